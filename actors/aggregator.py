@@ -1,0 +1,119 @@
+"""The aggregator actor: the only one that applies batches to the board and mints versions.
+
+It drains its mailbox, commits once and swaps the published snapshot; it ticks every second, so that
+staleness and expiry do not wait for a batch. Mailbox and published snapshot outlive it. A batch that
+crashes it is dropped by the next instance, its list withdrawn and asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import anyio
+import structlog
+
+from actors.board import Applied, Board
+from actors.clock import Clock, elapsed_s
+from actors.mailbox import Mailbox
+from actors.messages import Batch, BookmakerId, Scope
+from actors.published import Published
+from actors.slices import in_slices
+from actors.snapshot import Snapshot
+from actors.status import ServiceStatus
+
+log = structlog.get_logger()
+
+TICK_S = 1.0
+
+Intake = Mailbox[tuple[BookmakerId, Scope], Batch]
+"""At most one pending batch per (bookmaker, scope)."""
+
+
+class AggregatorActor:
+    """Applies what its mailbox holds. `blame(bookmaker)` hears of every batch that crashed it."""
+
+    def __init__(
+        self,
+        intake: Intake,
+        published: Published,
+        status: ServiceStatus,
+        blame: Callable[[BookmakerId], None],
+        clock: Clock,
+    ) -> None:
+        self._intake = intake
+        self._published = published
+        self._status = status
+        self._blame = blame
+        self._clock = clock
+        self._log = log.bind(actor="aggregator")
+
+    async def run(self) -> None:
+        """Take turns for ever: after every arrival, at every deadline, at least once a second."""
+        self._recover()
+        while True:
+            first = await self._next()
+            await self._turn(first)
+
+    async def _next(self) -> Batch | None:
+        left = self._published.read().valid_until - self._clock.now().mono
+        with anyio.move_on_after(min(TICK_S, max(left, 0.0))):
+            return await self._intake.get()
+        return None
+
+    async def _turn(self, first: Batch | None) -> None:
+        began = elapsed_s()
+        base = self._published.read()
+        waiting = self._intake.depth
+        board = Board(base, self._published.rules)
+        applied = [] if first is None else [await self._apply(board, first)]
+        while waiting and (batch := self._intake.get_nowait()) is not None:
+            applied.append(await self._apply(board, batch))
+            waiting -= 1
+        while not self._published.replace(base, snapshot := board.commit()):
+            base = self._published.read()
+            board = Board(base, self._published.rules)
+            now = self._clock.now()
+            applied = [await in_slices(board.apply(batch, now)) for batch in self._intake.taken]
+        self._intake.settle()
+        self._note(base, snapshot, applied, elapsed_s() - began)
+
+    async def _apply(self, board: Board, batch: Batch) -> Applied:
+        applied = await in_slices(board.apply(batch, self._clock.now()))
+        self._intake.keep()
+        return applied
+
+    def _recover(self) -> None:
+        """Begin where the last instance crashed: without the batch that it had in hand."""
+        batch = self._intake.recover()
+        if batch is None:
+            return
+        base = self._published.read()
+        board = Board(base, self._published.rules)
+        board.withdraw(batch.bookmaker, batch.scope)
+        self._published.replace(base, board.commit())
+        self._status.board.dropped += 1
+        self._log.error("batch.dropped", bookmaker=batch.bookmaker, scope=batch.scope)
+        self._blame(batch.bookmaker)
+
+    def _note(self, base: Snapshot, snapshot: Snapshot, applied: list[Applied], took_s: float) -> None:
+        board, now = self._status.board, self._clock.now()
+        board.last_turn_mono = now.mono
+        for one in applied:
+            board.verdicts[one.verdict] += 1
+            board.upserted += one.upserted
+            board.removed += one.removed
+            board.finished += one.finished
+        if snapshot.version != base.version:
+            board.commits += 1
+            took_ms = round(took_s * 1e3, 3)
+            self._log.debug("board.committed", version=snapshot.version, took_ms=took_ms)
+        self._note_withdrawals(snapshot)
+        self._status.observe(snapshot, now)
+
+    def _note_withdrawals(self, snapshot: Snapshot) -> None:
+        for bookmaker, status in self._status.bookmakers.items():
+            lists = snapshot.books[bookmaker].lists
+            withdrawn = {scope for scope, state in lists.items() if state.withdrawn}
+            if fresh := sorted(withdrawn - status.withdrawn):
+                self._log.warning("bookmaker.withdrawn", bookmaker=bookmaker, scopes=fresh)
+            status.withdrawn = withdrawn

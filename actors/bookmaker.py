@@ -1,0 +1,110 @@
+"""The bookmaker actor: one bookmaker's part of each document becomes a batch on the bus.
+
+Between its source, which offers documents, and the aggregator. It extracts, lets the integrity gate
+judge, publishes, and keeps the bookmaker's record. Its crash is this bookmaker's alone: its inbox
+outlives it, and a fresh instance asks the source for a fresh list.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import structlog
+
+from actors.bus import Bus
+from actors.clock import Clock
+from actors.errors import PayloadError
+from actors.integrity import Bounds, admit
+from actors.mailbox import Mailbox
+from actors.messages import Batch, BookmakerId, Document, Extract, Scope
+from actors.set_aside import SetAside
+from actors.slices import Steps, in_slices
+from actors.status import BookmakerStatus
+
+log = structlog.get_logger()
+
+Inbox = Mailbox[Scope, Document | Batch]
+"""What waits for a bookmaker: per scope the newest document, or changes and confirmations merged."""
+
+
+class BookmakerActor:
+    """One bookmaker. `extract(content)` reads its part of a document, raising PayloadError."""
+
+    def __init__(
+        self,
+        *,
+        status: BookmakerStatus,
+        inbox: Inbox,
+        bus: Bus,
+        extract: Callable[[object], Steps[Extract]],
+        bounds: Bounds,
+        refresh: asyncio.Event,
+        set_aside: SetAside,
+        clock: Clock,
+    ) -> None:
+        self._status = status
+        self._inbox = inbox
+        self._bus = bus
+        self._extract = extract
+        self._bounds = bounds
+        self._refresh = refresh
+        self._set_aside = set_aside
+        self._clock = clock
+        self._log = log.bind(actor=status.actor.name, bookmaker=status.id)
+
+    async def run(self) -> None:
+        """Publish a batch for every delivery; waits for deliveries only, and gives way in between."""
+        self._set_aside.recover()
+        self._inbox.settle()
+        self._refresh.set()
+        while True:
+            delivery = await self._inbox.get()
+            if self._set_aside.begin(delivery.list_id):
+                await self._deliver(delivery)
+            else:
+                self._fail(f"set aside: list {delivery.list_id} has crashed this actor twice")
+            self._set_aside.end()
+            self._inbox.settle()
+
+    async def _deliver(self, delivery: Document | Batch) -> None:
+        try:
+            batch = delivery if isinstance(delivery, Batch) else await self._extracted(delivery)
+        except PayloadError as error:
+            self._fail(str(error))
+            return
+        admission = await in_slices(admit(batch, self._bounds))
+        self._status.rejected.update(admission.rejected)
+        self._bus.publish(admission.batch)
+        self._succeed()
+
+    async def _extracted(self, document: Document) -> Batch:
+        extract = await in_slices(self._extract(document.content))
+        return complete_batch(self._status.id, document, extract)
+
+    def _fail(self, error: str) -> None:
+        if self._status.error is None:
+            self._log.warning("bookmaker.lost", error=error)
+        self._status.error = error
+
+    def _succeed(self) -> None:
+        if self._status.error is not None:
+            self._log.info("bookmaker.recovered")
+        self._status.error = None
+        self._status.batches += 1
+        self._status.last_batch_at = self._clock.now().wall
+
+
+def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:
+    """Make the complete list that `extract` read from `document`."""
+    return Batch(
+        bookmaker=bookmaker,
+        scope=document.scope,
+        list_id=document.list_id,
+        complete=True,
+        matches=extract.matches,
+        removals=extract.removals,
+        received_at=document.received_at,
+        received_mono=document.received_mono,
+        stale_after_s=document.stale_after_s,
+    )

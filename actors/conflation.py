@@ -1,0 +1,47 @@
+"""How something newer is laid over something older that nobody has taken yet.
+
+Pure. A newer complete list replaces, a newer delta is merged in key by key, a confirmation only
+moves the time; nothing newer is ever replaced by something older.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from actors.messages import Batch, Document
+
+
+def merged_batches(old: Batch, new: Batch) -> Batch:
+    """Give one batch with the effect of `old` and then `new`, both of one bookmaker and scope."""
+    if new.received_mono < old.received_mono:
+        old, new = new, old
+    if new.complete:
+        return new
+    if new.list_id != old.list_id:
+        return old  # it changes or confirms a list that `old` has replaced
+    if new.is_confirmation:
+        return msgspec.structs.replace(old, received_mono=new.received_mono)
+    matches = {match.source_match_id: match for match in old.matches}
+    removals = {removal.source_match_id: removal for removal in old.removals}
+    for removal in new.removals:
+        matches.pop(removal.source_match_id, None)
+        removals[removal.source_match_id] = removal
+    for match in new.matches:
+        removals.pop(match.source_match_id, None)
+        matches[match.source_match_id] = match
+    return msgspec.structs.replace(
+        new, complete=old.complete, matches=tuple(matches.values()), removals=tuple(removals.values())
+    )
+
+
+def merged_deliveries(old: Document | Batch, new: Document | Batch) -> Document | Batch:
+    """Do the same for what a bookmaker is offered: the newest document per scope, or a merged batch."""
+    if isinstance(old, Batch) and isinstance(new, Batch):
+        return merged_batches(old, new)
+    if new.received_mono < old.received_mono:
+        old, new = new, old
+    if isinstance(new, Document) or new.complete:
+        return new
+    if new.list_id == old.list_id:
+        return msgspec.structs.replace(old, received_mono=new.received_mono)
+    return old

@@ -1,0 +1,38 @@
+"""What a source's actor works with and leaves behind: everything that outlives one instance of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Generic, TypeVar
+
+from actors.bookmaker import Inbox
+from actors.clock import Clock
+from actors.kinds import SourceOptions
+from actors.messages import BookmakerId
+from actors.published import Published
+from actors.set_aside import SetAside
+from actors.status import SourceStatus
+
+Options = TypeVar("Options", bound=SourceOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk(Generic[Options]):
+    """One source's desk.
+
+    `keys` and `inboxes` are those of its bookmakers; `refresh`, when set, asks for a fresh list;
+    `published` tells which lists are on the board.
+    """
+
+    options: Options
+    keys: Mapping[BookmakerId, str]
+    inboxes: Mapping[BookmakerId, Inbox]
+    status: SourceStatus
+    refresh: asyncio.Event
+    published: Published
+    clock: Clock
+    random: Random
+    set_aside: SetAside = field(default_factory=SetAside)

@@ -1,0 +1,54 @@
+"""The exception tree.
+
+    OddsboardError
+    ├── ConfigError          the configuration cannot be used            exit code 78
+    ├── BindError            the listening address cannot be had         exit code 71
+    ├── CoreFailure          the core cannot go on                       exit code 70
+    ├── ActorReturned        an actor that must run for ever returned    (a crash)
+    └── SourceError          expected trouble with a source, kept as state, retried for ever
+        ├── TransportError   no whole answer: refused, reset, too slow, too big, wrong status
+        └── PayloadError     an answer that cannot be read
+
+Messages say what was found and what is allowed, with ids, never with secrets.
+"""
+
+from __future__ import annotations
+
+
+class OddsboardError(Exception):
+    """Root of everything that this project raises on purpose."""
+
+
+class ConfigError(OddsboardError):
+    """The configuration is unusable; the message names file, key and value."""
+
+
+class BindError(OddsboardError):
+    """The listening address is taken, forbidden or not ours."""
+
+
+class CoreFailure(OddsboardError):
+    """The aggregator, the supervisor or the server failed beyond repair: the process must end."""
+
+
+class ActorReturned(OddsboardError):
+    """An actor that runs for ever came back without an exception: a bug, counted as a crash."""
+
+
+class SourceError(OddsboardError):
+    """Expected trouble with a source: it becomes state and is tried again."""
+
+
+class TransportError(SourceError):
+    """No usable answer arrived.
+
+    `retry_after_s` is what the peer asked for (seconds, at least); None when it asked for nothing.
+    """
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class PayloadError(SourceError):
+    """A payload arrived whole and cannot be read: HTML, wrong shape, truncated, oversized."""

@@ -1,0 +1,123 @@
+"""The integrity gate: which matches may go on the board, under which cleaned names.
+
+Pure. Every match of every source passes here, so no source can forget a rule. A rejected match is
+counted by its reason and becomes a removal, because its older price is no longer known to hold.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from enum import StrEnum
+from functools import lru_cache
+from math import isfinite
+
+import msgspec
+from msgspec import Struct
+
+from actors.messages import Batch, Match, Removal, SourceMatchId
+from actors.slices import SLICE, Steps
+
+MAX_NAME_CHARS = 128
+MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
+
+_MATCH_ID = re.compile(r"[A-Za-z0-9._~-]{1,128}").fullmatch
+_JOINERS = "\u200c\u200d"  # format characters that some scripts are spelled with
+
+
+class Reason(StrEnum):
+    """Why a match is not accepted."""
+
+    INCOMPLETE = "incomplete"  # not all three prices are there
+    PRICE = "price"  # a price is unreadable, not finite or not above 1.0
+    BOOK_SUM = "book_sum"  # the three prices cannot be one offer
+    MATCH_ID = "match_id"  # the source's id has another shape than ours
+    START_TIME = "start_time"  # a date or time that cannot be
+    DUPLICATE = "duplicate"  # the same id again in one list: the last wins
+
+
+class Bounds(Struct, frozen=True):
+    """The smallest and the largest book sum that is believed, both included."""
+
+    book_sum_min: float = 0.95
+    book_sum_max: float = 1.40
+
+
+class Admission(Struct, frozen=True):
+    """A batch with only what may be shown, and how many matches were rejected by reason."""
+
+    batch: Batch
+    rejected: Counter[str]
+
+
+def admit(batch: Batch, bounds: Bounds) -> Steps[Admission]:
+    """Let through what keeps the rules; all else becomes removals, the last of two equal ids wins."""
+    accepted: dict[SourceMatchId, Match] = {}
+    removed = {removal.source_match_id: removal for removal in batch.removals}
+    rejected = Counter(removal.reason for removal in batch.removals if removal.reason in _REASONS)
+    for count, match in enumerate(batch.matches):
+        if count % SLICE == 0:
+            yield
+        match_id = match.source_match_id
+        if match_id in accepted:
+            rejected[Reason.DUPLICATE] += 1
+            del accepted[match_id]
+        if (reason := fault(match, bounds)) is not None:
+            rejected[reason] += 1
+            removed[match_id] = Removal(match_id, reason)
+            continue
+        removed.pop(match_id, None)
+        accepted[match_id] = cleaned(match)
+    result = msgspec.structs.replace(
+        batch, matches=tuple(accepted.values()), removals=tuple(removed.values())
+    )
+    return Admission(result, rejected)
+
+
+def fault(match: Match, bounds: Bounds) -> Reason | None:
+    """Name the first rule that `match` breaks, or None."""
+    home, draw, away = match.home_price, match.draw_price, match.away_price
+    if not (home > 1.0 and draw > 1.0 and away > 1.0 and isfinite(home + draw + away)):
+        return Reason.PRICE
+    if not bounds.book_sum_min <= 1 / home + 1 / draw + 1 / away <= bounds.book_sum_max:
+        return Reason.BOOK_SUM
+    if _MATCH_ID(match.source_match_id) is None:
+        return Reason.MATCH_ID
+    if match.start_time is not None and not 0 < match.start_time <= MAX_START_TIME:
+        return Reason.START_TIME
+    return None
+
+
+def cleaned(match: Match) -> Match:
+    """Give `match` with names fit to be shown, the same object when they already are."""
+    home, away = clean_name(match.home), clean_name(match.away)
+    league = clean_name(match.league or "")
+    known = None if league in {"", "Unknown"} else league  # "Unknown" is v2's word for none
+    source_time = match.source_time
+    if source_time is not None and not isfinite(source_time):
+        source_time = None
+    if (home, away, known, source_time) == (match.home, match.away, match.league, match.source_time):
+        return match
+    return msgspec.structs.replace(match, home=home, away=away, league=known, source_time=source_time)
+
+
+@lru_cache(maxsize=65536)
+def clean_name(name: str) -> str:
+    """Give `name` in NFC, without control, bidirectional and other invisible characters, single-spaced.
+
+    At most 128 characters; empty when nothing visible is left.
+    """
+    composed = unicodedata.normalize("NFC", "".join(_visible(character) for character in name[:4096]))
+    return " ".join(composed.split())[:MAX_NAME_CHARS].rstrip()
+
+
+def _visible(character: str) -> str:
+    if character.isspace():
+        return " "
+    if character in _JOINERS or unicodedata.category(character) not in {"Cc", "Cf", "Cs"}:
+        return character
+    return ""
+
+
+_REASONS = frozenset(Reason)

@@ -1,0 +1,53 @@
+"""Logging: structlog events as JSON lines, or coloured text on a terminal.
+
+Set up once by the command line. The standard library's logs, Hypercorn's among them, go the same
+way, so that every line can be read by the same program.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TextIO
+
+import structlog
+
+_SHARED: tuple[structlog.typing.Processor, ...] = (
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.StackInfoRenderer(),
+)
+
+
+def configure(level: str, stream: TextIO) -> None:
+    """Send all logs of at least `level` ("debug", "info", ...) to `stream`."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=_SHARED,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderers(stream)],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    for noisy in ("httpx2", "httpcore2", "asyncio"):  # they would tell every request and selector
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    structlog.configure(
+        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+
+
+def flush() -> None:
+    """Hand everything that was logged to the operating system."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+
+
+def _renderers(stream: TextIO) -> list[structlog.typing.Processor]:
+    if stream.isatty():
+        return [structlog.dev.ConsoleRenderer()]
+    return [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]

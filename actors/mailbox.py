@@ -1,0 +1,86 @@
+"""The mailbox: an asyncio.Queue of dirty keys beside a dict of what is pending for each.
+
+At most one pending item per key, so it cannot grow: something newer is merged into what waits. It
+outlives its actor: an item that was taken and not settled when the actor crashed can be told from
+those that were only waiting for the commit, and those are put back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Mailbox(Generic[K, V]):
+    """Pending items by key. `merge(old, new)` lays a newer item over an older one of the same key."""
+
+    def __init__(self, key: Callable[[V], K], merge: Callable[[V, V], V]) -> None:
+        self.received = 0
+        self.conflated = 0
+        self.in_hand: V | None = None
+        self._key = key
+        self._merge = merge
+        self._dirty: asyncio.Queue[K] = asyncio.Queue()
+        self._pending: dict[K, V] = {}
+        self._taken: list[V] = []
+
+    @property
+    def depth(self) -> int:
+        """Keys with something pending."""
+        return len(self._pending)
+
+    @property
+    def taken(self) -> tuple[V, ...]:
+        """Items that were taken in and are not settled yet, oldest first."""
+        return tuple(self._taken)
+
+    def put_nowait(self, item: V) -> None:
+        """Add `item`, merging it over one of the same key that still waits; never blocks."""
+        self.received += 1
+        key = self._key(item)
+        if key in self._pending:
+            self.conflated += 1
+            self._pending[key] = self._merge(self._pending[key], item)
+        else:
+            self._pending[key] = item
+            self._dirty.put_nowait(key)
+
+    async def get(self) -> V:
+        """Wait for an item and take it in hand."""
+        return self._take(await self._dirty.get())
+
+    def get_nowait(self) -> V | None:
+        """Take the next item in hand, or None when nothing is pending."""
+        return self._take(self._dirty.get_nowait()) if self._pending else None
+
+    def keep(self) -> None:
+        """Lay down what is in hand: worked in, but not settled."""
+        if self.in_hand is not None:
+            self._taken.append(self.in_hand)
+            self.in_hand = None
+
+    def settle(self) -> None:
+        """Forget all that was taken: its effect is safe."""
+        self.in_hand = None
+        self._taken.clear()
+
+    def recover(self) -> V | None:
+        """After a crash: give what was in hand, and put back what was laid down before it."""
+        blamed, self.in_hand = self.in_hand, None
+        for item in self._taken:
+            key = self._key(item)
+            if key in self._pending:
+                self._pending[key] = self._merge(item, self._pending[key])
+            else:
+                self._pending[key] = item
+                self._dirty.put_nowait(key)
+        self._taken.clear()
+        return blamed
+
+    def _take(self, key: K) -> V:
+        self.in_hand = self._pending.pop(key)
+        return self.in_hand

@@ -1,0 +1,110 @@
+"""What travels between the parts of the service: payloads, documents, matches, batches.
+
+The lowest layer: everything may import it, it imports nothing of ours. Frozen values only;
+constraints are checked where data enters, never in these constructors.
+"""
+
+from __future__ import annotations
+
+from typing import NewType
+
+from msgspec import Struct
+
+BookmakerId = NewType("BookmakerId", str)
+"""Lower-case id of a bookmaker, ``[a-z0-9-]{1,32}``: the first part of every match id."""
+
+SourceName = NewType("SourceName", str)
+"""The name of a source: its table in the configuration."""
+
+Scope = NewType("Scope", str)
+"""The part of a source that one payload speaks for: a file, a league key, a subscription."""
+
+ListId = NewType("ListId", str)
+"""Names one complete list of a scope, so that a later confirmation can say what it vouches for."""
+
+SourceMatchId = NewType("SourceMatchId", str)
+"""A source's own id of a match, ``[A-Za-z0-9._~-]{1,128}``, stable while the match is listed."""
+
+
+class Payload(Struct, frozen=True):
+    """One raw unit received from a source.
+
+    `received_at` is Unix seconds, `received_mono` the same instant on the monotonic clock;
+    `source_time` is the source's own time for it (Unix seconds), where it gives one.
+    """
+
+    source: SourceName
+    scope: Scope
+    list_id: ListId
+    body: bytes
+    received_at: float
+    received_mono: float
+    source_time: float | None = None
+
+
+class Document(Struct, frozen=True):
+    """A decoded payload, not yet split by bookmaker; `content` is what the source's decoder made."""
+
+    scope: Scope
+    list_id: ListId
+    content: object
+    received_at: float
+    received_mono: float
+    source_time: float | None
+    stale_after_s: float
+
+
+class Match(Struct, frozen=True, gc=False):
+    """One football match as one bookmaker lists it, with its three decimal prices.
+
+    `league` and `start_time` (whole Unix seconds, UTC) are None when unknown; `source_time` is the
+    source's own time (Unix seconds) for this content, where it has one.
+    """
+
+    source_match_id: SourceMatchId
+    home: str
+    away: str
+    league: str | None
+    home_price: float
+    draw_price: float
+    away_price: float
+    start_time: int | None
+    source_time: float | None = None
+
+
+class Removal(Struct, frozen=True, gc=False):
+    """A match that leaves the board, and why: a reason of a rejection, `suspended`, `withdrawn`."""
+
+    source_match_id: SourceMatchId
+    reason: str
+
+
+class Extract(Struct, frozen=True):
+    """What one document says about one bookmaker: its matches, and those that could not be read."""
+
+    matches: tuple[Match, ...]
+    removals: tuple[Removal, ...] = ()
+
+
+class Batch(Struct, frozen=True):
+    """What one document says about one bookmaker in one scope.
+
+    Complete: `matches` is the whole list, `removals` only say why something is not in it. Otherwise
+    a change of the list named `list_id`: upserts and removals; with neither, its confirmation.
+    `received_mono` is when the source vouched for it, `stale_after_s` how long that holds.
+    """
+
+    bookmaker: BookmakerId
+    scope: Scope
+    list_id: ListId
+    complete: bool
+    matches: tuple[Match, ...]
+    removals: tuple[Removal, ...]
+    received_at: float
+    received_mono: float
+    stale_after_s: float
+
+    @property
+    def is_confirmation(self) -> bool:
+        """Whether it changes nothing and only vouches for the list that is there."""
+        return not (self.complete or self.matches or self.removals)

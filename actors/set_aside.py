@@ -1,0 +1,39 @@
+"""Remembers what an actor had in hand when it crashed, so that the same bytes crash it twice at most.
+
+Pure; outlives its actor. The actor names what it takes in hand and lays it down again; an instance
+that starts and finds something in hand knows that its predecessor died of it (faults.md, D2).
+"""
+
+from __future__ import annotations
+
+from actors.messages import ListId
+
+MAX_CRASHES = 2
+
+
+class SetAside:
+    """Crashes by the list that was in hand; only the newest culprit is kept."""
+
+    def __init__(self) -> None:
+        self.in_hand: ListId | None = None
+        self._culprit: ListId | None = None
+        self._crashes = 0
+
+    def begin(self, list_id: ListId) -> bool:
+        """Take `list_id` in hand; False if it has crashed the actor twice and must be left alone."""
+        if list_id == self._culprit and self._crashes >= MAX_CRASHES:
+            return False
+        self.in_hand = list_id
+        return True
+
+    def end(self) -> None:
+        """Lay it down: it did no harm."""
+        self.in_hand = None
+
+    def recover(self) -> ListId | None:
+        """At the start of a new instance: count what killed the last one and name it, None if nothing."""
+        culprit, self.in_hand = self.in_hand, None
+        if culprit is not None:
+            self._crashes = self._crashes + 1 if culprit == self._culprit else 1
+            self._culprit = culprit
+        return culprit

@@ -1,0 +1,196 @@
+"""The configuration: TOML to frozen Structs; the only reader of configuration and environment.
+
+Everything is checked here, when the process starts, so that nothing behind it meets a bad option.
+Every error names file, key and value, and says what is allowed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from actors.errors import ConfigError
+from actors.kinds import Kind, PolledOptions, SourceOptions
+from actors.messages import BookmakerId, SourceName
+from actors.sources import KINDS
+
+S = TypeVar("S")
+
+
+class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where to listen, seconds to go on serving after SIGTERM, and the least level that is logged."""
+
+    bind: str = "127.0.0.1:8000"
+    drain_s: Annotated[float, Meta(ge=0, le=3600)] = 1.0
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class BoardSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Seconds after its kick-off at which a match leaves the board."""
+
+    expire_after_kickoff_s: Annotated[float, Meta(gt=0)] = 10800.0
+
+
+class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """One bookmaker: its display name, its source, and how that source names it."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=128)]
+    source: SourceName
+    key: str
+
+
+class SourceSettings(Struct, frozen=True):
+    """One source: its kind and that kind's options."""
+
+    kind: Kind
+    options: SourceOptions
+
+
+class Settings(Struct, frozen=True):
+    """A checked configuration; bookmakers and sources in the order of the file."""
+
+    server: ServerSettings
+    board: BoardSettings
+    sources: Mapping[SourceName, SourceSettings]
+    bookmakers: Mapping[BookmakerId, BookmakerSettings]
+
+    def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
+        """Give the bookmakers that draw on `source`."""
+        return {name: one for name, one in self.bookmakers.items() if one.source == source}
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    sources: dict[Annotated[str, Meta(pattern=r"\A[a-z0-9_-]{1,32}\Z")], dict[str, Any]]
+    bookmakers: dict[Annotated[str, Meta(pattern=r"\A[a-z0-9-]{1,32}\Z")], BookmakerSettings]
+    server: ServerSettings = ServerSettings()
+    board: BoardSettings = BoardSettings()
+
+
+def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
+    """Read and check a configuration file. Raises: ConfigError naming file, key and value."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: is not TOML: {error}") from error
+    secrets: dict[str, str] = {}
+    try:
+        return _checked(_expanded(raw, environment, secrets, ""))
+    except _Invalid as error:
+        message = str(error)
+        for value, name in secrets.items():
+            message = message.replace(value, name)
+        raise ConfigError(f"{path}: {message}") from None  # the cause may quote a secret
+
+
+def parse_bind(bind: str) -> tuple[str, int]:
+    """Split HOST:PORT, the host of IPv6 in brackets. Raises: ConfigError saying what is allowed."""
+    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]\s]+)):([0-9]{1,5})", bind)
+    if found is None or int(found[3]) > 65535:  # noqa: PLR2004 - the largest port
+        raise ConfigError(f"bind was {bind!r}, must be HOST:PORT, like 127.0.0.1:8000 or [::1]:8000")
+    return found[1] or found[2], int(found[3])
+
+
+class _Invalid(Exception):
+    pass
+
+
+def _checked(raw: dict[str, Any]) -> Settings:
+    file = _converted(raw, _File, "")
+    try:
+        parse_bind(file.server.bind)
+    except ConfigError as error:
+        raise _Invalid(f"server.{error}") from error
+    settings = Settings(
+        file.server,
+        file.board,
+        {SourceName(name): _source(name, options) for name, options in file.sources.items()},
+        {BookmakerId(name): one for name, one in file.bookmakers.items()},
+    )
+    _check_links(settings)
+    return settings
+
+
+def _source(name: str, raw: dict[str, Any]) -> SourceSettings:
+    at = f"sources.{name}"
+    kind = KINDS.get(str(raw.get("kind")))
+    if kind is None:
+        raise _Invalid(f"{at}.kind was {raw.get('kind')!r}, must be one of {', '.join(sorted(KINDS))}")
+    options = _converted(raw, kind.options, at)
+    if options.book_sum_min >= options.book_sum_max:
+        raise _Invalid(f"{at}.book_sum_min was {options.book_sum_min}, must be below book_sum_max")
+    if isinstance(options, PolledOptions) and not re.fullmatch(r"https?://[^\s/?#]+[^\s]*", options.url):
+        raise _Invalid(f"{at}.url was {options.url!r}, must begin with http:// or https:// and a host")
+    return SourceSettings(kind, options)
+
+
+def _check_links(settings: Settings) -> None:
+    if not settings.bookmakers:
+        raise _Invalid("bookmakers has no entry, must have at least one")
+    taken: dict[tuple[str, str], str] = {}
+    for name, bookmaker in settings.bookmakers.items():
+        at = f"bookmakers.{name}"
+        if bookmaker.source not in settings.sources:
+            known = ", ".join(settings.sources)
+            raise _Invalid(f"{at}.source was {bookmaker.source!r}, must be one of {known}")
+        try:
+            settings.sources[bookmaker.source].kind.check_key(bookmaker.key)
+        except ValueError as error:
+            raise _Invalid(f"{at}.{error}") from error
+        other = taken.setdefault((bookmaker.source, bookmaker.key), name)
+        if other != name:
+            raise _Invalid(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")
+    for source in settings.sources:
+        if not settings.bookmakers_of(source):
+            raise _Invalid(f"sources.{source} is used by no bookmaker, must be used or left out")
+
+
+def _converted(raw: Any, kind: type[S], at: str) -> S:
+    try:
+        return msgspec.convert(raw, kind)
+    except msgspec.ValidationError as error:
+        raise _Invalid(_explained(str(error), raw, at)) from error
+
+
+def _explained(message: str, raw: Any, at: str) -> str:
+    """Turn msgspec's "Expected ... - at `$.a[...].b`" into our key, the value found and what is allowed."""
+    text, _, path = message.partition(" - at `")
+    keys = re.findall(r"\.([^.\[\]`]+)", path)
+    if unknown := re.search("unknown field `(.+)`", text):
+        return f"{'.'.join(filter(None, [at, *keys, unknown[1]]))} is not an option"
+    if missing := re.search("missing required field `(.+)`", text):
+        return f"{'.'.join(filter(None, [at, *keys, missing[1]]))} is missing"
+    value = raw
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return f"{'.'.join(filter(None, [at, *keys])) or 'the file'} was {value!r}: {text}"
+
+
+def _expanded(value: Any, environment: Mapping[str, str], used: dict[str, str], at: str) -> Any:
+    """Replace ${NAME} in every string from the environment; `used` gets what each value stood for."""
+    if isinstance(value, dict):
+        return {
+            key: _expanded(one, environment, used, f"{at}.{key}".lstrip(".")) for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [_expanded(one, environment, used, at) for one in value]
+    if not isinstance(value, str):
+        return value
+
+    def replacement(found: re.Match[str]) -> str:
+        content = environment.get(found[1])
+        if content is None:
+            raise _Invalid(f"{at} refers to {found[0]}, which is not set in the environment")
+        if content:
+            used[content] = found[0]
+        return content
+
+    return re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", replacement, value)

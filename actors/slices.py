@@ -1,0 +1,47 @@
+"""Long computations in slices: pure generators that let the event loop breathe.
+
+A computation that may be long is written as a generator that yields between slices of its work and
+returns its result. It stays pure and synchronous: `finish` runs it at once, `in_slices` runs it on
+the event loop and gives way whenever it has held the loop for long enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeAlias, TypeVar
+
+import anyio.lowlevel
+
+from actors.clock import elapsed_s
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[None, None, T]
+"""A computation that yields None between slices, each well below a millisecond, and returns T."""
+
+BUDGET_S = 0.003
+"""Longest time to hold the loop: below 5 ms, less one slice and one garbage collection."""
+
+SLICE = 256
+"""Matches worked on between two yields: a fraction of a millisecond."""
+
+
+def finish(steps: Steps[T]) -> T:
+    """Run `steps` to the end at once and give its result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+
+
+async def in_slices(steps: Steps[T]) -> T:
+    """Run `steps`, giving way to the loop after every `BUDGET_S` of work; waits only between slices."""
+    began = elapsed_s()
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+        if elapsed_s() - began > BUDGET_S:
+            await anyio.lowlevel.checkpoint()
+            began = elapsed_s()

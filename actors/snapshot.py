@@ -1,0 +1,118 @@
+"""The immutable board at one version: entries in chunks, chunks in books, books in a snapshot.
+
+Pure values, and all that the web may see of the board. Snapshots share structure: a chunk that did
+not change is the same object in the next snapshot, so whatever is derived from a chunk can be kept
+as long as the chunk lives. Nothing here changes or decides anything; `board.py` makes new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+
+from msgspec import Struct
+
+from actors.messages import BookmakerId, ListId, Match, Scope, SourceMatchId
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """One match on the board. `updated` is Unix seconds, to the millisecond: when its content changed."""
+
+    id: str
+    scope: Scope
+    match: Match
+    updated: float
+
+    @property
+    def source_match_id(self) -> SourceMatchId:
+        """The order of the board within one bookmaker."""
+        return self.match.source_match_id
+
+    @property
+    def is_named(self) -> bool:
+        """Whether both teams have a name: without them v2 does not show it."""
+        return bool(self.match.home and self.match.away)
+
+
+class Chunk(Struct, frozen=True, eq=False, weakref=True):
+    """Some neighbouring entries of one bookmaker, in order; never empty; compared by identity.
+
+    `first` is the id of its first entry, `named` counts the entries that v2 shows, `first_start` is
+    the earliest known kick-off (Unix seconds), infinity when none is known.
+    """
+
+    entries: tuple[Entry, ...]
+    first: SourceMatchId
+    named: int
+    first_start: float
+
+    @classmethod
+    def of(cls, entries: tuple[Entry, ...]) -> Chunk:
+        """Make a chunk of `entries`, which must be in order and at least one."""
+        starts = (entry.match.start_time for entry in entries)
+        return cls(
+            entries,
+            entries[0].match.source_match_id,
+            sum(entry.is_named for entry in entries),
+            min((start for start in starts if start is not None), default=inf),
+        )
+
+
+class ListState(Struct, frozen=True):
+    """What the board knows of one list: its name, when it was confirmed, how long that holds.
+
+    `confirmed_mono` is monotonic seconds. `doubted` counts complete lists in a row that were not
+    believed. A withdrawn list has no entries on the board until a complete list comes.
+    """
+
+    list_id: ListId
+    confirmed_mono: float
+    stale_after_s: float
+    doubted: int = 0
+    withdrawn: bool = False
+
+    @property
+    def deadline(self) -> float:
+        """Monotonic second at which it is stale; infinity when it is withdrawn already."""
+        return inf if self.withdrawn else self.confirmed_mono + self.stale_after_s
+
+
+class Book(Struct, frozen=True, eq=False):
+    """One bookmaker's part of a snapshot.
+
+    `v1_version` and `v2_version` are the last commits that changed what the bookmaker's own v1 and
+    v2 view show; `deadline` (monotonic seconds) and `first_start` (Unix seconds) are its earliest.
+    """
+
+    v1_version: int
+    v2_version: int
+    chunks: tuple[Chunk, ...] = ()
+    lists: Mapping[Scope, ListState] = {}
+    count: int = 0
+    named: int = 0
+    deadline: float = inf
+    first_start: float = inf
+    is_serving: bool = False
+
+
+class Snapshot(Struct, frozen=True, eq=False):
+    """The whole board at one version, bookmakers in the order of the configuration.
+
+    `valid_until` (monotonic seconds) is the earliest deadline of a list: past it the snapshot must
+    not be shown. `first_start` (Unix seconds) is the earliest known kick-off.
+    """
+
+    version: int
+    books: Mapping[BookmakerId, Book]
+    valid_until: float = inf
+    first_start: float = inf
+
+    @classmethod
+    def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...]) -> Snapshot:
+        """Give the board before anything was accepted, at `version`."""
+        return cls(version, {bookmaker: Book(version, version) for bookmaker in bookmakers})
+
+    def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
+        """Tell whether that very list is on the board, believed and not withdrawn."""
+        state = self.books[bookmaker].lists.get(scope)
+        return state is not None and state.list_id == list_id and not (state.withdrawn or state.doubted)

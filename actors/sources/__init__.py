@@ -1,0 +1,17 @@
+"""The kinds of source, one module each, and the explicit registry of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from actors.kinds import Kind
+from actors.sources import football_data, simulated
+
+KINDS: Final[Mapping[str, Kind]] = {
+    kind.name: kind
+    for kind in (
+        simulated.KIND,
+        football_data.KIND,
+    )
+}

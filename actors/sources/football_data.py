@@ -1,0 +1,184 @@
+"""football-data.co.uk: upcoming matches with the pre-match prices of several bookmakers, as CSV.
+
+Pure: decodes the file once, extracts one bookmaker's columns at a time. A real row (columns cut):
+
+    Div,Date,Time,HomeTeam,AwayTeam,...,B365H,B365D,B365A,...
+    XX,29/01/2026,19:45,Home Town,Away United,...,2.10,3.40,3.50,...
+
+Whole column names are matched, never prefixes or positions: `BFDH` is one bookmaker's home price and
+`BFD` another one's draw. Format: the site's notes.txt; pitfalls counted over 795 real files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from actors.errors import PayloadError
+from actors.integrity import Reason
+from actors.kinds import PolledKind, PolledOptions, Target
+from actors.messages import Extract, Match, Payload, Removal, Scope
+from actors.slices import SLICE, Steps
+from actors.sources.football_data_rows import Fixture, Layout, read_fixture
+
+
+class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
+    """Options of one CSV file; its publisher asks for no more than a poll every 15 minutes."""
+
+    poll_interval_s: float = 900.0
+
+
+class Sheet(Struct, frozen=True):
+    """A decoded file: where each named column is, and its fixtures with their cells, in file order.
+
+    `unreadable` holds the rows that cannot be a fixture, by the id they would have had.
+    """
+
+    columns: Mapping[str, int]
+    fixtures: tuple[tuple[Fixture, list[str]], ...]
+    unreadable: tuple[Removal, ...]
+    source_time: float | None
+
+
+AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
+KNOWN: Final = re.compile("B365|BFD|BMGM|BV|BW|CL|LB|PS|P|BFE|WH|1XB|BF|IW|VC|GB|SB|SJ|SO|SY|BS")
+"""Prefixes seen in real files, to tell `B365C` (closing prices) from a bookmaker of its own."""
+
+
+def check_key(key: str) -> None:
+    """Raise ValueError unless `key` can be a bookmaker's column prefix, such as `B365`."""
+    if not re.fullmatch("[A-Za-z0-9]{1,8}", key):
+        raise ValueError(
+            f"key was {key!r}, must be a column prefix of 1 to 8 letters and digits, like 'B365'"
+        )
+    if key in AGGREGATES or key.removesuffix("C") in AGGREGATES:
+        raise ValueError(f"key was {key!r}, which is an aggregate over bookmakers, not a bookmaker")
+    if key.endswith("C") and KNOWN.fullmatch(key[:-1]):
+        raise ValueError(f"key was {key!r}, which names closing prices; {key[:-1]!r} names the live ones")
+
+
+def targets(options: FootballDataOptions) -> tuple[Target, ...]:
+    """Give the one file to poll; the scope is its name."""
+    return (Target(Scope(urlsplit(options.url).path.rpartition("/")[2] or "file"), options.url),)
+
+
+def decode(payload: Payload, options: FootballDataOptions) -> Steps[Sheet]:
+    """Read the file into a Sheet, in slices. Raises: PayloadError if it is not one of theirs."""
+    del options
+    rows = csv.reader(_text(payload.body))
+    layout = _layout(_next(rows))
+    fixtures: list[tuple[Fixture, list[str]]] = []
+    unreadable: list[Removal] = []
+    for count, row in enumerate(_rows(rows)):
+        if count % SLICE == 0:
+            yield
+        match read_fixture(layout, row):
+            case Fixture() as fixture:
+                fixtures.append((fixture, row))
+            case Removal() as removal:
+                unreadable.append(removal)
+            case None:
+                pass
+    return Sheet(layout.columns, tuple(fixtures), tuple(unreadable), payload.source_time)
+
+
+def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extract]:
+    """Read one bookmaker's prices, in slices. Raises: PayloadError if the file lacks its columns.
+
+    A blank triple is a match that the bookmaker does not offer; an incomplete or unreadable one is
+    rejected.
+    """
+    del options
+    names = (f"{key}H", f"{key}D", f"{key}A")
+    if missing := [name for name in names if name not in sheet.columns]:
+        raise PayloadError(f"column not in this file: {', '.join(missing)}")
+    home, draw, away = (sheet.columns[name] for name in names)
+    matches: list[Match] = []
+    removals = list(sheet.unreadable)
+    for count, (fixture, row) in enumerate(sheet.fixtures):
+        if count % SLICE == 0:
+            yield
+        cells = (_cell(row, home), _cell(row, draw), _cell(row, away))
+        if not any(cells):
+            continue
+        if not all(cells):
+            removals.append(Removal(fixture.source_match_id, Reason.INCOMPLETE))
+            continue
+        matches.append(_match(fixture, cells, sheet.source_time))
+    return Extract(tuple(matches), tuple(removals))
+
+
+def _match(fixture: Fixture, cells: tuple[str, str, str], source_time: float | None) -> Match:
+    home, draw, away = map(_price, cells)
+    return Match(
+        source_match_id=fixture.source_match_id,
+        home=fixture.home,
+        away=fixture.away,
+        league=fixture.league,
+        home_price=home,
+        draw_price=draw,
+        away_price=away,
+        start_time=fixture.start_time,
+        source_time=source_time,
+    )
+
+
+def _price(cell: str) -> float:
+    """Read a price; 0.0, which the integrity gate refuses, for whatever is not plainly a number."""
+    return float(cell) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", cell) else 0.0
+
+
+def _cell(row: list[str], at: int) -> str:
+    return row[at].strip() if at < len(row) else ""
+
+
+def _text(body: bytes) -> io.StringIO:
+    """Decode as UTF-8, or as cp1252 like 13 of the real files."""
+    for encoding in ("utf-8-sig", "cp1252"):
+        try:
+            text = body.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\0" in text:
+            break
+        return io.StringIO(text, newline="")
+    raise PayloadError("the body is neither UTF-8 nor cp1252 text")
+
+
+def _rows(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    while (row := _next(rows)) is not None:
+        if any(cell.strip() for cell in row):
+            yield row
+
+
+def _next(rows: Iterator[list[str]]) -> list[str] | None:
+    try:
+        return next(rows, None)
+    except csv.Error as error:
+        raise PayloadError(f"the body is not CSV: {error}") from error
+
+
+def _layout(header: list[str] | None) -> Layout:
+    names = [cell.strip() for cell in header or []]
+    if not names or names[0] not in {"Div", "Country"}:
+        found = names[0][:40] if names else ""
+        raise PayloadError(f"first header cell was {found!r}, must be 'Div' or 'Country'")
+    # Of equal names the first counts; trailing unnamed cells are none.
+    columns = {name: at for at, name in reversed(list(enumerate(names))) if name}
+    return Layout.of(columns)
+
+
+KIND = PolledKind(
+    name="football_data",
+    options=FootballDataOptions,
+    check_key=check_key,
+    targets=targets,
+    decode=decode,
+    extract=extract,
+)

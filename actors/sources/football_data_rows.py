@@ -1,0 +1,159 @@
+"""One row of a football-data.co.uk file: which match it is, when it starts, whether it is over.
+
+Pure, below `football_data.py`. Column names differ between the main leagues, the extra leagues and
+a few Greek files; kick-offs are Europe/London wall time for every league.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+
+from actors.errors import PayloadError
+from actors.integrity import Reason, clean_name
+from actors.messages import Removal, SourceMatchId
+
+LONDON: Final = ZoneInfo("Europe/London")
+MAX_ID_CHARS = 128
+
+LEAGUES: Final[Mapping[str, str]] = {
+    "E0": "Premier League",
+    "E1": "Championship",
+    "E2": "League One",
+    "E3": "League Two",
+    "EC": "National League",
+    "SC0": "Scottish Premiership",
+    "SC1": "Scottish Championship",
+    "SC2": "Scottish League One",
+    "SC3": "Scottish League Two",
+    "D1": "Bundesliga",
+    "D2": "2. Bundesliga",
+    "I1": "Serie A",
+    "I2": "Serie B",
+    "SP1": "La Liga",
+    "SP2": "Segunda División",
+    "F1": "Ligue 1",
+    "F2": "Ligue 2",
+    "N1": "Eredivisie",
+    "B1": "Belgian Pro League",
+    "P1": "Primeira Liga",
+    "T1": "Süper Lig",
+    "G1": "Super League Greece",
+}
+"""Division codes of the site's notes.txt; a code that is not here is shown as it is."""
+
+
+class Fixture(Struct, frozen=True):
+    """What one row says about its match, the same for all bookmakers; `start_time` in Unix seconds."""
+
+    source_match_id: SourceMatchId
+    home: str
+    away: str
+    league: str | None
+    start_time: int | None
+
+
+class Layout(Struct, frozen=True):
+    """Where the columns of a file are; -1 for one that it does not have."""
+
+    columns: Mapping[str, int]
+    division: tuple[int, int]
+    home: int
+    away: int
+    date: int
+    time: int
+    result: int
+
+    @classmethod
+    def of(cls, columns: Mapping[str, int]) -> Layout:
+        """Find the columns by name. Raises: PayloadError if teams or date have none."""
+
+        def place(*names: str) -> int:
+            return next((columns[name] for name in names if name in columns), -1)
+
+        layout = cls(
+            columns,
+            (place("Div", "Country"), place("League")),
+            place("HomeTeam", "Home", "HT"),
+            place("AwayTeam", "Away", "AT"),
+            place("Date"),
+            place("Time"),
+            place("FTHG", "HG"),
+        )
+        if min(layout.home, layout.away, layout.date) < 0:
+            raise PayloadError("the header lacks a column for the home team, the away team or the date")
+        return layout
+
+
+def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal | None:
+    """Read a row that is not blank: a fixture, a rejection for an impossible date, None if it is over.
+
+    The id is built from division, date and teams, never from the time, which gets corrected.
+    """
+
+    def cell(at: int) -> str:
+        return row[at].strip() if 0 <= at < len(row) else ""
+
+    if cell(layout.result):
+        return None
+    division = " ".join(filter(None, map(cell, layout.division)))
+    home, away = clean_name(cell(layout.home)), clean_name(cell(layout.away))
+    day = _day(cell(layout.date))
+    known_day = cell(layout.date) if day is None else f"{day:%Y%m%d}"
+    match_id = match_id_of(division, known_day, home, away)
+    try:
+        start = None if day is None else _start(day, cell(layout.time))
+    except ValueError:
+        day = None
+    if day is None:
+        return Removal(match_id, Reason.START_TIME)
+    return Fixture(match_id, home, away, LEAGUES.get(division, division) or None, start)
+
+
+def match_id_of(*parts: str) -> SourceMatchId:
+    """Build an id, unique for its parts: letters and digits stay, a blank is '.', others '~XX' (UTF-8)."""
+    text = "-".join(map(_escaped, parts))
+    if len(text) > MAX_ID_CHARS:
+        digest = blake2b(text.encode(), digest_size=12).hexdigest()
+        text = f"{text[: MAX_ID_CHARS - len(digest) - 1]}-{digest}"
+    return SourceMatchId(text)
+
+
+@lru_cache(maxsize=8192)
+def _escaped(part: str) -> str:
+    return "".join(
+        chr(byte) if chr(byte).isalnum() and byte < 128 else "." if byte == 32 else f"~{byte:02X}"  # noqa: PLR2004
+        for byte in part.encode()
+    )
+
+
+@lru_cache(maxsize=1024)
+def _day(text: str) -> date | None:
+    """Read dd/mm/yy or dd/mm/yyyy; None for anything else."""
+    found = re.fullmatch(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{2}|[0-9]{4})", text)
+    if found is None:
+        return None
+    day, month, year = map(int, found.groups())
+    century = 0 if len(found[3]) > 2 else 2000 if year < 90 else 1900  # noqa: PLR2004 - files begin in 1993
+    try:
+        return date(century + year, month, day)
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=8192)
+def _start(day: date, text: str) -> int | None:
+    """Give the kick-off as Unix seconds; None without a time. Raises: ValueError for an impossible one."""
+    if not text:
+        return None
+    if not re.fullmatch("[0-9]{1,2}:[0-9]{2}", text):
+        raise ValueError(text)
+    hour, minute = map(int, text.split(":"))
+    return int(datetime.combine(day, time(hour, minute), LONDON).timestamp())

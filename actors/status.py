@@ -1,0 +1,163 @@
+"""What each actor says of itself: plain records, written by their one owner, read by the probes.
+
+Below the actors, which fill them in, and beside the snapshot, which the state of a bookmaker is
+derived from: a state is computed from facts and never stored, so that it cannot contradict them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from actors.clock import Instant
+from actors.messages import BookmakerId, Scope, SourceName
+from actors.snapshot import Book, Snapshot
+
+
+class BookmakerState(StrEnum):
+    """The states of a bookmaker (design 5)."""
+
+    STARTING = "starting"  # nothing accepted yet
+    LIVE = "live"
+    RETRYING = "retrying"  # the last attempt failed
+    SUSPECT = "suspect"  # the newest payload is doubted
+    STALE = "stale"  # withdrawn
+    QUARANTINED = "quarantined"
+
+
+class ActorState(StrEnum):
+    """The states of an actor under supervision."""
+
+    WAITING = "waiting"  # not started yet
+    RUNNING = "running"
+    QUARANTINED = "quarantined"  # crashed too often; is started again later
+    STOPPED = "stopped"
+    ABANDONED = "abandoned"  # did not stop in time
+
+
+@dataclass(slots=True)
+class ActorStatus:
+    """One actor under supervision; written by the supervisor. Times are Unix seconds."""
+
+    name: str
+    state: ActorState = ActorState.WAITING
+    since: float | None = None
+    starts: int = 0
+    crashes: int = 0
+    quarantined_until: float | None = None
+    last_error: str | None = None
+    mailbox_depth: Callable[[], int] | None = None
+
+    def become(self, state: ActorState, at: float) -> None:
+        """Enter `state` at `at`."""
+        self.state, self.since = state, at
+
+
+@dataclass(slots=True)
+class SourceStatus:
+    """One source; written by its actor. Times are Unix seconds, None before the first.
+
+    `failures` counts failed attempts in a row; `is_down` is set after two of them.
+    """
+
+    name: SourceName
+    kind: str
+    is_simulated: bool
+    actor: ActorStatus
+    attempts: int = 0
+    payloads: int = 0
+    confirmations: int = 0
+    received_bytes: int = 0
+    failures: int = 0
+    failures_total: int = 0
+    is_down: bool = False
+    failing_since: float | None = None
+    last_success_at: float | None = None
+    next_attempt_at: float | None = None
+    last_error: str | None = None
+
+
+@dataclass(slots=True)
+class BookmakerStatus:
+    """One bookmaker; written by its actor, `withdrawn` and `state` by the aggregator.
+
+    `error` is what its part of the newest document lacked, None while it can be read; `rejected`
+    counts matches by reason; `withdrawn` holds the scopes whose withdrawal has been logged.
+    """
+
+    id: BookmakerId
+    name: str
+    source: SourceStatus
+    actor: ActorStatus
+    batches: int = 0
+    last_batch_at: float | None = None
+    rejected: Counter[str] = field(default_factory=Counter)
+    error: str | None = None
+    withdrawn: set[Scope] = field(default_factory=set)
+    state: BookmakerState = BookmakerState.STARTING
+    since: float | None = None
+
+    def observe(self, book: Book, at: float) -> BookmakerState:
+        """Derive the state from the facts and the bookmaker's book; note when it changed."""
+        state = self._derived(book)
+        if state is not self.state or self.since is None:
+            self.state, self.since = state, at
+        return state
+
+    def last_error(self) -> str | None:
+        """Give what went wrong last, the nearest cause first; None when nothing is wrong."""
+        if self.error is not None:
+            return self.error
+        if self.source.failures:
+            return self.source.last_error
+        actors = (self.actor, self.source.actor)
+        return next((actor.last_error for actor in actors if actor.state is ActorState.QUARANTINED), None)
+
+    def _derived(self, book: Book) -> BookmakerState:
+        if ActorState.QUARANTINED in {self.actor.state, self.source.actor.state}:
+            return BookmakerState.QUARANTINED
+        if not book.lists:
+            return BookmakerState.STARTING
+        if not book.is_serving:
+            return BookmakerState.STALE
+        if any(state.doubted for state in book.lists.values()):
+            return BookmakerState.SUSPECT
+        if self.error is not None or self.source.failures:
+            return BookmakerState.RETRYING
+        return BookmakerState.LIVE
+
+
+@dataclass(slots=True)
+class BoardStatus:
+    """The aggregator's record. `last_turn_mono` is monotonic seconds, the counters since the start."""
+
+    actor: ActorStatus
+    last_turn_mono: float | None = None
+    commits: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    upserted: int = 0
+    removed: int = 0
+    finished: int = 0
+    dropped: int = 0
+    conflated: Callable[[], int] = lambda: 0
+
+
+@dataclass(slots=True)
+class ServiceStatus:
+    """Everything that the probes read. Bookmakers in the order of the configuration."""
+
+    started_at: float
+    board: BoardStatus
+    sources: dict[SourceName, SourceStatus]
+    bookmakers: dict[BookmakerId, BookmakerStatus]
+    actors: dict[str, ActorStatus]
+    is_draining: bool = False
+
+    def observe(self, snapshot: Snapshot, now: Instant) -> dict[BookmakerId, BookmakerState]:
+        """Give the state of every bookmaker at `now`, as `snapshot` shows them."""
+        return {
+            bookmaker: status.observe(snapshot.books[bookmaker], now.wall)
+            for bookmaker, status in self.bookmakers.items()
+        }

@@ -1,0 +1,164 @@
+"""Builds the supervision tree from settings: every part made once, here, and handed to who needs it.
+
+The composition of everything below the web. What outlives an actor (mailboxes, the published
+snapshot, records) is made here; the actors themselves are made by the supervisor, again and again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from random import Random
+from typing import Any
+
+from actors.aggregator import AggregatorActor, Intake
+from actors.backoff import WINDOW_S
+from actors.board import BoardRules
+from actors.bookmaker import BookmakerActor, Inbox
+from actors.bus import Bus
+from actors.clock import Clock
+from actors.conflation import merged_batches, merged_deliveries
+from actors.desk import Desk
+from actors.integrity import Bounds
+from actors.kinds import PolledKind, TickingKind
+from actors.mailbox import Mailbox
+from actors.messages import BookmakerId, Extract, SourceName
+from actors.published import Published
+from actors.set_aside import SetAside
+from actors.settings import Settings, SourceSettings
+from actors.slices import Steps
+from actors.snapshot import Snapshot
+from actors.source import SourceActor
+from actors.status import ActorStatus, BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.supervisor import Actor, ChildSpec, Supervisor
+from actors.ticking import TickingSourceActor
+
+
+class System:
+    """The whole service below the web: `supervisor` runs it, `published` and `status` show it."""
+
+    def __init__(self, settings: Settings, clock: Clock, random: Random) -> None:
+        now = clock.now()
+        self._settings = settings
+        self._clock = clock
+        self._random = random
+        self.status = _status(settings, now.wall)
+        first = Snapshot.empty(int(now.wall * 1000), tuple(settings.bookmakers))
+        self.published = Published(first, BoardRules(settings.board.expire_after_kickoff_s), clock)
+        self.bus = Bus()
+        self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
+        self._inboxes: dict[BookmakerId, Inbox] = {
+            name: Mailbox(lambda delivery: delivery.scope, merged_deliveries)
+            for name in settings.bookmakers
+        }
+        self._refreshes = {name: asyncio.Event() for name in settings.sources}
+        self._poisoned_mono: dict[BookmakerId, float] = {}
+        self.bus.subscribe(self._intake.put_nowait)
+        self._connect_records()
+        self.supervisor = Supervisor(self._children(), clock)
+
+    def _connect_records(self) -> None:
+        self.status.board.conflated = lambda: self._intake.conflated
+        self.status.board.actor.mailbox_depth = lambda: self._intake.depth
+        for name, inbox in self._inboxes.items():
+            self.status.bookmakers[name].actor.mailbox_depth = partial(getattr, inbox, "depth")
+
+    def _children(self) -> list[ChildSpec]:
+        """Give the children in the order of their start: aggregator, bookmakers, sources."""
+        aggregator = ChildSpec(
+            status=self.status.board.actor,
+            start=self._aggregator,
+            is_explained=lambda: self._intake.in_hand is not None,
+            is_core=True,
+        )
+        bookmakers = [
+            ChildSpec(status=self.status.bookmakers[name].actor, start=self._bookmaker(name))
+            for name in self._settings.bookmakers
+        ]
+        sources = [
+            ChildSpec(status=self.status.sources[name].actor, start=self._source(name, source))
+            for name, source in self._settings.sources.items()
+        ]
+        return [aggregator, *bookmakers, *sources]
+
+    def _aggregator(self) -> AggregatorActor:
+        return AggregatorActor(self._intake, self.published, self.status, self._blame, self._clock)
+
+    def _blame(self, bookmaker: BookmakerId) -> None:
+        """Ask again for what a poison batch has cost; the second within a minute is one too many."""
+        status, now = self.status.bookmakers[bookmaker], self._clock.now().mono
+        self._refreshes[status.source.name].set()
+        last = self._poisoned_mono.get(bookmaker)
+        self._poisoned_mono[bookmaker] = now
+        if last is not None and now - last <= WINDOW_S:
+            self.supervisor.quarantine(status.actor.name, "two of its batches crashed the aggregator")
+
+    def _bookmaker(self, name: BookmakerId) -> Callable[[], Actor]:
+        settings = self._settings.bookmakers[name]
+        source = self._settings.sources[settings.source]
+        set_aside = SetAside()
+
+        def start() -> BookmakerActor:
+            return BookmakerActor(
+                status=self.status.bookmakers[name],
+                inbox=self._inboxes[name],
+                bus=self.bus,
+                extract=_extractor(source, settings.key),
+                bounds=Bounds(source.options.book_sum_min, source.options.book_sum_max),
+                refresh=self._refreshes[settings.source],
+                set_aside=set_aside,
+                clock=self._clock,
+            )
+
+        return start
+
+    def _source(self, name: SourceName, source: SourceSettings) -> Callable[[], Actor]:
+        bookmakers = self._settings.bookmakers_of(name)
+        desk: Desk[Any] = Desk(  # the registry pairs each kind with its own options
+            options=source.options,
+            keys={bookmaker: one.key for bookmaker, one in bookmakers.items()},
+            inboxes={bookmaker: self._inboxes[bookmaker] for bookmaker in bookmakers},
+            status=self.status.sources[name],
+            refresh=self._refreshes[name],
+            published=self.published,
+            clock=self._clock,
+            random=self._random,
+        )
+        match source.kind:
+            case PolledKind() as polled:
+                return partial(SourceActor, polled, desk)
+            case TickingKind() as ticking:
+                return partial(TickingSourceActor, ticking, desk)
+
+
+def _extractor(source: SourceSettings, key: str) -> Callable[[object], Steps[Extract]]:
+    match source.kind:
+        case PolledKind() as kind:
+            return lambda content: kind.extract(content, key, source.options)
+        case TickingKind():
+            return _no_documents
+
+
+def _no_documents(content: object) -> Steps[Extract]:
+    raise TypeError(f"a computed source offers batches, never a document of {type(content).__name__}")
+
+
+def _status(settings: Settings, now: float) -> ServiceStatus:
+    board = BoardStatus(ActorStatus("aggregator"))
+    sources = {
+        name: SourceStatus(
+            name, source.kind.name, isinstance(source.kind, TickingKind), ActorStatus(f"source:{name}")
+        )
+        for name, source in settings.sources.items()
+    }
+    bookmakers = {
+        name: BookmakerStatus(name, one.name, sources[one.source], ActorStatus(f"bookmaker:{name}"))
+        for name, one in settings.bookmakers.items()
+    }
+    actors = [
+        board.actor,
+        *(one.actor for one in bookmakers.values()),
+        *(one.actor for one in sources.values()),
+    ]
+    return ServiceStatus(now, board, sources, bookmakers, {actor.name: actor for actor in actors})

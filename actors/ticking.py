@@ -1,0 +1,83 @@
+"""The actor of a computed source: steps its machine by the clock and offers what changed.
+
+The counterpart of `source.py` for sources without a network. Each image is a new list with its own
+name; changes go out under that name, and a bookmaker that has lost the list gets an image again.
+"""
+
+from __future__ import annotations
+
+import anyio
+import structlog
+
+from actors.clock import Instant
+from actors.desk import Desk
+from actors.kinds import Machine, SourceOptions, TickingKind
+from actors.messages import Batch, BookmakerId, Extract, ListId
+from actors.source_edges import succeeded
+
+log = structlog.get_logger()
+
+PATIENCE_S = 1.0
+"""Seconds an image may be under way to the board before another one is sent."""
+
+
+class TickingSourceActor:
+    """One computed source, with the desk that it shares with the instances before and after it."""
+
+    def __init__(self, kind: TickingKind, desk: Desk[SourceOptions]) -> None:
+        self._kind = kind
+        self._desk = desk
+        self._inboxes = desk.inboxes
+        self._status = desk.status
+        self._lists: dict[BookmakerId, ListId] = {}
+        self._imaged_mono: dict[BookmakerId, float] = {}
+        self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)
+
+    async def run(self) -> None:
+        """Tick for ever: an image first, and then what changes."""
+        now = self._desk.clock.now()
+        machine = self._kind.start(self._desk.options, tuple(self._desk.keys.values()), now)
+        self._tick(machine, now)
+        while True:
+            await anyio.sleep(machine.interval_s)
+            self._tick(machine, self._desk.clock.now())
+
+    def _tick(self, machine: Machine, now: Instant) -> None:
+        changes = machine.advance(now)
+        if self._desk.refresh.is_set():
+            self._desk.refresh.clear()
+            self._lists.clear()
+        wanting = [bookmaker for bookmaker in self._inboxes if self._wants_image(bookmaker, machine, now)]
+        image = machine.image() if wanting else {}
+        for bookmaker, inbox in self._inboxes.items():
+            key = self._desk.keys[bookmaker]
+            if bookmaker in wanting:
+                self._lists[bookmaker] = ListId(f"{self._status.name}-{now.wall:.6f}")
+                self._imaged_mono[bookmaker] = now.mono
+                inbox.put_nowait(self._batch(bookmaker, machine, image[key], now, complete=True))
+            else:
+                inbox.put_nowait(self._batch(bookmaker, machine, changes[key], now, complete=False))
+        self._status.attempts += 1
+        self._status.payloads += 1
+        succeeded(self._status, now, self._log)
+
+    def _wants_image(self, bookmaker: BookmakerId, machine: Machine, now: Instant) -> bool:
+        if (list_id := self._lists.get(bookmaker)) is None:
+            return True
+        is_due = now.mono - self._imaged_mono[bookmaker] >= PATIENCE_S
+        return is_due and not self._desk.published.read().holds(bookmaker, machine.scope, list_id)
+
+    def _batch(
+        self, bookmaker: BookmakerId, machine: Machine, extract: Extract, now: Instant, *, complete: bool
+    ) -> Batch:
+        return Batch(
+            bookmaker=bookmaker,
+            scope=machine.scope,
+            list_id=self._lists[bookmaker],
+            complete=complete,
+            matches=extract.matches,
+            removals=extract.removals,
+            received_at=now.wall,
+            received_mono=now.mono,
+            stale_after_s=self._desk.options.staleness_s,
+        )

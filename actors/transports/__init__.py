@@ -1,0 +1,1 @@
+"""The only modules that touch the network on behalf of sources."""

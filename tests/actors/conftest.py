@@ -1,0 +1,13 @@
+"""Actors are tested in virtual time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.virtual import VirtualLoop
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run asynchronous tests on a loop that jumps to its next timer."""
+    return ("asyncio", {"loop_factory": VirtualLoop})

@@ -1,0 +1,125 @@
+"""A scripted HTTP peer on a real loopback socket: the fake bookmaker of the end-to-end tests.
+
+It runs in a thread of its own, so that it serves a service under test in this process or in another.
+Each answer is a function that writes what it likes on the raw connection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+Answer = Callable[[socket.socket, "Asked"], None]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it came: its path and its headers in lower case."""
+
+    path: str
+    headers: Mapping[str, str]
+
+
+@dataclass
+class HttpPeer:
+    """What the peer answers, by path; `asked` collects every request in order."""
+
+    port: int
+    answers: dict[str, Answer] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+
+    def url(self, path: str) -> str:
+        """Give the address of a path."""
+        return f"http://127.0.0.1:{self.port}{path}"
+
+
+def respond(
+    body: bytes = b"",
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    length: int | None = None,
+) -> Answer:
+    """Answer with that status and body; `length` announces another Content-Length than the true one."""
+    lines = {"Content-Length": str(len(body) if length is None else length), **(headers or {})}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+
+    def answer(connection: socket.socket, asked: Asked) -> None:
+        del asked
+        connection.sendall(f"HTTP/1.1 {status} Scripted\r\n{head}Connection: close\r\n\r\n".encode() + body)
+
+    return answer
+
+
+def conditional(body: bytes, etag: str, headers: Mapping[str, str] | None = None) -> Answer:
+    """Answer with that body and ETag, or 304 to whoever names the ETag."""
+    full = respond(body, headers={"ETag": etag, **(headers or {})})
+    not_modified = respond(status=304, headers={"ETag": etag})
+
+    def answer(connection: socket.socket, asked: Asked) -> None:
+        (not_modified if asked.headers.get("if-none-match") == etag else full)(connection, asked)
+
+    return answer
+
+
+def hang(until: threading.Event) -> Answer:
+    """Accept and say nothing until `until` is set."""
+
+    def answer(connection: socket.socket, asked: Asked) -> None:
+        del connection, asked
+        until.wait(60)
+
+    return answer
+
+
+def drop(connection: socket.socket, asked: Asked) -> None:
+    """Close without a word."""
+    del connection, asked
+
+
+@contextlib.contextmanager
+def http_peer() -> Iterator[HttpPeer]:
+    """Listen on a free port of the loopback interface while the block runs; unknown paths are 404."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    peer = HttpPeer(listener.getsockname()[1])
+    thread = threading.Thread(target=_accept, args=(listener, peer), daemon=True)
+    thread.start()
+    try:
+        yield peer
+    finally:
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(5)
+
+
+def _accept(listener: socket.socket, peer: HttpPeer) -> None:
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        threading.Thread(target=_serve, args=(connection, peer), daemon=True).start()
+
+
+def _serve(connection: socket.socket, peer: HttpPeer) -> None:
+    with connection, contextlib.suppress(OSError):
+        connection.settimeout(60)
+        asked = _read(connection)
+        if asked is not None:
+            peer.asked.append(asked)
+            peer.answers.get(asked.path, respond(status=404))(connection, asked)
+
+
+def _read(connection: socket.socket) -> Asked | None:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        part = connection.recv(65536)
+        if not part:
+            return None
+        data += part
+    request, *lines = data.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
+    pairs = (line.partition(":") for line in lines)
+    return Asked(request.split(" ")[1], {name.lower(): value.strip() for name, _, value in pairs})

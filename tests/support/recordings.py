@@ -1,0 +1,19 @@
+"""Where the real recordings are; they are never part of this repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_DEFAULT = Path(__file__).parents[3] / "shared" / "data"
+FOLDER = Path(os.environ.get("ODDSBOARD_RECORDINGS", _DEFAULT))
+
+
+def are_there() -> bool:
+    """Tell whether there are any recordings."""
+    return (FOLDER / "football_data").is_dir()
+
+
+def football_data(folder: str, pattern: str = "*") -> list[Path]:
+    """Give the recorded files of one folder of football_data, in order of their names."""
+    return sorted((FOLDER / "football_data" / folder).glob(pattern))

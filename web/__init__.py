@@ -1,0 +1,1 @@
+"""The HTTP front end: answers from the published snapshot, and the command line."""

@@ -1,0 +1,116 @@
+"""The command line: `oddsboard serve | check-config | version`, and the exit codes.
+
+0 stopped, 70 core failure, 71 cannot bind, 78 configuration error; a second signal ends the process
+at once with 128 and its number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from random import Random
+
+import anyio
+import structlog
+
+from actors import logs
+from actors.clock import SystemClock
+from actors.errors import BindError, ConfigError
+from actors.kinds import PolledOptions
+from actors.settings import Settings, load, parse_bind
+from actors.system import System
+from web.app import create_app
+from web.lifecycle import Exit, live
+from web.server import address_of, listen
+
+log = structlog.get_logger()
+
+DEFAULT_CONFIG = Path(__file__).resolve().parent.parent / "config" / "default.toml"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its code."""
+    given = _parser().parse_args(arguments)
+    try:
+        match given.command:
+            case "serve":
+                code = _serve(load(given.config), given.bind)
+            case "check-config":
+                code = _check(given.config, load(given.config))
+            case _:
+                code = _version()
+    except ConfigError as error:
+        code = _refuse(Exit.CONFIG, error)
+    except BindError as error:
+        code = _refuse(Exit.BIND, error)
+    sys.exit(code)
+
+
+def _serve(settings: Settings, bind: str | None) -> Exit:
+    logs.configure(settings.server.log_level, sys.stdout)
+    sock = listen(*parse_bind(bind or settings.server.bind))
+    return anyio.run(_run, settings, sock)
+
+
+async def _run(settings: Settings, sock: socket.socket) -> Exit:
+    clock = SystemClock()
+    system = System(settings, clock, Random())
+    names = {bookmaker: one.name for bookmaker, one in settings.bookmakers.items()}
+    app = create_app(system.published.read, system.status, names, clock)
+    log.info("service.started", url=address_of(sock), pid=os.getpid(), bookmakers=names)
+    for name, source in system.status.sources.items():
+        if source.is_simulated:
+            log.warning(
+                "source.simulated", source=name, note="its prices are invented, they are not offers"
+            )
+    return await live(system.supervisor, app, sock, system.status, settings.server.drain_s)
+
+
+def _check(path: Path, settings: Settings) -> Exit:
+    print(f"{path}: valid")
+    for name, source in settings.sources.items():
+        options = source.options
+        where = (
+            f" {options.url} every {options.poll_interval_s:g} s"
+            if isinstance(options, PolledOptions)
+            else ""
+        )
+        print(f"source {name}: {source.kind.name}{where}, stale after {options.staleness_s:g} s")
+        if isinstance(options, PolledOptions) and options.staleness_s <= options.poll_interval_s:
+            print(f"  warning: its lists are withdrawn between polls (every {options.poll_interval_s:g} s)")
+        for bookmaker, one in settings.bookmakers_of(name).items():
+            print(f"  bookmaker {bookmaker}: {one.name} (key {one.key})")
+    return Exit.STOPPED
+
+
+def _version() -> Exit:
+    print(f"oddsboard {version('oddsboard')}")
+    return Exit.STOPPED
+
+
+def _refuse(code: Exit, error: Exception) -> Exit:
+    print(f"oddsboard: {error}", file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="oddsboard", description="A consolidated board of football odds")
+    commands = parser.add_subparsers(dest="command", required=True)
+    serve = commands.add_parser("serve", help="run the service")
+    check = commands.add_parser("check-config", help="validate a configuration and say what it would run")
+    commands.add_parser("version", help="print the version")
+    for command in (serve, check):
+        command.add_argument("--config", type=Path, default=DEFAULT_CONFIG, metavar="FILE")
+    serve.add_argument(
+        "--bind", metavar="HOST:PORT", help="where to listen, instead of the configuration's"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""/api/capabilities: the endpoints, their filters and the bookmakers; made once, cached by clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import msgspec
+from quart import Blueprint, Response, request
+
+from actors.messages import BookmakerId
+from web.negotiation import has_already
+from web.odds import PATHS
+from web.schemas import Capabilities
+
+API_VERSION = "2.0"
+MAX_AGE_S = 300
+
+
+def blueprint(endpoints: Iterable[str], bookmakers: Iterable[BookmakerId]) -> Blueprint:
+    """Give the route; `endpoints` are all documented paths, `bookmakers` the ids in configured order."""
+    routes = Blueprint("capabilities", __name__)
+    body = msgspec.json.encode(
+        Capabilities(
+            endpoints=tuple(endpoints),
+            filters=dict.fromkeys(sorted(PATHS), ("bookmaker",)),
+            supported_bookmakers=tuple(bookmakers),
+            version=API_VERSION,
+        )
+    )
+    etag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
+    headers = {"ETag": etag, "Cache-Control": f"max-age={MAX_AGE_S}"}
+
+    @routes.get("/api/capabilities")
+    async def capabilities() -> Response:
+        if has_already(request.headers.get("If-None-Match", ""), etag):
+            return Response(None, 304, headers)
+        return Response(body, 200, headers, content_type="application/json")
+
+    return routes

@@ -1,0 +1,125 @@
+"""The life of the process: start in order, serve, and stop in order on a signal.
+
+The one place where the supervision tree and the HTTP server meet; it is handed both and knows of
+odds nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from enum import IntEnum
+from typing import Protocol
+
+import anyio
+import structlog
+from anyio.abc import TaskStatus
+from quart import Quart
+
+from actors.errors import CoreFailure
+from actors.status import ServiceStatus
+from web.server import GRACE_S, serve
+
+log = structlog.get_logger()
+
+
+class Exit(IntEnum):
+    """Exit codes; but for 0 those of sysexits.h."""
+
+    STOPPED = 0
+    CORE = 70
+    BIND = 71
+    CONFIG = 78
+
+
+class Tree(Protocol):
+    """The supervision tree, as the process sees it."""
+
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Start everything, then watch it. Raises: CoreFailure when it cannot go on."""
+        ...
+
+    async def stop(self) -> None:
+        """Stop everything, within a bounded time."""
+        ...
+
+
+async def live(tree: Tree, app: Quart, sock: socket.socket, status: ServiceStatus, drain_s: float) -> Exit:
+    """Serve `app` on `sock` over `tree` until a signal or a core failure; give the exit code.
+
+    A first SIGTERM or SIGINT stops in order, readiness answering 503 for `drain_s` seconds before
+    the listener closes; a second one ends the process at once.
+    """
+    code = Exit.STOPPED
+    try:
+        await _Life(tree, app, sock, status, drain_s).run()
+    except* CoreFailure as failures:
+        log.critical("service.failed", errors=_messages(failures))
+        code = Exit.CORE
+    return code
+
+
+class _Life:
+    def __init__(
+        self, tree: Tree, app: Quart, sock: socket.socket, status: ServiceStatus, drain_s: float
+    ) -> None:
+        self._tree = tree
+        self._app = app
+        self._sock = sock
+        self._status = status
+        self._drain_s = drain_s
+        self._stop_server = anyio.Event()
+        self._server_done = anyio.Event()
+
+    async def run(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+                try:
+                    tasks.start_soon(self._serve)
+                    await tasks.start(self._run_tree)
+                    number = await anext(signals)
+                    tasks.start_soon(_end_at_once, signals)
+                    await self._stop(number)
+                finally:
+                    self._stop_server.set()  # the server does not heed cancellation
+            tasks.cancel_scope.cancel()
+
+    async def _run_tree(self, *, task_status: TaskStatus[None]) -> None:
+        await self._tree.run(task_status=task_status)
+
+    async def _serve(self) -> None:
+        await serve(self._app, self._sock, self._stop_server)
+        self._server_done.set()
+
+    async def _stop(self, number: signal.Signals) -> None:
+        log.info("service.stopping", signal=number.name, drain_s=self._drain_s)
+        self._status.is_draining = True
+        await anyio.sleep(self._drain_s)
+        self._stop_server.set()
+        with anyio.move_on_after(GRACE_S + 1) as patience:
+            await self._server_done.wait()
+        await self._tree.stop()
+        log.info("service.stopped")
+        if patience.cancelled_caught:  # Hypercorn does not let go of open connections (its issue 308)
+            _exit(Exit.STOPPED)
+
+
+async def _end_at_once(signals: AsyncIterator[signal.Signals]) -> None:
+    number = await anext(signals)
+    log.warning("service.killed", signal=number.name)
+    _exit(128 + number)
+
+
+def _exit(code: int) -> None:
+    logging.shutdown()
+    os._exit(code)
+
+
+def _messages(group: BaseExceptionGroup[CoreFailure]) -> list[str]:
+    messages: list[str] = []
+    for one in group.exceptions:
+        messages.extend(_messages(one) if isinstance(one, BaseExceptionGroup) else [str(one)])
+    return messages

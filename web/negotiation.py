@@ -1,0 +1,46 @@
+"""Reading request headers: which coding a client wants, and whether it has the answer already.
+
+Pure functions of header values, by RFC 9110: Accept-Encoding (12.5.3) and If-None-Match (13.1.2).
+What does not follow the grammar is ignored, as if it had not been sent.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_CODING = re.compile(
+    r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?"
+)
+_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+_TAGS = re.compile(rf"[ \t]*(?:{_TAG})?(?:[ \t]*,[ \t]*(?:{_TAG})?)*[ \t]*")
+_MAX_HEADER = 8192
+
+
+@lru_cache(maxsize=256)
+def wants_gzip(accept_encoding: str | None) -> bool:
+    """Tell whether gzip is acceptable and not less wanted than the identity coding.
+
+    Without the header any coding would do; identity is the one that every client can read.
+    """
+    weights = _weights(accept_encoding or "")
+    gzip = weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0)))
+    return gzip > 0.0 and gzip >= weights.get("identity", 0.0)
+
+
+@lru_cache(maxsize=1024)
+def has_already(if_none_match: str, etag: str) -> bool:
+    """Tell whether If-None-Match names `etag` (a quoted strong tag), by weak comparison, or is `*`."""
+    if if_none_match.strip(" \t") == "*":
+        return True
+    if len(if_none_match) > _MAX_HEADER or not _TAGS.fullmatch(if_none_match):
+        return False
+    return etag in {tag.removeprefix("W/") for tag in re.findall(_TAG, if_none_match)}
+
+
+def _weights(header: str) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for part in header.split(","):
+        if (found := _CODING.fullmatch(part.strip(" \t"))) is not None:
+            weights[found[1].lower()] = float(found[2] or 1)
+    return weights

@@ -1,0 +1,136 @@
+"""For operators: liveness, readiness, health, the supervision tree and the counters.
+
+Read from the records that the actors keep and from the sums in the snapshot; nothing is computed
+over the board when somebody asks. `null` means not measured, never zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from quart import Blueprint, Response
+
+from actors.clock import Clock
+from actors.snapshot import Book, Snapshot
+from actors.status import BookmakerState, BookmakerStatus, ServiceStatus
+from web.requests import HttpCounters
+from web.views import actor_view, bookmaker_view, source_view
+
+MAX_TURN_AGE_S = 10.0
+
+
+def blueprint(
+    read: Callable[[], Snapshot], status: ServiceStatus, counters: HttpCounters, clock: Clock
+) -> Blueprint:
+    """Give the routes of all probes."""
+    routes = Blueprint("probes", __name__)
+
+    @routes.get("/health/live")
+    async def live() -> Response:
+        last, now = status.board.last_turn_mono, clock.now().mono
+        age = None if last is None else round(now - last, 3)
+        is_alive = age is None or age < MAX_TURN_AGE_S
+        return _json({"status": "pass" if is_alive else "fail", "last_turn_age_s": age}, ok=is_alive)
+
+    @routes.get("/health/ready")
+    async def ready() -> Response:
+        reason = _unready(read(), status)
+        return _json({"status": "fail" if reason else "pass", "reason": reason}, ok=reason is None)
+
+    @routes.get("/health")
+    async def health() -> Response:
+        snapshot = read()
+        states = status.observe(snapshot, clock.now())
+        checks = {
+            bookmaker: _check(one, snapshot.books[bookmaker])
+            for bookmaker, one in status.bookmakers.items()
+        }
+        overall = _overall(set(states.values()), snapshot)
+        return _json({"status": overall, "checks": checks}, ok=overall != "fail")
+
+    @routes.get("/monitor")
+    async def monitor() -> Response:
+        snapshot = read()
+        status.observe(snapshot, clock.now())
+        return _json(
+            {
+                "started_at": status.started_at,
+                "draining": status.is_draining,
+                "version": snapshot.version,
+                "actors": [actor_view(actor) for actor in status.actors.values()],
+                "sources": [source_view(source) for source in status.sources.values()],
+                "bookmakers": [
+                    bookmaker_view(one, snapshot.books[bookmaker])
+                    for bookmaker, one in status.bookmakers.items()
+                ],
+            }
+        )
+
+    @routes.get("/api/stats")
+    async def stats() -> Response:
+        return _json({"data": _data(read(), status, clock), "http": counters.view()})
+
+    return routes
+
+
+def _overall(states: set[BookmakerState], snapshot: Snapshot) -> str:
+    if not any(book.is_serving for book in snapshot.books.values()):
+        return "fail"
+    return "pass" if states == {BookmakerState.LIVE} else "warn"
+
+
+def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
+    grade = "pass" if status.state is BookmakerState.LIVE else "warn" if book.is_serving else "fail"
+    return {
+        "status": grade,
+        "state": status.state,
+        "since": status.since,
+        "matches": book.count,
+        "simulated": status.source.is_simulated,
+        "last_error": status.last_error(),
+    }
+
+
+def _unready(snapshot: Snapshot, status: ServiceStatus) -> str | None:
+    if status.is_draining:
+        return "draining"
+    if any(book.is_serving for book in snapshot.books.values()):
+        return None
+    return "no bookmaker is serving"
+
+
+def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, Any]:
+    board = status.board
+    return {
+        "version": snapshot.version,
+        "uptime_s": round(clock.now().wall - status.started_at, 3),
+        "matches": sum(book.count for book in snapshot.books.values()),
+        "commits": board.commits,
+        "batches": dict(board.verdicts),
+        "batches_dropped": board.dropped,
+        "batches_conflated": board.conflated(),
+        "matches_upserted": board.upserted,
+        "matches_removed": board.removed,
+        "matches_finished": board.finished,
+        "bookmakers": {
+            bookmaker: {
+                "matches": snapshot.books[bookmaker].count,
+                "named_matches": snapshot.books[bookmaker].named,
+                "batches": one.batches,
+                "last_batch_at": one.last_batch_at,
+                "rejected": dict(one.rejected),
+            }
+            for bookmaker, one in status.bookmakers.items()
+        },
+    }
+
+
+def _json(content: dict[str, Any], *, ok: bool = True) -> Response:
+    return Response(
+        msgspec.json.encode(content),
+        200 if ok else 503,
+        {"Cache-Control": "no-store"},
+        content_type="application/json",
+    )

@@ -1,0 +1,78 @@
+"""What happens to every request: its id, the headers that every answer has, one log line, counters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from uuid import uuid4
+
+import structlog
+from quart import Quart, Response, g, request
+
+from actors.clock import elapsed_s
+
+log = structlog.get_logger()
+
+_CORS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "ETag, Retry-After, X-Request-Id",
+}
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match",
+    "Access-Control-Max-Age": "86400",
+}
+
+
+class HttpCounters:
+    """Answers since the start: by route and status, and the bytes of their bodies."""
+
+    def __init__(self) -> None:
+        self._answers: Counter[tuple[str, int]] = Counter()
+        self._body_bytes = 0
+
+    def count(self, route: str, status: int, body_bytes: int) -> None:
+        """Count one answer; `route` is a route's path, never the client's."""
+        self._answers[route, status] += 1
+        self._body_bytes += body_bytes
+
+    def view(self) -> dict[str, Any]:
+        """Give the counters as plain values."""
+        by_route: dict[str, dict[str, int]] = {}
+        for (route, status), count in sorted(self._answers.items()):
+            by_route.setdefault(route, {})[str(status)] = count
+        return {
+            "answers": by_route,
+            "answers_total": self._answers.total(),
+            "body_bytes": self._body_bytes,
+        }
+
+
+def install(app: Quart, counters: HttpCounters) -> None:
+    """Give every request an id and every answer its common headers; log and count it."""
+
+    @app.before_request
+    def begin() -> None:
+        g.request_id = uuid4().hex
+        g.began = elapsed_s()
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=g.request_id)
+
+    @app.after_request
+    async def end(response: Response) -> Response:
+        response.headers["X-Request-Id"] = g.request_id
+        response.headers.update(_CORS)
+        if "Access-Control-Request-Method" in request.headers:
+            response.headers.update(_PREFLIGHT)
+        body_bytes = 0 if request.method == "HEAD" else response.content_length or 0
+        route = str(request.url_rule) if request.url_rule else "other"
+        counters.count(route, response.status_code, body_bytes)
+        log.debug(
+            "request.served",
+            method=request.method,
+            path=request.path,
+            status=response.status_code,
+            body_bytes=body_bytes,
+            took_ms=round((elapsed_s() - g.began) * 1e3, 3),
+        )
+        return response

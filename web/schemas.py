@@ -1,0 +1,89 @@
+"""The public JSON contract, v1 and v2: interface-spec.md, section 2, field by field.
+
+Independent of the messages inside: whatever changes there, these shapes stay. Field order is the
+order on the wire.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from actors.snapshot import Entry
+
+SPORT = "football"
+UNKNOWN_LEAGUE = "Unknown"
+
+
+class OddsV2(Struct, frozen=True):
+    """Decimal odds by outcome: home win, draw, away win."""
+
+    home: float = field(name="1")
+    draw: float = field(name="X")
+    away: float = field(name="2")
+
+
+class MatchV2(Struct, frozen=True):
+    """2.1: one match entry. `start_time` and `updated` are Unix seconds."""
+
+    id: str
+    sport: str
+    bookmaker: str
+    home: str
+    away: str
+    league: str
+    odds: OddsV2
+    start_time: int | None
+    updated: float
+
+
+class MatchV1(Struct, frozen=True):
+    """2.2: one legacy entry: `odds` are [home, draw, away]; unknown: `start_time` 0, `league` ""."""
+
+    id: str
+    bookmaker: str
+    home: str
+    away: str
+    league: str
+    odds: tuple[float, float, float]
+    start_time: int
+    updated: float
+
+
+class Capabilities(Struct, frozen=True):
+    """2.4: what the service supports."""
+
+    endpoints: tuple[str, ...]
+    filters: dict[str, tuple[str, ...]]
+    supported_bookmakers: tuple[str, ...]
+    version: str
+
+
+def match_v2(entry: Entry, bookmaker: str) -> MatchV2:
+    """Give the v2 form of an entry; `bookmaker` is the display name."""
+    match = entry.match
+    return MatchV2(
+        entry.id,
+        SPORT,
+        bookmaker,
+        match.home,
+        match.away,
+        match.league or UNKNOWN_LEAGUE,
+        OddsV2(match.home_price, match.draw_price, match.away_price),
+        match.start_time,
+        entry.updated,
+    )
+
+
+def match_v1(entry: Entry, bookmaker: str) -> MatchV1:
+    """Give the v1 form of an entry; `bookmaker` is the display name."""
+    match = entry.match
+    return MatchV1(
+        entry.id,
+        bookmaker,
+        match.home,
+        match.away,
+        match.league or "",
+        (match.home_price, match.draw_price, match.away_price),
+        match.start_time or 0,
+        entry.updated,
+    )

@@ -1,0 +1,65 @@
+"""Hypercorn: the listening socket, and serving until told to stop."""
+
+from __future__ import annotations
+
+import logging
+import socket
+
+import anyio
+from hypercorn.asyncio import serve as hypercorn_serve
+from hypercorn.config import Config
+from quart import Quart
+
+from actors.errors import BindError, CoreFailure
+
+GRACE_S = 5.0
+"""Seconds that requests in flight may take once no new ones are accepted."""
+
+SLOW_READER_MS = 10_000
+BACKLOG = 256
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the listening socket; port 0 takes a free one. Raises: BindError if it cannot be had.
+
+    TCP_USER_TIMEOUT, inherited by every connection, has the kernel cut readers that take nothing.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SLOW_READER_MS)
+        sock.bind((host, port))
+        sock.listen(BACKLOG)
+    except OSError as error:
+        sock.close()
+        raise BindError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+    return sock
+
+
+def address_of(sock: socket.socket) -> str:
+    """Give the URL at which `sock` listens."""
+    host, port = sock.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def serve(app: Quart, sock: socket.socket, stop: anyio.Event) -> None:
+    """Serve until `stop` is set, then let requests in flight finish for `GRACE_S`; takes over `sock`.
+
+    Shielded from cancellation, which would skip Hypercorn's shutdown (its issue 184): whoever cancels
+    must set `stop`.
+
+    Raises: CoreFailure if the server ends without having been told to.
+    """
+    config = Config()
+    config.bind = [f"fd://{sock.detach()}"]
+    config.backlog = BACKLOG
+    config.graceful_timeout = GRACE_S
+    config.include_server_header = False
+    config.accesslog = None
+    config.errorlog = logging.getLogger("hypercorn.error")
+    with anyio.CancelScope(shield=True):
+        await hypercorn_serve(app, config, shutdown_trigger=stop.wait)
+    if not stop.is_set():
+        raise CoreFailure("the HTTP server ended by itself")
