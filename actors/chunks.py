@@ -47,15 +47,18 @@ def entries_of(chunks: tuple[Chunk, ...]) -> Iterator[Entry]:
 
 def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Steps[tuple[Chunk, ...]]:
     """Give the chunks after `changes`, in slices; untouched chunks stay the same objects."""
-    per_chunk = yield from _by_chunk(chunks, changes)
+    wanted = sorted(changes)
     result: list[Chunk] = []
-    done = 0
-    for at in sorted(per_chunk):
-        result.extend(chunks[done:at])
-        done = at + 1
-        old = chunks[at].entries if chunks else ()
-        for _ in _append(result, _merged(old, per_chunk[at])):
-            yield
+    done = at = 0
+    while at < len(wanted):
+        place = max(bisect_right(chunks, wanted[at], key=_first) - 1, 0)
+        is_last = place + 1 >= len(chunks)
+        end = len(wanted) if is_last else bisect_left(wanted, chunks[place + 1].first, at)
+        result.extend(chunks[done:place])
+        old = chunks[place].entries if chunks else ()
+        merged = yield from _merged(old, wanted[at:end], changes)
+        yield from _append(result, merged)
+        done, at = place + 1, end
     result.extend(chunks[done:])
     return tuple(result)
 
@@ -72,22 +75,22 @@ def without(chunks: tuple[Chunk, ...], goes: Callable[[Entry], bool]) -> tuple[C
     return tuple(result)
 
 
-def _by_chunk(
-    chunks: tuple[Chunk, ...], changes: Changes
-) -> Steps[dict[int, dict[SourceMatchId, Entry | None]]]:
-    per_chunk: dict[int, dict[SourceMatchId, Entry | None]] = {}
-    for count, (match_id, entry) in enumerate(changes.items()):
+def _merged(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Changes) -> Steps[list[Entry]]:
+    """Merge sorted `old` with the changes of the sorted ids `wanted`."""
+    merged: list[Entry] = []
+    position = 0
+    for count, match_id in enumerate(wanted):
         if count % SLICE == 0:
             yield
-        at = max(bisect_right(chunks, match_id, key=_first) - 1, 0)
-        per_chunk.setdefault(at, {})[match_id] = entry
-    return per_chunk
-
-
-def _merged(old: tuple[Entry, ...], changes: Changes) -> list[Entry]:
-    merged: dict[SourceMatchId, Entry | None] = {entry.match.source_match_id: entry for entry in old}
-    merged.update(changes)
-    return [entry for _, entry in sorted(merged.items()) if entry is not None]
+        upto = bisect_left(old, match_id, position, key=_key)
+        merged.extend(old[position:upto])
+        position = upto
+        if upto < len(old) and old[upto].match.source_match_id == match_id:
+            position += 1
+        if (entry := changes[match_id]) is not None:
+            merged.append(entry)
+    merged.extend(old[position:])
+    return merged
 
 
 def _append(result: list[Chunk], entries: list[Entry]) -> Steps[None]:

@@ -31,7 +31,7 @@ def configure(level: str, stream: TextIO) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for noisy in ("httpx2", "httpcore2", "asyncio"):  # they would tell every request and selector
+    for noisy in ("httpx2", "httpcore2", "asyncio", "hypercorn"):  # every request, selector, socket
         logging.getLogger(noisy).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -48,6 +48,15 @@ def flush() -> None:
 
 
 def _renderers(stream: TextIO) -> list[structlog.typing.Processor]:
+    # Plain stacks: the richer renderers show local variables, and with them secrets.
     if stream.isatty():
-        return [structlog.dev.ConsoleRenderer()]
-    return [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        return [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+    return [structlog.processors.format_exc_info, _main_things_first, structlog.processors.JSONRenderer()]
+
+
+def _main_things_first(
+    logger: object, name: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    del logger, name
+    first = {key: event.pop(key) for key in ("timestamp", "level", "event") if key in event}
+    return {**first, **event}
