@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import socket
+import threading
 from collections.abc import AsyncIterator
 from enum import IntEnum
 from typing import Protocol
@@ -24,6 +25,9 @@ from actors.status import ServiceStatus
 from web.server import GRACE_S, serve
 
 log = structlog.get_logger()
+
+HARD_STOP_S = GRACE_S + 5.0
+"""Seconds from closing the listener to the end of the process, whatever hangs."""
 
 
 class Exit(IntEnum):
@@ -75,16 +79,21 @@ class _Life:
         self._server_done = anyio.Event()
 
     async def run(self) -> None:
+        code = Exit.CORE
         async with anyio.create_task_group() as tasks:
             with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
                 try:
                     tasks.start_soon(self._serve)
                     await tasks.start(self._run_tree)
                     number = await anext(signals)
+                    code = Exit.STOPPED
                     tasks.start_soon(_end_at_once, signals)
-                    await self._stop(number)
+                    await self._drain(number)
                 finally:
-                    self._stop_server.set()  # the server does not heed cancellation
+                    # Set here as well because the server does not heed cancellation.
+                    self._stop_server.set()
+                    _end_for_certain(code)
+                await self._stop()
             tasks.cancel_scope.cancel()
 
     async def _run_tree(self, *, task_status: TaskStatus[None]) -> None:
@@ -94,11 +103,12 @@ class _Life:
         await serve(self._app, self._sock, self._stop_server)
         self._server_done.set()
 
-    async def _stop(self, number: signal.Signals) -> None:
+    async def _drain(self, number: signal.Signals) -> None:
         log.info("service.stopping", signal=number.name, drain_s=self._drain_s)
         self._status.is_draining = True
         await anyio.sleep(self._drain_s)
-        self._stop_server.set()
+
+    async def _stop(self) -> None:
         with anyio.move_on_after(GRACE_S + 1) as patience:
             await self._server_done.wait()
         await self._tree.stop()
@@ -111,6 +121,13 @@ async def _end_at_once(signals: AsyncIterator[signal.Signals]) -> None:
     number = await anext(signals)
     log.warning("service.killed", signal=number.name)
     _exit(128 + number)
+
+
+def _end_for_certain(code: int) -> None:
+    """Whatever hangs from now on, end the process: a thread of its own watches over the stop."""
+    deadline = threading.Timer(HARD_STOP_S, _exit, [code])
+    deadline.daemon = True
+    deadline.start()
 
 
 def _exit(code: int) -> None:

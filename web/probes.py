@@ -16,7 +16,7 @@ from actors.clock import Clock
 from actors.snapshot import Book, Snapshot
 from actors.status import BookmakerState, BookmakerStatus, ServiceStatus
 from web.requests import HttpCounters
-from web.views import actor_view, bookmaker_view, source_view
+from web.views import actor_view, bookmaker_view, source_view, time_view
 
 MAX_TURN_AGE_S = 10.0
 
@@ -56,7 +56,7 @@ def blueprint(
         status.observe(snapshot, clock.now())
         return _json(
             {
-                "started_at": status.started_at,
+                "started_at": time_view(status.started_at),
                 "draining": status.is_draining,
                 "version": snapshot.version,
                 "actors": [actor_view(actor) for actor in status.actors.values()],
@@ -86,7 +86,7 @@ def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
     return {
         "status": grade,
         "state": status.state,
-        "since": status.since,
+        "since": time_view(status.since),
         "matches": book.count,
         "simulated": status.source.is_simulated,
         "last_error": status.last_error(),
@@ -119,7 +119,7 @@ def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, 
                 "matches": snapshot.books[bookmaker].count,
                 "named_matches": snapshot.books[bookmaker].named,
                 "batches": one.batches,
-                "last_batch_at": one.last_batch_at,
+                "last_batch_at": time_view(one.last_batch_at),
                 "rejected": dict(one.rejected),
             }
             for bookmaker, one in status.bookmakers.items()

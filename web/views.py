@@ -8,15 +8,20 @@ from actors.snapshot import Book
 from actors.status import ActorStatus, BookmakerStatus, SourceStatus
 
 
+def time_view(at: float | None) -> float | None:
+    """Show a time in Unix seconds, to the millisecond."""
+    return None if at is None else round(at, 3)
+
+
 def actor_view(status: ActorStatus) -> dict[str, Any]:
     """Show one actor of the supervision tree."""
     return {
         "name": status.name,
         "state": status.state,
-        "since": status.since,
+        "since": time_view(status.since),
         "restarts": max(status.starts - 1, 0),
         "crashes": status.crashes,
-        "backoff_until": status.quarantined_until,
+        "backoff_until": time_view(status.quarantined_until),
         "mailbox_depth": None if status.mailbox_depth is None else status.mailbox_depth(),
         "last_error": status.last_error,
     }
@@ -28,18 +33,26 @@ def source_view(status: SourceStatus) -> dict[str, Any]:
         "name": status.name,
         "kind": status.kind,
         "simulated": status.is_simulated,
-        "state": "down" if status.is_down else "retrying" if status.failures else "up",
+        "state": _source_state(status),
         "attempts": status.attempts,
         "failures_in_a_row": status.failures,
         "failures": status.failures_total,
         "payloads": status.payloads,
         "confirmations": status.confirmations,
         "received_bytes": status.received_bytes,
-        "failing_since": status.failing_since,
-        "last_success_at": status.last_success_at,
-        "next_attempt_at": status.next_attempt_at,
+        "failing_since": time_view(status.failing_since),
+        "last_success_at": time_view(status.last_success_at),
+        "next_attempt_at": time_view(status.next_attempt_at),
         "last_error": status.last_error,
     }
+
+
+def _source_state(status: SourceStatus) -> str:
+    if status.is_down:
+        return "down"
+    if status.failures:
+        return "retrying"
+    return "starting" if status.last_success_at is None else "up"
 
 
 def bookmaker_view(status: BookmakerStatus, book: Book) -> dict[str, Any]:
@@ -49,7 +62,7 @@ def bookmaker_view(status: BookmakerStatus, book: Book) -> dict[str, Any]:
         "name": status.name,
         "source": status.source.name,
         "state": status.state,
-        "since": status.since,
+        "since": time_view(status.since),
         "matches": book.count,
         "rejected": dict(status.rejected),
         "last_error": status.last_error(),
