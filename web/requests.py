@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
@@ -62,6 +63,8 @@ def install(app: Quart, counters: HttpCounters) -> None:
     async def end(response: Response) -> Response:
         response.headers["X-Request-Id"] = g.request_id
         response.headers.update(_CORS)
+        if response.status_code == HTTPStatus.NOT_MODIFIED:
+            response.headers.pop("Content-Type", None)  # Quart's default, of a body that is not there
         if "Access-Control-Request-Method" in request.headers:
             response.headers.update(_PREFLIGHT)
         body_bytes = 0 if request.method == "HEAD" else response.content_length or 0
