@@ -25,7 +25,7 @@ from actors.kinds import PolledOptions
 from actors.settings import Settings, load, parse_bind
 from actors.system import System
 from web.app import create_app
-from web.lifecycle import Exit, live
+from web.lifecycle import Exit, end_for_certain, live
 from web.server import address_of, listen
 
 log = structlog.get_logger()
@@ -68,7 +68,10 @@ async def _run(settings: Settings, sock: socket.socket) -> Exit:
             log.warning(
                 "source.simulated", source=name, note="its prices are invented, they are not offers"
             )
-    return await live(system.supervisor, app, sock, system.status, settings.server.drain_s)
+    drain_s = settings.server.drain_s
+    return await live(
+        system.supervisor, app, sock, system.status, drain_s=drain_s, stopping=end_for_certain
+    )
 
 
 def _check(path: Path, settings: Settings) -> Exit:

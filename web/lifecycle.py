@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from enum import IntEnum
 from typing import Protocol
 
@@ -51,30 +51,54 @@ class Tree(Protocol):
         ...
 
 
-async def live(tree: Tree, app: Quart, sock: socket.socket, status: ServiceStatus, drain_s: float) -> Exit:
+async def live(
+    tree: Tree,
+    app: Quart,
+    sock: socket.socket,
+    status: ServiceStatus,
+    *,
+    drain_s: float,
+    stopping: Callable[[Exit], None],
+) -> Exit:
     """Serve `app` on `sock` over `tree` until a signal or a core failure; give the exit code.
 
     A first SIGTERM or SIGINT stops in order, readiness answering 503 for `drain_s` seconds before
-    the listener closes; a second one ends the process at once.
+    the listener closes; a second one ends the process at once. `stopping` is told the exit code when
+    the listener closes: `end_for_certain`, unless somebody else bounds the rest.
     """
     code = Exit.STOPPED
     try:
-        await _Life(tree, app, sock, status, drain_s).run()
+        await _Life(tree, app, sock, status, drain_s=drain_s, stopping=stopping).run()
     except* CoreFailure as failures:
         log.critical("service.failed", errors=_messages(failures))
         code = Exit.CORE
     return code
 
 
+def end_for_certain(code: Exit) -> None:
+    """Whatever hangs from now on, end the process: a thread of its own watches over the stop."""
+    deadline = threading.Timer(HARD_STOP_S, _exit, [code])
+    deadline.daemon = True
+    deadline.start()
+
+
 class _Life:
     def __init__(
-        self, tree: Tree, app: Quart, sock: socket.socket, status: ServiceStatus, drain_s: float
+        self,
+        tree: Tree,
+        app: Quart,
+        sock: socket.socket,
+        status: ServiceStatus,
+        *,
+        drain_s: float,
+        stopping: Callable[[Exit], None],
     ) -> None:
         self._tree = tree
         self._app = app
         self._sock = sock
         self._status = status
         self._drain_s = drain_s
+        self._stopping = stopping
         self._stop_server = anyio.Event()
         self._server_done = anyio.Event()
 
@@ -92,7 +116,7 @@ class _Life:
                 finally:
                     # Set here as well because the server does not heed cancellation.
                     self._stop_server.set()
-                    _end_for_certain(code)
+                    self._stopping(code)
                 await self._stop()
             tasks.cancel_scope.cancel()
 
@@ -121,13 +145,6 @@ async def _end_at_once(signals: AsyncIterator[signal.Signals]) -> None:
     number = await anext(signals)
     log.warning("service.killed", signal=number.name)
     _exit(128 + number)
-
-
-def _end_for_certain(code: int) -> None:
-    """Whatever hangs from now on, end the process: a thread of its own watches over the stop."""
-    deadline = threading.Timer(HARD_STOP_S, _exit, [code])
-    deadline.daemon = True
-    deadline.start()
 
 
 def _exit(code: int) -> None:

@@ -1,0 +1,90 @@
+"""The life of the process, with a supervision tree that fails as told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Callable
+
+import anyio
+import httpx2
+import pytest
+from anyio.abc import TaskStatus
+from quart import Quart
+from structlog.testing import capture_logs
+
+from actors.errors import CoreFailure
+from actors.status import ActorStatus, BoardStatus, ServiceStatus
+from web.lifecycle import Exit, live
+from web.server import address_of, listen
+
+pytestmark = pytest.mark.anyio
+
+
+class Tree:
+    """A tree that runs until stopped, or until `fails` is set."""
+
+    def __init__(self) -> None:
+        self.fails = anyio.Event()
+        self.stopped = False
+
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Fail when told to."""
+        task_status.started()
+        await self.fails.wait()
+        raise CoreFailure("the aggregator crashed too often")
+
+    async def stop(self) -> None:
+        """Note that it was asked to stop."""
+        self.stopped = True
+
+
+def ignore(code: Exit) -> None:
+    """Bound nothing: the test has its own time limit."""
+    del code
+
+
+async def lived(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> Exit:
+    """Live with `tree`, calling `during` with the base address once the server answers."""
+    sock: socket.socket = listen("127.0.0.1", 0)
+    base = address_of(sock)
+    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
+    app = Quart("oddsboard", static_folder=None)
+    codes: list[Exit] = []
+
+    async def run() -> None:
+        codes.append(await live(tree, app, sock, status, drain_s=0.0, stopping=ignore))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
+        async with httpx2.AsyncClient() as client:
+            assert (await client.get(base + "/nothing")).status_code == 404
+        during(base, status)
+    return codes[0]
+
+
+async def test_a_core_failure_ends_with_70() -> None:
+    """When the core cannot go on, the server stops and the exit code says so."""
+    tree = Tree()
+
+    with capture_logs() as logs:
+        code = await lived(tree, lambda *_: tree.fails.set())
+
+    failed = [line["errors"] for line in logs if line["event"] == "service.failed"]
+    assert (Exit.CORE, [["the aggregator crashed too often"]]) == (code, failed)
+
+
+async def test_a_signal_stops_in_order() -> None:
+    """SIGTERM drains, stops the tree and ends with 0."""
+    tree = Tree()
+    drained: list[ServiceStatus] = []
+
+    def send(base: str, status: ServiceStatus) -> None:
+        del base
+        drained.append(status)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    code = await lived(tree, send)
+
+    assert (Exit.STOPPED, True, True) == (code, tree.stopped, drained[0].is_draining)
