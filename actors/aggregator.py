@@ -104,7 +104,6 @@ class AggregatorActor:
             board.removed += one.removed
             board.finished += one.finished
         if snapshot.version != base.version:
-            board.commits += 1
             took_ms = round(took_s * 1e3, 3)
             self._log.debug("board.committed", version=snapshot.version, took_ms=took_ms)
         self._note_withdrawals(snapshot)

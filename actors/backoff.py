@@ -66,9 +66,7 @@ class RestartWindow:
 
     def crashed(self, now: float) -> float | None:
         """Count a crash; give the seconds of quarantine that follow, None for an immediate restart."""
-        if self._last is not None and now - max(self._last, self._readmitted or 0.0) > FORGIVEN_AFTER_S:
-            self._quarantine_s = FIRST_QUARANTINE_S
-            self._readmitted = None
+        self._forgive(now)
         self._last = now
         self._crashes.append(now)
         while now - self._crashes[0] > WINDOW_S:
@@ -80,8 +78,15 @@ class RestartWindow:
 
     def quarantined(self, now: float) -> float:
         """Start a quarantine now and give its length in seconds; the next is twice as long."""
+        self._forgive(now)
         length = self._quarantine_s
         self._quarantine_s = min(2 * length, LONGEST_QUARANTINE_S)
         self._readmitted = now + length
         self._crashes.clear()
         return length
+
+    def _forgive(self, now: float) -> None:
+        calm_since = max(self._last or 0.0, self._readmitted or 0.0)
+        if now - calm_since > FORGIVEN_AFTER_S:
+            self._quarantine_s = FIRST_QUARANTINE_S
+            self._readmitted = None

@@ -13,10 +13,18 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from actors.chunks import changed, without
+from actors.chunks import changed, entries_of, without
 from actors.clock import Instant
-from actors.listing import Verdict, complete_changes, delta_changes, has_kicked_off, is_doubtful
-from actors.messages import Batch, BookmakerId, Scope
+from actors.listing import (
+    Left,
+    Verdict,
+    complete_changes,
+    delta_changes,
+    has_kicked_off,
+    is_doubtful,
+    is_other,
+)
+from actors.messages import Batch, BookmakerId, Scope, SourceMatchId
 from actors.slices import Steps
 from actors.snapshot import Book, Chunk, Entry, ListState, Snapshot
 
@@ -46,8 +54,12 @@ class Board:
         self._base = base
         self._rules = rules
         self._books = dict(base.books)
-        self._v1_changed: set[BookmakerId] = set()
-        self._v2_changed: set[BookmakerId] = set()
+        self._before: dict[BookmakerId, dict[SourceMatchId, Entry | None]] = {
+            name: {} for name in base.books
+        }
+        self._after: dict[BookmakerId, dict[SourceMatchId, Entry | None]] = {
+            name: {} for name in base.books
+        }
 
     def apply(self, batch: Batch, now: Instant) -> Steps[Applied]:
         """Take in one batch, all of it or none, and say what became of it."""
@@ -85,8 +97,9 @@ class Board:
         """Give the next snapshot: version + 1 if it shows anything else, the base if nothing changed."""
         if all(book is self._base.books[bookmaker] for bookmaker, book in self._books.items()):
             return self._base
-        version = self._base.version + (1 if self._v1_changed or self._v2_changed else 0)
-        books = {bookmaker: self._stamped(bookmaker, version) for bookmaker in self._books}
+        books = {bookmaker: self._stamped(bookmaker) for bookmaker in self._books}
+        newest = max((book.v1_version for book in books.values()), default=0)
+        version = max(newest, self._base.version)
         return Snapshot(
             version,
             books,
@@ -97,21 +110,20 @@ class Board:
     def _accept(self, batch: Batch, book: Book, now: Instant) -> Steps[Applied]:
         last_start = now.wall - self._rules.expire_after_kickoff_s
         find_changes = complete_changes if batch.complete else delta_changes
-        found = yield from find_changes(book, batch, last_start)
-        if found.changes:
-            book = _with_chunks(book, (yield from changed(book.chunks, found.changes)))
-        if found.is_public:
-            self._v1_changed.add(batch.bookmaker)
-        if found.is_public_named:
-            self._v2_changed.add(batch.bookmaker)
+        found = yield from find_changes(book, batch, self._before[batch.bookmaker], last_start)
+        if found.after:
+            book = _with_chunks(book, (yield from changed(book.chunks, found.after)))
+        self._note(batch.bookmaker, found.before, found.after)
         self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
-        removed = sum(entry is None for entry in found.changes.values())
-        return Applied(Verdict.ACCEPTED, len(found.changes) - removed, removed, found.finished)
+        removed = sum(entry is None for entry in found.after.values())
+        return Applied(Verdict.ACCEPTED, len(found.after) - removed, removed, found.finished)
 
     def _put(self, bookmaker: BookmakerId, book: Book, state: ListState, scope: Scope) -> None:
         self._books[bookmaker] = _with_lists(book, {**book.lists, scope: state})
 
     def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope]) -> None:
+        if not scopes:
+            return
         self._drop(bookmaker, lambda entry: entry.scope in scopes)
         book = self._books[bookmaker]
         withdrawn = {
@@ -121,20 +133,30 @@ class Board:
 
     def _drop(self, bookmaker: BookmakerId, goes: Callable[[Entry], bool]) -> None:
         old = self._books[bookmaker]
-        new = _with_chunks(old, without(old.chunks, goes))
-        if new.count != old.count:
-            self._books[bookmaker] = new
-            self._v1_changed.add(bookmaker)
-        if new.named != old.named:
-            self._v2_changed.add(bookmaker)
+        gone = {entry.match.source_match_id: entry for entry in entries_of(old.chunks) if goes(entry)}
+        if gone:
+            self._books[bookmaker] = _with_chunks(old, without(old.chunks, goes))
+            self._note(bookmaker, gone, dict.fromkeys(gone))
 
-    def _stamped(self, bookmaker: BookmakerId, version: int) -> Book:
-        book = self._books[bookmaker]
-        v1_version = version if bookmaker in self._v1_changed else book.v1_version
-        v2_version = version if bookmaker in self._v2_changed else book.v2_version
-        if (v1_version, v2_version) == (book.v1_version, book.v2_version):
+    def _note(self, bookmaker: BookmakerId, before: Left, after: Left) -> None:
+        """Keep what readers saw before this board and what they will see; at most one pair a match."""
+        self._before[bookmaker] = {**before, **self._before[bookmaker]}
+        self._after[bookmaker].update(after)
+
+    def _stamped(self, bookmaker: BookmakerId) -> Book:
+        """Give the book with the versions of the views that show something else than in the base."""
+        book, after, version = self._books[bookmaker], self._after[bookmaker], self._base.version + 1
+        pairs = [(old, after[match_id]) for match_id, old in self._before[bookmaker].items()]
+        if not any(is_other(old, new) for old, new in pairs):
             return book
-        return msgspec.structs.replace(book, v1_version=v1_version, v2_version=v2_version)
+        shown = ((_named(old), _named(new)) for old, new in pairs)
+        if not any(is_other(old, new) for old, new in shown):
+            return msgspec.structs.replace(book, v1_version=version)
+        return msgspec.structs.replace(book, v1_version=version, v2_version=version)
+
+
+def _named(entry: Entry | None) -> Entry | None:
+    return entry if entry is not None and entry.is_named else None
 
 
 def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:

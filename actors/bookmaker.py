@@ -63,7 +63,9 @@ class BookmakerActor:
             if self._set_aside.begin(delivery.list_id):
                 await self._deliver(delivery)
             else:
-                self._fail(f"set aside: list {delivery.list_id} has crashed this actor twice")
+                self._fail(
+                    delivery.scope, f"set aside: list {delivery.list_id} has crashed this actor twice"
+                )
             self._set_aside.end()
             self._inbox.settle()
 
@@ -71,26 +73,25 @@ class BookmakerActor:
         try:
             batch = delivery if isinstance(delivery, Batch) else await self._extracted(delivery)
         except PayloadError as error:
-            self._fail(str(error))
+            self._fail(delivery.scope, str(error))
             return
         admission = await in_slices(admit(batch, self._bounds))
         self._status.rejected.update(admission.rejected)
         self._bus.publish(admission.batch)
-        self._succeed()
+        self._succeed(delivery.scope)
 
     async def _extracted(self, document: Document) -> Batch:
         extract = await in_slices(self._extract(document.content))
         return complete_batch(self._status.id, document, extract)
 
-    def _fail(self, error: str) -> None:
-        if self._status.error is None:
-            self._log.warning("bookmaker.lost", error=error)
-        self._status.error = error
+    def _fail(self, scope: Scope, error: str) -> None:
+        if scope not in self._status.errors:
+            self._log.warning("bookmaker.lost", scope=scope, error=error)
+        self._status.errors[scope] = error
 
-    def _succeed(self) -> None:
-        if self._status.error is not None:
-            self._log.info("bookmaker.recovered")
-        self._status.error = None
+    def _succeed(self, scope: Scope) -> None:
+        if self._status.errors.pop(scope, None) is not None:
+            self._log.info("bookmaker.recovered", scope=scope)
         self._status.batches += 1
         self._status.last_batch_at = self._clock.now().wall
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.messages import Batch, Document
+from actors.messages import Batch, Document, Match
 
 
 def merged_batches(old: Batch, new: Batch) -> Batch:
@@ -18,10 +18,10 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
     if new.complete:
         return new
     if new.list_id != old.list_id:
-        return old  # it changes or confirms a list that `old` has replaced
+        return new  # what it changes or confirms is not `old`, so `old` no longer holds
     if new.is_confirmation:
         return msgspec.structs.replace(old, received_mono=new.received_mono)
-    matches = {match.source_match_id: match for match in old.matches}
+    matches = {match.source_match_id: _dated(match, old.received_at) for match in old.matches}
     removals = {removal.source_match_id: removal for removal in old.removals}
     for removal in new.removals:
         matches.pop(removal.source_match_id, None)
@@ -44,4 +44,11 @@ def merged_deliveries(old: Document | Batch, new: Document | Batch) -> Document 
         return new
     if new.list_id == old.list_id:
         return msgspec.structs.replace(old, received_mono=new.received_mono)
-    return old
+    return new
+
+
+def _dated(match: Match, received_at: float) -> Match:
+    """Keep for `match` the time at which it was received, which its batch no longer tells."""
+    if match.source_time is not None and match.source_time <= received_at:
+        return match
+    return msgspec.structs.replace(match, source_time=received_at)

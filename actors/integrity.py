@@ -109,7 +109,8 @@ def clean_name(name: str) -> str:
     At most 128 characters; empty when nothing visible is left.
     """
     composed = unicodedata.normalize("NFC", "".join(_visible(character) for character in name[:4096]))
-    return " ".join(composed.split())[:MAX_NAME_CHARS].rstrip()
+    name = " ".join(composed.split())[:MAX_NAME_CHARS].rstrip()
+    return name if name.strip(_JOINERS + " ") else ""
 
 
 def _visible(character: str) -> str:

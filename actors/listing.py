@@ -6,6 +6,7 @@ only with the matches that it names. Content that stays equal keeps its entry an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Struct
@@ -31,31 +32,39 @@ class Verdict(StrEnum):
     UNFOUNDED = "unfounded"  # changes or confirms a list that is not on the board
 
 
-class Found(Struct):
-    """The differences that a batch makes: changed entries by id, None for one that goes.
+Left = Mapping[SourceMatchId, Entry | None]
 
-    `is_public`: v1 shows another list than before; `is_public_named`: so does v2. `finished` counts
-    matches that were past their time on the way in.
+
+class Found(Struct):
+    """The differences that a batch makes: by id the entry before and after, None where there is none.
+
+    `finished` counts matches that were past their time on the way in.
     """
 
-    changes: dict[SourceMatchId, Entry | None]
-    is_public: bool = False
-    is_public_named: bool = False
+    before: dict[SourceMatchId, Entry | None] = {}
+    after: dict[SourceMatchId, Entry | None] = {}
     finished: int = 0
 
     def note(self, match_id: SourceMatchId, old: Entry | None, new: Entry | None) -> None:
-        """Keep one difference between what was shown and what will be."""
-        self.changes[match_id] = new
-        if old is not None and new is not None and _is_same(old.match, new.match):
-            return  # it moved to another scope, which nobody sees
-        self.is_public = True
-        if (old is not None and old.is_named) or (new is not None and new.is_named):
-            self.is_public_named = True
+        """Keep one difference."""
+        self.before[match_id] = old
+        self.after[match_id] = new
 
 
-def complete_changes(book: Book, batch: Batch, last_start: float) -> Steps[Found]:
-    """Compare a complete list with what its scope has on the board; `last_start`: see `delta_changes`."""
-    found = Found({})
+def is_other(old: Entry | None, new: Entry | None) -> bool:
+    """Tell whether readers see a difference; that an entry moved to another scope nobody sees."""
+    if old is None or new is None:
+        return old is not new
+    return old.updated != new.updated or not is_same(old.match, new.match)
+
+
+def complete_changes(book: Book, batch: Batch, left: Left, last_start: float) -> Steps[Found]:
+    """Compare a complete list with what its scope has on the board.
+
+    Matches that kicked off by `last_start` (Unix seconds) are over. `left` holds entries that readers
+    still see and that an earlier batch of the same commit took off: one that comes back is the same.
+    """
+    found = Found()
     gone: dict[SourceMatchId, Entry] = {}
     index: dict[SourceMatchId, Entry] = {}
     for chunk in book.chunks:
@@ -67,20 +76,20 @@ def complete_changes(book: Book, batch: Batch, last_start: float) -> Steps[Found
     for count, match in enumerate(batch.matches):
         if count % SLICE == 0:
             yield
-        match_id = match.source_match_id
+        old = index.get(match.source_match_id)
         if has_kicked_off(match, last_start):
-            found.finished += 1
-            continue
-        gone.pop(match_id, None)
-        _compare(found, index.get(match_id), match, batch)
+            _note_finished(found, old, match)
+        else:
+            _compare(found, old, match, batch, left)
+        gone.pop(match.source_match_id, None)
     for match_id, entry in gone.items():
         found.note(match_id, entry, None)
     return found
 
 
-def delta_changes(book: Book, batch: Batch, last_start: float) -> Steps[Found]:
-    """Compare a delta's matches one by one; those that kicked off by `last_start` (Unix s) are over."""
-    found = Found({})
+def delta_changes(book: Book, batch: Batch, left: Left, last_start: float) -> Steps[Found]:
+    """Compare a delta's matches one by one; arguments as of `complete_changes`."""
+    found = Found()
     for count, removal in enumerate(batch.removals):
         if count % SLICE == 0:
             yield
@@ -91,12 +100,10 @@ def delta_changes(book: Book, batch: Batch, last_start: float) -> Steps[Found]:
         if count % SLICE == 0:
             yield
         old = find(book.chunks, match.source_match_id)
-        if not has_kicked_off(match, last_start):
-            _compare(found, old, match, batch)
-            continue
-        found.finished += 1
-        if old is not None:
-            found.note(match.source_match_id, old, None)
+        if has_kicked_off(match, last_start):
+            _note_finished(found, old, match)
+        else:
+            _compare(found, old, match, batch, left)
     return found
 
 
@@ -124,16 +131,23 @@ def has_kicked_off(match: Match, by: float) -> bool:
     return match.start_time is not None and match.start_time <= by
 
 
-def _compare(found: Found, old: Entry | None, match: Match, batch: Batch) -> None:
-    if old is None or not _is_same(old.match, match):
-        entry_id = f"{batch.bookmaker}_{match.source_match_id}" if old is None else old.id
-        new = Entry(entry_id, batch.scope, match, _updated(match, batch))
+def _note_finished(found: Found, old: Entry | None, match: Match) -> None:
+    found.finished += 1
+    if old is not None:
+        found.note(match.source_match_id, old, None)
+
+
+def _compare(found: Found, old: Entry | None, match: Match, batch: Batch, left: Left) -> None:
+    seen = left.get(match.source_match_id) if old is None else old
+    if seen is None or not is_same(seen.match, match):
+        entry_id = f"{batch.bookmaker}_{match.source_match_id}" if seen is None else seen.id
+        found.note(match.source_match_id, old, Entry(entry_id, batch.scope, match, _updated(match, batch)))
+    elif old is None or old.scope != batch.scope:
+        new = Entry(seen.id, batch.scope, seen.match, seen.updated)
         found.note(match.source_match_id, old, new)
-    elif old.scope != batch.scope:
-        found.note(match.source_match_id, old, Entry(old.id, batch.scope, old.match, old.updated))
 
 
-def _is_same(a: Match, b: Match) -> bool:
+def is_same(a: Match, b: Match) -> bool:
     """Compare content: everything that is public, but not the time the source gives for it."""
     return (
         a.home_price == b.home_price

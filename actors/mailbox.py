@@ -71,14 +71,17 @@ class Mailbox(Generic[K, V]):
     def recover(self) -> V | None:
         """After a crash: give what was in hand, and put back what was laid down before it."""
         blamed, self.in_hand = self.in_hand, None
+        back: dict[K, V] = {}
         for item in self._taken:
             key = self._key(item)
+            back[key] = self._merge(back[key], item) if key in back else item
+        self._taken.clear()
+        for key, item in back.items():
             if key in self._pending:
                 self._pending[key] = self._merge(item, self._pending[key])
             else:
                 self._pending[key] = item
                 self._dirty.put_nowait(key)
-        self._taken.clear()
         return blamed
 
     def _take(self, key: K) -> V:

@@ -9,19 +9,19 @@ from __future__ import annotations
 from actors.messages import ListId
 
 MAX_CRASHES = 2
+MAX_CULPRITS = 64
 
 
 class SetAside:
-    """Crashes by the list that was in hand; only the newest culprit is kept."""
+    """Crashes by the list that was in hand, of the newest `MAX_CULPRITS` only."""
 
     def __init__(self) -> None:
         self.in_hand: ListId | None = None
-        self._culprit: ListId | None = None
-        self._crashes = 0
+        self._crashes: dict[ListId, int] = {}
 
     def begin(self, list_id: ListId) -> bool:
         """Take `list_id` in hand; False if it has crashed the actor twice and must be left alone."""
-        if list_id == self._culprit and self._crashes >= MAX_CRASHES:
+        if self._crashes.get(list_id, 0) >= MAX_CRASHES:
             return False
         self.in_hand = list_id
         return True
@@ -34,6 +34,7 @@ class SetAside:
         """At the start of a new instance: count what killed the last one and name it, None if nothing."""
         culprit, self.in_hand = self.in_hand, None
         if culprit is not None:
-            self._crashes = self._crashes + 1 if culprit == self._culprit else 1
-            self._culprit = culprit
+            self._crashes[culprit] = self._crashes.pop(culprit, 0) + 1
+            while len(self._crashes) > MAX_CULPRITS:
+                del self._crashes[next(iter(self._crashes))]
         return culprit

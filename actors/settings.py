@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
@@ -127,9 +128,17 @@ def _source(name: str, raw: dict[str, Any]) -> SourceSettings:
     options = _converted(raw, kind.options, at)
     if options.book_sum_min >= options.book_sum_max:
         raise _Invalid(f"{at}.book_sum_min was {options.book_sum_min}, must be below book_sum_max")
-    if isinstance(options, PolledOptions) and not re.fullmatch(r"https?://[^\s/?#]+[^\s]*", options.url):
-        raise _Invalid(f"{at}.url was {options.url!r}, must begin with http:// or https:// and a host")
+    if isinstance(options, PolledOptions) and not _is_http(options.url):
+        raise _Invalid(f"{at}.url was {options.url!r}, must be http://HOST... or https://HOST...")
     return SourceSettings(kind, options)
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _check_links(settings: Settings) -> None:

@@ -164,11 +164,9 @@ class SourceActor:
 
     def _failed(self, error: SourceError) -> float:
         now = self._desk.clock.now()
-        delay = self._backoff.failed(now.mono)
         failed(self._status, error, now, self._log)
-        if isinstance(error, TransportError) and error.retry_after_s is not None:
-            delay = max(delay, error.retry_after_s)
-        return delay
+        asked_for = error.retry_after_s if isinstance(error, TransportError) else None
+        return max(self._backoff.failed(now.mono), asked_for or 0.0)
 
     async def _pause(self, delay_s: float) -> None:
         """Wait; after a success a bookmaker that asks for a fresh list shortens it."""

@@ -23,7 +23,7 @@ def failed(
     status.failures_total += 1
     status.last_error = str(error)
     if status.failing_since is None:
-        status.failing_since = now.wall
+        status.failing_since, status.failing_since_mono = now.wall, now.mono
     if status.failures >= FAILURES_TO_BE_DOWN and not status.is_down:
         status.is_down = True
         log.warning("source.down", error=status.last_error, attempts=status.failures)
@@ -32,10 +32,12 @@ def failed(
 def succeeded(status: SourceStatus, now: Instant, log: structlog.typing.FilteringBoundLogger) -> None:
     """Note a good attempt; log `source.recovered` if the source was down."""
     if status.is_down:
-        since = now.wall if status.failing_since is None else status.failing_since
-        log.info("source.recovered", down_for_s=round(now.wall - since, 3), attempts=status.failures + 1)
+        down_for_s = now.mono - (
+            now.mono if status.failing_since_mono is None else status.failing_since_mono
+        )
+        log.info("source.recovered", down_for_s=round(down_for_s, 3), attempts=status.failures + 1)
     status.failures = 0
     status.is_down = False
-    status.failing_since = None
+    status.failing_since = status.failing_since_mono = None
     status.last_error = None
     status.last_success_at = now.wall

@@ -57,7 +57,7 @@ class ActorStatus:
 
 @dataclass(slots=True)
 class SourceStatus:
-    """One source; written by its actor. Times are Unix seconds, None before the first.
+    """One source; written by its actor. Times are Unix seconds but for `_mono`, None before the first.
 
     `failures` counts failed attempts in a row; `is_down` is set after two of them.
     """
@@ -74,6 +74,7 @@ class SourceStatus:
     failures_total: int = 0
     is_down: bool = False
     failing_since: float | None = None
+    failing_since_mono: float | None = None
     last_success_at: float | None = None
     next_attempt_at: float | None = None
     last_error: str | None = None
@@ -83,8 +84,9 @@ class SourceStatus:
 class BookmakerStatus:
     """One bookmaker; written by its actor, `withdrawn` and `state` by the aggregator.
 
-    `error` is what its part of the newest document lacked, None while it can be read; `rejected`
-    counts matches by reason; `withdrawn` holds the scopes whose withdrawal has been logged.
+    `errors` tells by scope what its part of the newest document lacked, and is empty while all can
+    be read; `rejected` counts matches by reason; `withdrawn` holds the scopes whose withdrawal has
+    been logged.
     """
 
     id: BookmakerId
@@ -94,7 +96,7 @@ class BookmakerStatus:
     batches: int = 0
     last_batch_at: float | None = None
     rejected: Counter[str] = field(default_factory=Counter)
-    error: str | None = None
+    errors: dict[Scope, str] = field(default_factory=dict)
     withdrawn: set[Scope] = field(default_factory=set)
     state: BookmakerState = BookmakerState.STARTING
     since: float | None = None
@@ -106,9 +108,14 @@ class BookmakerStatus:
             self.state, self.since = state, at
         return state
 
+    @property
+    def error(self) -> str | None:
+        """What could not be read of the newest documents; None when all could."""
+        return next(iter(self.errors.values()), None)
+
     def last_error(self) -> str | None:
         """Give what went wrong last, the nearest cause first; None when nothing is wrong."""
-        if self.error is not None:
+        if self.errors:
             return self.error
         if self.source.failures:
             return self.source.last_error
@@ -124,18 +131,18 @@ class BookmakerStatus:
             return BookmakerState.STALE
         if any(state.doubted for state in book.lists.values()):
             return BookmakerState.SUSPECT
-        if self.error is not None or self.source.failures:
+        if self.errors or self.source.failures:
             return BookmakerState.RETRYING
         return BookmakerState.LIVE
 
 
 @dataclass(slots=True)
 class BoardStatus:
-    """The aggregator's record. `last_turn_mono` is monotonic seconds, the counters since the start."""
+    """The aggregator's record: counters since the start, its last turn in monotonic seconds."""
 
     actor: ActorStatus
     last_turn_mono: float | None = None
-    commits: int = 0
+    first_version: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
     upserted: int = 0
     removed: int = 0

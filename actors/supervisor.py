@@ -8,6 +8,7 @@ the restart window (`backoff.py`) decides when that has been tried often enough.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Protocol
 
 import anyio
@@ -117,16 +118,25 @@ class _Child:
                 await self.spec.start().run()
             except Exception as error:  # noqa: BLE001 - one of the two places: the others must live on
                 self._crashed(error)
+            except anyio.get_cancelled_exc_class():
+                if anyio.current_effective_deadline() == -inf:
+                    raise
+                self._crashed(ActorReturned("it was cancelled, by nobody who may"))
             else:
                 self._crashed(ActorReturned("it returned, but must run until it is cancelled"))
 
     def _crashed(self, error: Exception) -> None:
+        is_over = self._is_stopping or self._sentence_s is not None
+        if is_over and isinstance(error, ActorReturned):
+            return  # it was told to end, and did
         status = self.spec.status
         status.crashes += 1
-        status.last_error = f"{type(error).__name__}: {error}"
         explained = self.spec.is_explained()
         log.error("actor.crashed", actor=status.name, crashes=status.crashes, exc_info=error)
-        if explained or self._is_stopping:
+        if is_over:
+            return  # how it ended does not change why
+        status.last_error = f"{type(error).__name__}: {error}"
+        if explained:
             return
         self._sentence_s = self._window.crashed(self._clock.now().mono)
         if self._sentence_s is not None and self.spec.is_core:

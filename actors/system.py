@@ -44,7 +44,8 @@ class System:
         self._clock = clock
         self._random = random
         self.status = _status(settings, now.wall)
-        first = Snapshot.empty(int(now.wall * 1000), tuple(settings.bookmakers))
+        self.status.board.first_version = int(now.wall * 1000)
+        first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers))
         self.published = Published(first, BoardRules(settings.board.expire_after_kickoff_s), clock)
         self.bus = Bus()
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)

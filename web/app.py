@@ -11,6 +11,7 @@ from actors.messages import BookmakerId
 from actors.snapshot import Snapshot
 from actors.status import ServiceStatus
 from web import capabilities, odds, probes, problems, requests
+from web.guard import Guard
 
 
 def create_app(
@@ -31,4 +32,5 @@ def create_app(
     app.register_blueprint(probes.blueprint(read, status, counters, clock))
     endpoints = {"/api/capabilities", *(rule.rule for rule in app.url_map.iter_rules())}
     app.register_blueprint(capabilities.blueprint(sorted(endpoints), names))
+    app.asgi_app = Guard(app.asgi_app)  # type: ignore[method-assign]  # as Quart documents for middleware
     return app

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from hashlib import blake2b
 
 import msgspec
-from quart import Blueprint, Response, request
+from quart import Blueprint, Response
 
 from actors.messages import BookmakerId
 from web.negotiation import has_already
 from web.odds import PATHS
+from web.requests import header
 from web.schemas import Capabilities
 
 API_VERSION = "2.0"
@@ -33,7 +34,7 @@ def blueprint(endpoints: Iterable[str], bookmakers: Iterable[BookmakerId]) -> Bl
 
     @routes.get("/api/capabilities")
     async def capabilities() -> Response:
-        if has_already(request.headers.get("If-None-Match", ""), etag):
+        if has_already(header("If-None-Match") or "", etag):
             return Response(None, 304, headers)
         return Response(body, 200, headers, content_type="application/json")
 

@@ -122,6 +122,8 @@ class _Life:
 
     async def _run_tree(self, *, task_status: TaskStatus[None]) -> None:
         await self._tree.run(task_status=task_status)
+        if not self._stop_server.is_set():
+            raise CoreFailure("the supervisor ended by itself")
 
     async def _serve(self) -> None:
         await serve(self._app, self._sock, self._stop_server)

@@ -13,7 +13,8 @@ _CODING = re.compile(
     r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?"
 )
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
-_TAGS = re.compile(rf"[ \t]*(?:{_TAG})?(?:[ \t]*,[ \t]*(?:{_TAG})?)*[ \t]*")
+_LISTED = rf"[ \t]*+(?:{_TAG})?[ \t]*+"  # possessive: hostile headers cost no backtracking
+_TAGS = re.compile(rf"{_LISTED}(?:,{_LISTED})*+")
 _MAX_HEADER = 8192
 
 
@@ -25,7 +26,7 @@ def wants_gzip(accept_encoding: str | None) -> bool:
     """
     weights = _weights(accept_encoding or "")
     gzip = weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0)))
-    return gzip > 0.0 and gzip >= weights.get("identity", 0.0)
+    return gzip > 0.0 and gzip >= weights.get("identity", weights.get("*", 0.0))
 
 
 @lru_cache(maxsize=1024)

@@ -10,6 +10,7 @@ from actors.messages import BookmakerId
 from actors.snapshot import Snapshot
 from web.answers import Answers, View
 from web.problems import Problem
+from web.requests import header
 from web.segments import Api
 
 PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
@@ -22,8 +23,7 @@ def blueprint(read: Callable[[], Snapshot], names: Mapping[BookmakerId, str]) ->
 
     async def odds(api: Api) -> Response:
         view = View(api, _bookmaker(names))
-        headers = request.headers
-        answer = answers.answer(view, read(), headers.get("If-None-Match"), headers.get("Accept-Encoding"))
+        answer = answers.answer(view, read(), header("If-None-Match"), header("Accept-Encoding"))
         return Response(answer.body, answer.status, answer.headers)
 
     for path, api in PATHS.items():

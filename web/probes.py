@@ -26,34 +26,46 @@ def blueprint(
 ) -> Blueprint:
     """Give the routes of all probes."""
     routes = Blueprint("probes", __name__)
+    probes = _Probes(read, status, counters, clock)
+    routes.add_url_rule("/health/live", view_func=probes.live)
+    routes.add_url_rule("/health/ready", view_func=probes.ready)
+    routes.add_url_rule("/health", view_func=probes.health)
+    routes.add_url_rule("/monitor", view_func=probes.monitor)
+    routes.add_url_rule("/api/stats", view_func=probes.stats)
+    return routes
 
-    @routes.get("/health/live")
-    async def live() -> Response:
-        last, now = status.board.last_turn_mono, clock.now().mono
+
+class _Probes:
+    def __init__(
+        self, read: Callable[[], Snapshot], status: ServiceStatus, counters: HttpCounters, clock: Clock
+    ) -> None:
+        self._read = read
+        self._status = status
+        self._counters = counters
+        self._clock = clock
+
+    async def live(self) -> Response:
+        last, now = self._status.board.last_turn_mono, self._clock.now().mono
         age = None if last is None else round(now - last, 3)
         is_alive = age is None or age < MAX_TURN_AGE_S
         return _json({"status": "pass" if is_alive else "fail", "last_turn_age_s": age}, ok=is_alive)
 
-    @routes.get("/health/ready")
-    async def ready() -> Response:
-        reason = _unready(read(), status)
+    async def ready(self) -> Response:
+        reason = _unready(self._read(), self._status)
         return _json({"status": "fail" if reason else "pass", "reason": reason}, ok=reason is None)
 
-    @routes.get("/health")
-    async def health() -> Response:
-        snapshot = read()
-        states = status.observe(snapshot, clock.now())
-        checks = {
-            bookmaker: _check(one, snapshot.books[bookmaker])
-            for bookmaker, one in status.bookmakers.items()
-        }
+    async def health(self) -> Response:
+        snapshot = self._read()
+        states = self._status.observe(snapshot, self._clock.now())
+        bookmakers = self._status.bookmakers.items()
+        checks = {bookmaker: _check(one, snapshot.books[bookmaker]) for bookmaker, one in bookmakers}
         overall = _overall(set(states.values()), snapshot)
         return _json({"status": overall, "checks": checks}, ok=overall != "fail")
 
-    @routes.get("/monitor")
-    async def monitor() -> Response:
-        snapshot = read()
-        status.observe(snapshot, clock.now())
+    async def monitor(self) -> Response:
+        status, snapshot = self._status, self._read()
+        status.observe(snapshot, self._clock.now())
+        books = snapshot.books
         return _json(
             {
                 "started_at": time_view(status.started_at),
@@ -61,18 +73,13 @@ def blueprint(
                 "version": snapshot.version,
                 "actors": [actor_view(actor) for actor in status.actors.values()],
                 "sources": [source_view(source) for source in status.sources.values()],
-                "bookmakers": [
-                    bookmaker_view(one, snapshot.books[bookmaker])
-                    for bookmaker, one in status.bookmakers.items()
-                ],
+                "bookmakers": [bookmaker_view(one, books[one.id]) for one in status.bookmakers.values()],
             }
         )
 
-    @routes.get("/api/stats")
-    async def stats() -> Response:
-        return _json({"data": _data(read(), status, clock), "http": counters.view()})
-
-    return routes
+    async def stats(self) -> Response:
+        data = _data(self._read(), self._status, self._clock)
+        return _json({"data": data, "http": self._counters.view()})
 
 
 def _overall(states: set[BookmakerState], snapshot: Snapshot) -> str:
@@ -107,7 +114,7 @@ def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, 
         "version": snapshot.version,
         "uptime_s": round(clock.now().wall - status.started_at, 3),
         "matches": sum(book.count for book in snapshot.books.values()),
-        "commits": board.commits,
+        "commits": snapshot.version - board.first_version,
         "batches": dict(board.verdicts),
         "batches_dropped": board.dropped,
         "batches_conflated": board.conflated(),

@@ -16,6 +16,8 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 log = structlog.get_logger()
 
+MEDIA_TYPE = "application/problem+json"
+
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: "internal_error"}
 
 
@@ -39,20 +41,25 @@ def install(app: Quart) -> None:
     app.register_error_handler(Exception, _unexpected)
 
 
-async def _answer(problem: Problem) -> Response:
-    body = {
-        "type": "about:blank",
-        "title": HTTPStatus(problem.status).phrase,
-        "status": problem.status,
-        "detail": problem.detail,
-        "instance": request.path,
-        "code": problem.code,
-        "request_id": g.request_id,
-    }
-    headers = {"Cache-Control": "no-store", **problem.headers}
-    return Response(
-        msgspec.json.encode(body), problem.status, headers, content_type="application/problem+json"
+def document(problem: Problem, instance: str, request_id: str) -> bytes:
+    """Give the body of a problem; `instance` is the path that was asked for."""
+    return msgspec.json.encode(
+        {
+            "type": "about:blank",
+            "title": HTTPStatus(problem.status).phrase,
+            "status": problem.status,
+            "detail": problem.detail,
+            "instance": instance,
+            "code": problem.code,
+            "request_id": request_id,
+        }
     )
+
+
+async def _answer(problem: Problem) -> Response:
+    body = document(problem, request.scope["path"], g.request_id)
+    headers = {"Cache-Control": "no-store", **problem.headers}
+    return Response(body, problem.status, headers, content_type=MEDIA_TYPE)
 
 
 async def _from_framework(error: HTTPException) -> Response:

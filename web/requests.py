@@ -7,14 +7,15 @@ from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
-import structlog
+import structlog.contextvars
 from quart import Quart, Response, g, request
+from werkzeug.exceptions import NotFound
 
 from actors.clock import elapsed_s
 
 log = structlog.get_logger()
 
-_CORS = {
+CORS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag, Retry-After, X-Request-Id",
 }
@@ -23,6 +24,12 @@ _PREFLIGHT = {
     "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match",
     "Access-Control-Max-Age": "86400",
 }
+
+
+def header(name: str) -> str | None:
+    """Give the value of a list header of the present request, its lines joined; None if it has none."""
+    lines = request.headers.getlist(name)
+    return ", ".join(lines) if lines else None
 
 
 class HttpCounters:
@@ -53,16 +60,18 @@ def install(app: Quart, counters: HttpCounters) -> None:
     """Give every request an id and every answer its common headers; log and count it."""
 
     @app.before_request
-    def begin() -> None:
+    async def begin() -> None:  # asynchronous, or it would run in a thread, and in a context of its own
         g.request_id = uuid4().hex
         g.began = elapsed_s()
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=g.request_id)
+        if request.scope["path"].startswith("//"):
+            raise NotFound  # the router would take it for a path with one slash
 
     @app.after_request
     async def end(response: Response) -> Response:
         response.headers["X-Request-Id"] = g.request_id
-        response.headers.update(_CORS)
+        response.headers.update(CORS)
         if response.status_code == HTTPStatus.NOT_MODIFIED:
             response.headers.pop("Content-Type", None)  # Quart's default, of a body that is not there
         if "Access-Control-Request-Method" in request.headers:

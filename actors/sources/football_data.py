@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -22,7 +24,7 @@ from msgspec import Struct
 
 from actors.errors import PayloadError
 from actors.integrity import Reason
-from actors.kinds import PolledKind, PolledOptions, Target
+from actors.kinds import PolledKind, PolledOptions, Seconds, Target
 from actors.messages import Extract, Match, Payload, Removal, Scope
 from actors.slices import SLICE, Steps
 from actors.sources.football_data_rows import Fixture, Layout, read_fixture
@@ -31,7 +33,7 @@ from actors.sources.football_data_rows import Fixture, Layout, read_fixture
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
     """Options of one CSV file; its publisher asks for no more than a poll every 15 minutes."""
 
-    poll_interval_s: float = 900.0
+    poll_interval_s: Seconds = 900.0
 
 
 class Sheet(Struct, frozen=True):
@@ -45,6 +47,8 @@ class Sheet(Struct, frozen=True):
     unreadable: tuple[Removal, ...]
     source_time: float | None
 
+
+_NUMBER = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?").fullmatch
 
 AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
 KNOWN: Final = re.compile("B365|BFD|BMGM|BV|BW|CL|LB|PS|P|BFE|WH|1XB|BF|IW|VC|GB|SB|SJ|SO|SY|BS")
@@ -71,14 +75,16 @@ def targets(options: FootballDataOptions) -> tuple[Target, ...]:
 def decode(payload: Payload, options: FootballDataOptions) -> Steps[Sheet]:
     """Read the file into a Sheet, in slices. Raises: PayloadError if it is not one of theirs."""
     del options
-    rows = csv.reader(_text(payload.body))
+    rows = csv.reader(_text(payload.body), strict=True)  # a quote left open is a cut file
     layout = _layout(_next(rows))
     fixtures: list[tuple[Fixture, list[str]]] = []
     unreadable: list[Removal] = []
-    for count, row in enumerate(_rows(rows)):
+    for count in itertools.count():
         if count % SLICE == 0:
             yield
-        match read_fixture(layout, row):
+        if (row := _next(rows)) is None:
+            break
+        match read_fixture(layout, row) if any(map(str.strip, row)) else None:
             case Fixture() as fixture:
                 fixtures.append((fixture, row))
             case Removal() as removal:
@@ -129,9 +135,10 @@ def _match(fixture: Fixture, cells: tuple[str, str, str], source_time: float | N
     )
 
 
+@lru_cache(maxsize=8192)
 def _price(cell: str) -> float:
     """Read a price; 0.0, which the integrity gate refuses, for whatever is not plainly a number."""
-    return float(cell) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", cell) else 0.0
+    return float(cell) if _NUMBER(cell) else 0.0
 
 
 def _cell(row: list[str], at: int) -> str:
@@ -149,12 +156,6 @@ def _text(body: bytes) -> io.StringIO:
             break
         return io.StringIO(text, newline="")
     raise PayloadError("the body is neither UTF-8 nor cp1252 text")
-
-
-def _rows(rows: Iterator[list[str]]) -> Iterator[list[str]]:
-    while (row := _next(rows)) is not None:
-        if any(cell.strip() for cell in row):
-            yield row
 
 
 def _next(rows: Iterator[list[str]]) -> list[str] | None:

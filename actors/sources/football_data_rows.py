@@ -22,6 +22,7 @@ from actors.messages import Removal, SourceMatchId
 
 LONDON: Final = ZoneInfo("Europe/London")
 MAX_ID_CHARS = 128
+_UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 
 LEAGUES: Final[Mapping[str, str]] = {
     "E0": "Premier League",
@@ -122,16 +123,15 @@ def match_id_of(*parts: str) -> SourceMatchId:
     text = "-".join(map(_escaped, parts))
     if len(text) > MAX_ID_CHARS:
         digest = blake2b(text.encode(), digest_size=12).hexdigest()
-        text = f"{text[: MAX_ID_CHARS - len(digest) - 1]}-{digest}"
+        text = f"{text[: MAX_ID_CHARS - len(digest) - 2]}~~{digest}"  # no whole id contains "~~"
     return SourceMatchId(text)
 
 
 @lru_cache(maxsize=8192)
 def _escaped(part: str) -> str:
-    return "".join(
-        chr(byte) if chr(byte).isalnum() and byte < 128 else "." if byte == 32 else f"~{byte:02X}"  # noqa: PLR2004
-        for byte in part.encode()
-    )
+    return _UNSAFE.sub(
+        lambda found: b"." if found[0] == b" " else b"~%02X" % ord(found[0]), part.encode()
+    ).decode()
 
 
 @lru_cache(maxsize=1024)

@@ -37,6 +37,6 @@ def _inflated(body: bytes, max_bytes: int) -> bytes:
         raise PayloadError(f"the compressed body is damaged: {error}") from error
     if len(content) > limit:
         raise PayloadError(f"the body inflates beyond {limit} bytes, at most {max_bytes} and {MAX_RATIO}:1")
-    if not inflater.eof:
-        raise PayloadError("the compressed body is cut short")
+    if not inflater.eof or inflater.unused_data:
+        raise PayloadError("the compressed body is cut short, or something follows it")
     return content

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import ssl
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Self
@@ -24,6 +25,11 @@ from actors.transports.inflate import inflated
 MAX_RETRY_AFTER_S = 3600.0
 MAX_REDIRECTS = 3
 DENIED_RETRY_S = 60.0
+# ValueError and OverflowError: addresses and header values that only fail when they are used.
+_TROUBLE = (
+    *(httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError),
+    *(ssl.SSLError, OSError, ValueError, OverflowError),
+)
 _REDIRECTS = {301, 302, 303, 307, 308}
 _DENIED = {401, 403}
 
@@ -85,16 +91,19 @@ class PollingTransport:
         Raises: TransportError for no connection, no whole answer in time, a wrong status, too many
         bytes or a redirect to elsewhere; PayloadError for content that cannot be inflated.
         """
+        self._client.cookies.clear()  # nobody is known here from one poll to the next
         try:
             with anyio.fail_after(self._limits.timeout_s):
                 return await self._follow(url, validators)
         except TimeoutError as error:
             raise TransportError(f"no whole answer within {self._limits.timeout_s:g} s") from error
-        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, ssl.SSLError, OSError) as error:
-            raise TransportError(f"{type(error).__name__}: {error}") from error
+        except _TROUBLE as error:
+            raise TransportError(f"{type(error).__name__}: {_root(error)}") from error
 
     async def _follow(self, url: str, validators: Validators) -> Fetched | NotModified:
         for _ in range(MAX_REDIRECTS + 1):
+            if urlsplit(url).port == 0:  # asking for the port raises ValueError for one above 65535
+                raise TransportError("the port was 0, must be 1 to 65535")
             async with self._client.stream("GET", url, headers=_conditions(validators)) as response:
                 if response.status_code not in _REDIRECTS:
                     return await self._read(response, validators)
@@ -108,8 +117,8 @@ class PollingTransport:
             raise self._refusal(response)
         wire = await self._wire_body(response)
         body = inflated(wire, response.headers.get("content-encoding", ""), self._limits.max_inflated_bytes)
-        last_modified = response.headers.get("last-modified")
-        fresh = Validators(response.headers.get("etag"), last_modified)
+        last_modified = _raw(response, b"last-modified")
+        fresh = Validators(_raw(response, b"etag"), last_modified)
         return Fetched(body, len(wire), fresh, http_date(last_modified))
 
     async def _wire_body(self, response: httpx2.Response) -> bytes:
@@ -135,23 +144,39 @@ class PollingTransport:
         """Read Retry-After, seconds or a date (RFC 9110, 10.2.3); at most an hour, None if unreadable."""
         if value is None:
             return None
-        if re.fullmatch("[0-9]{1,9}", value.strip()):
+        if re.fullmatch("[0-9]+", value.strip()):
             return min(float(value), MAX_RETRY_AFTER_S)
         date = http_date(value)
         return None if date is None else min(max(date - self._clock.now().wall, 0.0), MAX_RETRY_AFTER_S)
 
 
+def _root(error: BaseException) -> str:
+    """Say what it came from: "Connect call failed", not "All connection attempts failed"."""
+    inner = error.__cause__ or error.__context__
+    if isinstance(error, BaseExceptionGroup):
+        inner = error.exceptions[0]
+    return _root(inner) if inner is not None else str(error) or repr(error)
+
+
 def http_date(value: str | None) -> float | None:
     """Read an HTTP date (RFC 9110, 5.6.7) as Unix seconds; None if there is none that can be read."""
     try:
-        return parsedate_to_datetime(value).timestamp() if value else None
+        date = parsedate_to_datetime(value or "")
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
 
 
-def _conditions(validators: Validators) -> dict[str, str]:
-    conditions = {"If-None-Match": validators.etag, "If-Modified-Since": validators.last_modified}
-    return {name: value for name, value in conditions.items() if value}
+def _raw(response: httpx2.Response, name: bytes) -> str | None:
+    """Give a header's value byte for byte (as latin-1), so that it can be given back as it came."""
+    return next(
+        (value.decode("latin-1") for key, value in response.headers.raw if key.lower() == name), None
+    )
+
+
+def _conditions(validators: Validators) -> dict[bytes, bytes]:
+    conditions = {b"If-None-Match": validators.etag, b"If-Modified-Since": validators.last_modified}
+    return {name: value.encode("latin-1") for name, value in conditions.items() if value}
 
 
 def _redirected(url: str, location: str) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -30,6 +32,7 @@ class HttpPeer:
     port: int
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
+    connections: int = 0
 
     def url(self, path: str) -> str:
         """Give the address of a path."""
@@ -79,6 +82,29 @@ def drop(connection: socket.socket, asked: Asked) -> None:
     del connection, asked
 
 
+def raw(*parts: bytes, every_s: float = 0.0) -> Answer:
+    """Write exactly these bytes, `every_s` apart, and close."""
+
+    def answer(connection: socket.socket, asked: Asked) -> None:
+        del asked
+        for part in parts:
+            connection.sendall(part)
+            time.sleep(every_s)
+
+    return answer
+
+
+def reset(data: bytes = b"") -> Answer:
+    """Write these bytes and reset the connection."""
+
+    def answer(connection: socket.socket, asked: Asked) -> None:
+        del asked
+        connection.sendall(data)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    return answer
+
+
 @contextlib.contextmanager
 def http_peer() -> Iterator[HttpPeer]:
     """Listen on a free port of the loopback interface while the block runs; unknown paths are 404."""
@@ -101,6 +127,7 @@ def _accept(listener: socket.socket, peer: HttpPeer) -> None:
             connection, _ = listener.accept()
         except OSError:
             return
+        peer.connections += 1
         threading.Thread(target=_serve, args=(connection, peer), daemon=True).start()
 
 

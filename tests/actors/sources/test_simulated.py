@@ -88,7 +88,7 @@ def test_the_image_is_the_same_in_another_process() -> None:
         f"machine.advance(Instant({START.mono + 600.0}, 0.0))\n"
         "print(msgspec.json.encode(machine.image()).decode())"
     )
-    other = subprocess.run(  # noqa: S603  # our own interpreter and a constant script
+    other = subprocess.run(  # our own interpreter and a constant script
         [sys.executable, "-c", script],
         cwd=ROOT,
         env=os.environ | {"PYTHONHASHSEED": "4711"},

@@ -1,0 +1,126 @@
+"""A naive board to compare the real one with: dicts of dicts, everything looked at every time.
+
+Written from the design alone. One naive book is one bookmaker's part; the caller keeps the versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from actors.clock import Instant
+from actors.messages import Batch, Match, Scope, SourceMatchId
+
+Shown: TypeAlias = tuple[object, ...]
+"""One entry as a client sees it: id, content, `updated`."""
+
+
+class Row(NamedTuple):
+    """One match of the naive board."""
+
+    scope: Scope
+    match: Match
+    updated: float
+
+    @property
+    def content(self) -> Shown:
+        """Everything public but the id and the time."""
+        one = self.match
+        odds = (one.home_price, one.draw_price, one.away_price)
+        return (one.home, one.away, one.league, odds, one.start_time)
+
+
+@dataclass
+class NaiveList:
+    """What the naive board knows of one scope."""
+
+    list_id: str
+    confirmed: float
+    stale_after_s: float
+    withdrawn: bool = False
+
+    @property
+    def deadline(self) -> float:
+        """Monotonic second at which it is stale."""
+        return self.confirmed + self.stale_after_s
+
+
+@dataclass
+class NaiveBook:
+    """One bookmaker: rows by id, lists by scope; `seen` are the rows that readers see until a commit."""
+
+    expire_after_s: float
+    rows: dict[SourceMatchId, Row] = field(default_factory=dict)
+    seen: dict[SourceMatchId, Row] = field(default_factory=dict)
+    lists: dict[Scope, NaiveList] = field(default_factory=dict)
+
+    def take(self, one: Batch, now: Instant) -> str:
+        """Do what the design says, the plain way, and give the verdict; it doubts nothing."""
+        known = self.lists.get(one.scope)
+        if now.mono >= one.received_mono + one.stale_after_s:
+            return "late"
+        if known is not None and one.received_mono < known.confirmed:
+            return "outdated"
+        if not one.complete and (known is None or known.withdrawn or known.list_id != one.list_id):
+            return "unfounded"
+        self.lists[one.scope] = NaiveList(one.list_id, one.received_mono, one.stale_after_s)
+        if not one.complete and not one.matches and not one.removals:
+            return "confirmed"
+        gone = {removal.source_match_id for removal in one.removals}
+        listed = {match.source_match_id for match in one.matches}
+        for name, row in list(self.rows.items()):
+            if row.scope == one.scope and (name in gone or (one.complete and name not in listed)):
+                del self.rows[name]
+        for match in one.matches:
+            self._upsert(match, one)
+        self.expire(now)
+        return "accepted"
+
+    def _upsert(self, match: Match, one: Batch) -> None:
+        time = one.received_at if match.source_time is None else min(match.source_time, one.received_at)
+        name, new = match.source_match_id, Row(one.scope, match, round(time, 3))
+        old = self.rows.get(name, self.seen.get(name))
+        if old is not None and old.content == new.content:
+            new = new._replace(updated=old.updated)
+        self.rows[name] = new
+
+    def commit(self) -> None:
+        """Let readers see what there is."""
+        self.seen = dict(self.rows)
+
+    def withdraw(self, scope: Scope) -> None:
+        """Take one list off until a complete one comes."""
+        if scope in self.lists:
+            self.lists[scope].withdrawn = True
+            self._keep(lambda row: row.scope != scope)
+
+    def go_stale(self, now: Instant) -> None:
+        """Take off all lists that are at their deadline."""
+        for scope, known in self.lists.items():
+            if now.mono >= known.deadline:
+                self.withdraw(scope)
+
+    def expire(self, now: Instant) -> None:
+        """Take off all matches that kicked off too long ago."""
+        over = now.wall - self.expire_after_s
+        self._keep(lambda row: row.match.start_time is None or row.match.start_time > over)
+
+    def deadlines(self) -> list[float]:
+        """Give the deadlines of the lists that are on the board."""
+        return [known.deadline for known in self.lists.values() if not known.withdrawn]
+
+    def starts(self) -> list[float]:
+        """Give the known kick-offs."""
+        return [row.match.start_time for row in self.rows.values() if row.match.start_time is not None]
+
+    def view(self, *, is_v2: bool) -> list[Shown]:
+        """Give what a view shows, in order; v2 leaves out entries with an empty name."""
+        return [
+            (name, *row.content, row.updated)
+            for name, row in sorted(self.rows.items())
+            if not is_v2 or (row.match.home and row.match.away)
+        ]
+
+    def _keep(self, stays: Callable[[Row], bool]) -> None:
+        self.rows = {name: row for name, row in self.rows.items() if stays(row)}

@@ -1,0 +1,103 @@
+"""A bug in a bookmaker's extraction is this bookmaker's trouble alone, and no endless one."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from actors.status import ActorState
+from tests.support.bookmaker_desk import BookmakerDesk
+from tests.support.builders import match
+from tests.support.supervision import supervised
+from tests.support.virtual import settle
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_crash_asks_for_a_fresh_list() -> None:
+    """A new instance does not finish what killed the last one: it asks its source for a fresh list."""
+    desk = BookmakerDesk()
+
+    async with supervised(desk.child):
+        assert desk.refresh.is_set()
+        desk.refresh.clear()
+        desk.offer(ValueError("bug"))
+        await settle()
+
+        assert desk.refresh.is_set()
+        assert (2, 1, []) == (desk.status.actor.starts, len(desk.extracted), desk.published)
+
+
+async def test_what_waited_during_a_crash_is_not_lost() -> None:
+    """The inbox outlives the actor: the deliveries behind the fatal one are still taken up."""
+    desk = BookmakerDesk()
+
+    async with supervised(desk.child):
+        desk.offer(ValueError("bug"), "fatal")
+        desk.offer((match(),), "good", scope="other")
+        await settle()
+
+    assert ["good"] == [one.list_id for one in desk.published]
+
+
+async def test_the_same_document_crashes_it_at_most_twice() -> None:
+    """Then it is set aside as an error, logged once, until another document comes (faults.md, D2)."""
+    desk = BookmakerDesk()
+
+    with capture_logs() as logs:
+        async with supervised(desk.child):
+            for _ in range(6):
+                desk.offer(ValueError("bug"), "fatal")
+                await anyio.sleep(5)
+            error = desk.status.error
+            desk.offer((match(),), "good")
+            await settle()
+
+    assert "set aside: list fatal has crashed this actor twice" == error
+    assert (2, 3, None) == (desk.status.actor.crashes, len(desk.extracted), desk.status.error)
+    events = [line["event"] for line in logs]
+    assert ["actor.crashed", "actor.crashed", "bookmaker.lost", "bookmaker.recovered"] == events
+
+
+async def test_two_fatal_documents_in_turn_are_both_set_aside() -> None:
+    """Each may crash it twice, however they alternate: two scopes with the same trouble are no loop."""
+    desk = BookmakerDesk()
+
+    async with supervised(desk.child):
+        for _ in range(6):
+            desk.offer(ValueError("bug"), "fatal-1", scope="one")
+            desk.offer(ValueError("bug"), "fatal-2", scope="two")
+            await anyio.sleep(70)
+
+        assert (4, ActorState.RUNNING) == (desk.status.actor.crashes, desk.status.actor.state)
+
+
+async def test_a_quarantine_is_not_held_against_a_list() -> None:
+    """What was delivered before its actor was taken out of service did no harm and is taken up again."""
+    desk = BookmakerDesk()
+
+    async with supervised(desk.child) as supervisor:
+        for _ in range(4):
+            desk.offer((match(),))
+            await settle()
+            supervisor.quarantine(desk.status.actor.name, "poison")
+            await anyio.sleep(1000)
+
+    assert (4, None) == (len(desk.published), desk.status.error)
+
+
+async def test_siblings_are_untouched() -> None:
+    """While one bookmaker crashes into quarantine, another one's every document is published."""
+    bad, good = BookmakerDesk("bad"), BookmakerDesk("good")
+
+    async with supervised(bad.child, good.child):
+        for second in range(30):
+            bad.offer(ValueError("bug"), f"fatal-{second}")
+            good.offer((match(f"m{second}"),), f"list-{second}")
+            await anyio.sleep(1)
+
+        assert (ActorState.QUARANTINED, 4) == (bad.status.actor.state, bad.status.actor.crashes)
+
+    assert [f"list-{second}" for second in range(30)] == [one.list_id for one in good.published]
+    assert (1, 0) == (good.status.actor.starts, good.status.actor.crashes)

@@ -1,0 +1,105 @@
+"""Names on the board: what is taken out of them and what they are made of afterwards."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.integrity import MAX_NAME_CHARS, clean_name
+
+JOINERS = "\u200c\u200d"
+HOSTILE = st.text(
+    st.one_of(
+        st.characters(),
+        st.characters(categories=("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn")),
+        st.sampled_from("aeo \t\n\u0301\u0308\u0323" + JOINERS),
+    ),
+    max_size=300,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Arsenal", "Arsenal"),
+        ("São Paulo", "São Paulo"),
+        ("Спартак Москва", "Спартак Москва"),
+        ("", ""),
+        ("  Real   Madrid \t", "Real Madrid"),
+        ("Real\nMadrid\r\n", "Real Madrid"),
+        ("Real\u00a0\u2003\u2028\u3000Madrid", "Real Madrid"),
+        ("Ars\x00enal\x07", "Arsenal"),
+        ("\x1b[31mArsenal\x1b[0m", "[31mArsenal[0m"),
+        ("\x9b31mArsenal", "31mArsenal"),
+        ("\u202elanesrA\u202c", "lanesrA"),
+        ("\u2066Arsenal\u2069\u200f", "Arsenal"),
+        ("Ar\u200bse\ufeffna\u00adl", "Arsenal"),
+        ("Ars\ud800enal\udfff", "Arsenal"),
+        ("Sa\u0303o Paulo", "São Paulo"),
+        ("Mu\u200b\u0308nchen", "München"),
+        ("\x00\u202e \u200b", ""),
+        ("\u0646\u06cc\u200c\u0647\u0627", "\u0646\u06cc\u200c\u0647\u0627"),
+    ],
+)
+def test_name_is_cleaned(name: str, expected: str) -> None:
+    """Control, bidirectional and invisible characters go, blanks become one, the rest is NFC."""
+    assert expected == clean_name(name)
+
+
+@pytest.mark.parametrize("name", ["\u200d", "\u200c\u200d", " \u200c ", "\u200d \u200d"])
+def test_name_of_joiners_alone_is_empty(name: str) -> None:
+    """Where nothing visible is left the name is empty, so that v2 shows no team without a name."""
+    assert not clean_name(name)
+
+
+@pytest.mark.parametrize("length", [MAX_NAME_CHARS, MAX_NAME_CHARS + 1, 10_240])
+def test_long_name_is_cut(length: int) -> None:
+    """A name of 10 kB becomes one of 128 characters."""
+    assert "x" * MAX_NAME_CHARS == clean_name("x" * length)
+
+
+def test_cut_leaves_no_blank_at_the_end() -> None:
+    """Where the cut falls behind a blank, the blank goes too."""
+    name = "x" * (MAX_NAME_CHARS - 1) + " United"
+
+    assert "x" * (MAX_NAME_CHARS - 1) == clean_name(name)
+
+
+def test_length_is_counted_after_the_cleaning() -> None:
+    """Blanks and invisible characters do not use up the 128 characters."""
+    assert "x" * 128 == clean_name("\u200b \t" + "\u200bx" * 128 + "   ")
+
+
+@given(name=HOSTILE)
+@settings(derandomize=True, deadline=None, max_examples=300)
+def test_name_is_fit_to_be_shown(name: str) -> None:
+    """Whatever comes: no control, format or surrogate character but joiners; short, NFC, single-spaced."""
+    shown = clean_name(name)
+
+    bad = [one for one in shown if unicodedata.category(one) in {"Cc", "Cf", "Cs"} and one not in JOINERS]
+    assert not bad
+    assert len(shown) <= MAX_NAME_CHARS
+    assert unicodedata.is_normalized("NFC", shown)
+    assert " ".join(shown.split()) == shown
+    assert shown == shown.encode("utf-8").decode("utf-8")
+
+
+@given(name=HOSTILE)
+@settings(derandomize=True, deadline=None, max_examples=300)
+def test_cleaning_twice_is_cleaning_once(name: str) -> None:
+    """A cleaned name is clean."""
+    shown = clean_name(name)
+
+    assert shown == clean_name(shown)
+
+
+@given(words=st.lists(st.text(st.characters(categories=("Lu", "Ll", "Nd")), min_size=1), max_size=6))
+@settings(derandomize=True, deadline=None, max_examples=100)
+def test_letters_and_digits_are_kept(words: list[str]) -> None:
+    """Nothing visible is lost: letters and digits of any script stay, in NFC."""
+    expected = unicodedata.normalize("NFC", " ".join(words))[:MAX_NAME_CHARS].rstrip()
+
+    assert expected == clean_name("  ".join(words))

@@ -1,0 +1,116 @@
+"""The mailbox after a crash: the culprit is named, what was laid down before it is put back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import pytest
+
+from actors.mailbox import Mailbox
+
+
+class Item(NamedTuple):
+    """What is sent: a key, and serial numbers that show what was merged over what."""
+
+    key: str
+    serials: tuple[int, ...]
+
+
+Box: TypeAlias = Mailbox[str, Item]
+
+
+def _box() -> Box:
+    return Mailbox(lambda item: item.key, lambda old, new: Item(new.key, old.serials + new.serials))
+
+
+def _filled(*keys: str) -> Box:
+    box = _box()
+    for serial, key in enumerate(keys):
+        box.put_nowait(Item(key, (serial,)))
+    return box
+
+
+def _drained(box: Box) -> list[Item]:
+    items = []
+    while (item := box.get_nowait()) is not None:
+        items.append(item)
+    return items
+
+
+def test_item_in_hand_is_laid_down_and_settled() -> None:
+    """`keep` lays down what was worked in, `settle` forgets it when its effect is safe."""
+    box = _filled("a", "b")
+    first = box.get_nowait()
+    in_hand = [box.in_hand]
+    box.keep()
+    second = box.get_nowait()
+    in_hand.append(box.in_hand)
+    taken = [box.taken]
+    box.keep()
+    taken.append(box.taken)
+    box.settle()
+    taken.append(box.taken)
+
+    assert [first, second] == in_hand
+    assert [(first,), (first, second), ()] == taken
+    assert (None, None) == (box.in_hand, box.recover())
+
+
+def test_keep_with_an_empty_hand_does_nothing() -> None:
+    """There may be nothing to lay down."""
+    box = _filled("a")
+
+    box.keep()
+
+    assert ((), 1) == (box.taken, box.depth)
+
+
+def test_culprit_is_named_and_not_put_back() -> None:
+    """What was in hand in the crash is given up; what was laid down before is not."""
+    box = _filled("a", "b", "c")
+    box.get_nowait()
+    box.keep()
+    culprit = box.get_nowait()
+
+    assert (Item("b", (1,)), culprit) == (culprit, box.recover())
+    assert (None, None, ()) == (box.in_hand, box.recover(), box.taken)
+    assert [Item("c", (2,)), Item("a", (0,))] == _drained(box)
+
+
+def test_crash_with_an_empty_hand_blames_nothing() -> None:
+    """A crash in the commit is no batch's fault: all of them are put back."""
+    box = _filled("a", "b")
+    for _ in range(2):
+        box.get_nowait()
+        box.keep()
+
+    assert box.recover() is None
+    assert [Item("a", (0,)), Item("b", (1,))] == _drained(box)
+
+
+def test_recovered_item_lies_under_a_newer_one() -> None:
+    """What came in the meantime is newer than what was laid down, and is merged over it."""
+    box = _filled("a")
+    box.get_nowait()
+    box.keep()
+    box.put_nowait(Item("a", (1,)))
+
+    box.recover()
+
+    assert [Item("a", (0, 1))] == _drained(box)
+
+
+@pytest.mark.parametrize("newer", [0, 1])
+def test_recovered_items_of_one_key_keep_their_order(newer: int) -> None:
+    """Two laid down of one key and perhaps a third that waits: the oldest lies at the bottom."""
+    box = _box()
+    for serial in range(2):
+        box.put_nowait(Item("a", (serial,)))
+        box.get_nowait()
+        box.keep()
+    for serial in range(2, 2 + newer):
+        box.put_nowait(Item("a", (serial,)))
+
+    box.recover()
+
+    assert [Item("a", tuple(range(2 + newer)))] == _drained(box)

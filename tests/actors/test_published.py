@@ -1,0 +1,156 @@
+"""The published snapshot: no read ever gives an entry past its deadline, whoever is late."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.board import Board, BoardRules
+from actors.chunks import entries_of
+from actors.clock import Instant
+from actors.messages import Batch, Scope
+from actors.published import Published
+from actors.slices import finish
+from actors.snapshot import Snapshot
+from tests.support.builders import BOOKMAKER, batch, match
+from tests.support.virtual import WALL_0, ManualClock
+
+RULES = BoardRules(expire_after_kickoff_s=10_800.0)
+EMPTY = Snapshot.empty(1000, (BOOKMAKER,))
+KICK_OFF = int(WALL_0) + 600
+
+
+def _after(base: Snapshot, *batches: Batch) -> Snapshot:
+    board = Board(base, RULES)
+    for one in batches:
+        finish(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
+    return board.commit()
+
+
+def _ids(snapshot: Snapshot) -> set[str]:
+    return {entry.source_match_id for entry in entries_of(snapshot.books[BOOKMAKER].chunks)}
+
+
+LISTED = _after(
+    EMPTY,
+    batch([match("a"), match("b")]),
+    batch([match("c", start_time=KICK_OFF)], scope="slow", stale_after_s=100_000.0),
+)
+
+
+@pytest.mark.parametrize("mono", [0.0, 29.999])
+def test_read_gives_what_was_published(mono: float) -> None:
+    """As long as nothing is overdue every read gives the same object."""
+    clock = ManualClock()
+    published = Published(LISTED, RULES, clock)
+    clock.pass_(mono)
+
+    assert LISTED is published.read() is published.read()
+
+
+@pytest.mark.parametrize("mono", [30.0, 30.001, 9_000.0])
+def test_read_past_a_deadline_withdraws_first(mono: float) -> None:
+    """Exactly at the deadline and any time later the stale list is gone, in a version of its own."""
+    clock = ManualClock()
+    published = Published(LISTED, RULES, clock)
+    clock.pass_(mono)
+
+    snapshot = published.read()
+
+    assert ({"c"}, LISTED.version + 1) == (_ids(snapshot), snapshot.version)
+    assert snapshot is published.read()
+
+
+def test_read_past_an_expiry_takes_the_match_off_first() -> None:
+    """Three hours after its kick-off, by the wall clock, a match is not read any more."""
+    clock = ManualClock()
+    published = Published(LISTED, RULES, clock)
+    clock.wall = KICK_OFF + 10_800.0
+
+    snapshot = published.read()
+
+    assert ({"a", "b"}, LISTED.version + 1) == (_ids(snapshot), snapshot.version)
+    assert snapshot is published.read()
+
+
+def test_each_deadline_is_a_version() -> None:
+    """What falls due one after the other is withdrawn one after the other; then nothing is left to do."""
+    clock = ManualClock()
+    published = Published(LISTED, RULES, clock)
+    versions = []
+    for mono in (29.0, 30.0, 99_999.0, 100_000.0, 1e9):
+        clock.mono = mono
+        versions.append(published.read().version - LISTED.version)
+
+    assert versions == [0, 1, 1, 2, 2]
+    assert not published.read().books[BOOKMAKER].is_serving
+
+
+def test_suspended_process_withdraws_everything_at_once() -> None:
+    """After a long stop all that is overdue goes in one commit, before the first answer."""
+    clock = ManualClock()
+    published = Published(LISTED, RULES, clock)
+    clock.pass_(200_000.0)
+
+    snapshot = published.read()
+
+    assert (set(), LISTED.version + 1) == (_ids(snapshot), snapshot.version)
+
+
+def test_empty_list_stops_serving_without_a_version() -> None:
+    """The withdrawal of an empty list changes no view, but 503 is due from then on."""
+    clock = ManualClock()
+    published = Published(_after(EMPTY, batch([])), RULES, clock)
+    clock.pass_(30.0)
+
+    snapshot = published.read()
+
+    assert (EMPTY.version, False) == (snapshot.version, snapshot.books[BOOKMAKER].is_serving)
+    assert snapshot is published.read()
+
+
+@pytest.mark.parametrize("shift", [3600.0, -3600.0])
+def test_wall_clock_leaves_staleness_alone(shift: float) -> None:
+    """An hour forward or back on the wall clock changes no deadline and no version."""
+    clock = ManualClock()
+    published = Published(LISTED, RULES, clock)
+    clock.wall += shift
+    before = published.read()
+    clock.mono = 30.0
+
+    assert (LISTED, {"c"}) == (before, _ids(published.read()))
+
+
+def test_new_snapshot_replaces_what_it_was_made_from() -> None:
+    """A commit on the newest snapshot is published."""
+    published = Published(LISTED, RULES, ManualClock())
+    new = _after(LISTED, batch([match("a")], received_mono=1.0))
+
+    assert published.replace(LISTED, new)
+    assert new is published.read()
+
+
+def test_snapshot_made_before_a_withdrawal_is_refused() -> None:
+    """A read that withdrew since wins: what was made from the older snapshot must be made anew."""
+    clock = ManualClock()
+    published = Published(LISTED, RULES, clock)
+    new = _after(LISTED, batch([match("x")], received_mono=1.0, scope="new"))
+    clock.pass_(30.0)
+    withdrawn = published.read()
+
+    assert not published.replace(LISTED, new)
+    assert withdrawn is published.read()
+    assert published.replace(
+        withdrawn, _after(withdrawn, batch([match("x")], received_mono=29.0, scope="new"))
+    )
+    assert {"c", "x"} == _ids(published.read())
+
+
+def test_snapshot_that_is_overdue_when_published_is_not_shown() -> None:
+    """An aggregator that took too long publishes something overdue; the first read withdraws it."""
+    clock = ManualClock()
+    published = Published(EMPTY, RULES, clock)
+    new = _after(EMPTY, batch([match("a")], scope=Scope("fast"), stale_after_s=5.0))
+    clock.pass_(5.0)
+
+    assert published.replace(EMPTY, new)
+    assert (set(), new.version + 1) == (_ids(published.read()), published.read().version)

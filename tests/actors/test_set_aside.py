@@ -1,0 +1,93 @@
+"""What has crashed an actor twice is left alone, by the instances that come after it."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.messages import ListId
+from actors.set_aside import SetAside
+
+POISON, OTHER, GOOD = ListId("poison"), ListId("other"), ListId("good")
+
+
+def _crash(memory: SetAside, list_id: ListId) -> bool:
+    """Let an instance take it in hand and, unless it is set aside, die of it."""
+    begun = memory.begin(list_id)
+    memory.recover()
+    return begun
+
+
+def test_nothing_is_set_aside_at_first() -> None:
+    """A list that has done no harm is taken in hand, and laid down."""
+    memory = SetAside()
+
+    begun = [memory.begin(GOOD), memory.in_hand == GOOD]
+    memory.end()
+
+    assert begun == [True, True]
+    assert (None, None) == (memory.in_hand, memory.recover())
+
+
+def test_third_attempt_is_refused() -> None:
+    """After the second crash on the same bytes they are set aside for good."""
+    memory = SetAside()
+
+    assert [_crash(memory, POISON) for _ in range(5)] == [True, True, False, False, False]
+
+
+def test_what_is_refused_is_not_in_hand() -> None:
+    """A list that was left alone is not blamed for what comes next."""
+    memory = SetAside()
+    _crash(memory, POISON)
+    _crash(memory, POISON)
+
+    memory.begin(POISON)
+
+    assert (None, None) == (memory.in_hand, memory.recover())
+
+
+def test_culprit_is_named() -> None:
+    """A new instance learns what its predecessor died of, once."""
+    memory = SetAside()
+    memory.begin(POISON)
+
+    assert (POISON, None) == (memory.recover(), memory.recover())
+
+
+@pytest.mark.parametrize("crashes", [1, 2])
+def test_other_lists_go_on(crashes: int) -> None:
+    """Only the culprit is left alone, and good lists in between do not wash it clean."""
+    memory = SetAside()
+    for _ in range(crashes):
+        _crash(memory, POISON)
+    begun = memory.begin(GOOD)
+    memory.end()
+
+    assert (True, crashes < 2) == (begun, memory.begin(POISON))
+
+
+def test_list_that_did_no_harm_the_second_time_keeps_its_count() -> None:
+    """One crash, one good run, one crash: that is two."""
+    memory = SetAside()
+    _crash(memory, POISON)
+    memory.begin(POISON)
+    memory.end()
+    _crash(memory, POISON)
+
+    assert not memory.begin(POISON)
+
+
+def test_new_culprit_counts_from_one() -> None:
+    """Two different lists that crash once each are not one that crashed twice."""
+    memory = SetAside()
+
+    assert [_crash(memory, one) for one in (POISON, OTHER, OTHER, OTHER)] == [True, True, True, False]
+
+
+def test_two_poison_lists_are_both_set_aside() -> None:
+    """Two scopes with one poison payload each: each crashes the actor at most twice (faults.md, D2)."""
+    memory = SetAside()
+
+    begun = [_crash(memory, one) for one in (POISON, OTHER) * 3]
+
+    assert begun == [True, True, True, True, False, False]

@@ -1,0 +1,129 @@
+"""Long work in slices: the same result at once or in turns, and the others get theirs."""
+
+from __future__ import annotations
+
+import anyio
+import anyio.lowlevel
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.slices import Steps, finish, in_slices
+
+pytestmark = pytest.mark.anyio
+
+WORK = 200_000
+"""Numbers to add up: some milliseconds of real work on any machine that runs this."""
+
+
+def _sums(numbers: list[int], seen: list[int] | None = None) -> Steps[int]:
+    total = 0
+    for number in numbers:
+        yield
+        total += number
+        if seen is not None:
+            seen.append(number)
+    return total
+
+
+def _busy(slices: int) -> Steps[int]:
+    total = 0
+    for _ in range(slices):
+        total += sum(range(WORK))
+        yield
+    return total
+
+
+def _failing() -> Steps[int]:
+    yield
+    raise ValueError("the second slice")
+
+
+def _nested(numbers: list[int]) -> Steps[int]:
+    first = yield from _sums(numbers)
+    second = yield from _sums(numbers)
+    return first + second
+
+
+@given(numbers=st.lists(st.integers(), max_size=20))
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_finish_gives_the_result(numbers: list[int]) -> None:
+    """All slices are done, in order, however many there are and however they are nested."""
+    seen: list[int] = []
+
+    assert (sum(numbers), numbers) == (finish(_sums(numbers, seen)), seen)
+    assert 2 * sum(numbers) == finish(_nested(numbers))
+
+
+@pytest.mark.parametrize("count", [0, 1, 1000])
+async def test_slices_give_the_same_result(count: int) -> None:
+    """In turns or at once: the same computation."""
+    numbers = list(range(count))
+
+    assert finish(_nested(numbers)) == await in_slices(_nested(numbers))
+
+
+async def test_error_comes_out_of_either() -> None:
+    """What a slice raises is raised to the caller."""
+    with pytest.raises(ValueError, match="the second slice"):
+        finish(_failing())
+    with pytest.raises(ValueError, match="the second slice"):
+        await in_slices(_failing())
+
+
+async def test_others_get_their_turns_meanwhile() -> None:
+    """Work that holds the loop for longer than the budget gives way between its slices."""
+    turns, is_done, result = 0, anyio.Event(), 0
+
+    async def other() -> None:
+        nonlocal turns
+        while not is_done.is_set():
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async def work() -> None:
+        nonlocal result
+        result = await in_slices(_busy(40))
+        is_done.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(work)
+        tasks.start_soon(other)
+
+    assert result == 40 * sum(range(WORK))
+    assert turns > 5
+
+
+async def test_work_at_once_gives_nobody_a_turn() -> None:
+    """`finish` is one piece: nothing else runs before it ends."""
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        turns += 1
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(other)
+        finish(_busy(10))
+        meanwhile = turns
+
+    assert (0, 1) == (meanwhile, turns)
+
+
+async def test_cancelled_work_stops_between_slices() -> None:
+    """The caller may be cancelled where it gives way; the rest is not done."""
+    slices = 0
+
+    def endless() -> Steps[None]:
+        nonlocal slices
+        while True:
+            slices += 1
+            sum(range(WORK))
+            yield
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(in_slices, endless())
+        await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+
+    assert slices > 0

@@ -1,0 +1,162 @@
+"""The state of a bookmaker, derived from facts: which fact prevails, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+import pytest
+
+from actors.clock import Instant
+from actors.messages import BookmakerId, ListId, Scope, SourceName
+from actors.snapshot import Book, ListState, Snapshot
+from actors.status import (
+    ActorState,
+    ActorStatus,
+    BoardStatus,
+    BookmakerState,
+    BookmakerStatus,
+    ServiceStatus,
+    SourceStatus,
+)
+
+ALDER = BookmakerId("alder")
+LISTED = ListState(ListId("list-1"), 0.0, 30.0)
+DOUBTED = ListState(ListId("list-1"), 0.0, 30.0, doubted=1)
+WITHDRAWN = ListState(ListId("list-1"), 0.0, 30.0, withdrawn=True)
+NOTHING, LIVE, SUSPECT, STALE = (), (LISTED,), (DOUBTED,), (WITHDRAWN,)
+
+
+def _book(lists: Iterable[ListState]) -> Book:
+    states = {Scope(f"scope-{at}"): state for at, state in enumerate(lists)}
+    return Book(1, 1, lists=states, is_serving=any(not state.withdrawn for state in states.values()))
+
+
+def _status(
+    *,
+    actor: ActorState = ActorState.RUNNING,
+    source: ActorState = ActorState.RUNNING,
+    failures: int = 0,
+    error: str | None = None,
+) -> BookmakerStatus:
+    errors = {} if error is None else {Scope("scope-0"): error}
+    source_status = SourceStatus(
+        SourceName("file"),
+        kind="kind",
+        is_simulated=False,
+        actor=ActorStatus("source:file", source),
+        failures=failures,
+    )
+    if failures:
+        source_status.last_error = "refused"
+    own = ActorStatus("bookmaker:alder", actor)
+    return BookmakerStatus(ALDER, "Alder", source_status, own, errors=errors)
+
+
+@pytest.mark.parametrize(
+    ("lists", "failures", "error", "expected"),
+    [
+        (NOTHING, 0, None, BookmakerState.STARTING),
+        (NOTHING, 3, "unreadable", BookmakerState.STARTING),
+        (LIVE, 0, None, BookmakerState.LIVE),
+        (LIVE, 1, None, BookmakerState.RETRYING),
+        (LIVE, 0, "unreadable", BookmakerState.RETRYING),
+        (SUSPECT, 0, None, BookmakerState.SUSPECT),
+        (SUSPECT, 1, "unreadable", BookmakerState.SUSPECT),
+        (STALE, 0, None, BookmakerState.STALE),
+        (STALE, 5, "unreadable", BookmakerState.STALE),
+        (LIVE + STALE, 0, None, BookmakerState.LIVE),
+        (LIVE + SUSPECT, 0, None, BookmakerState.SUSPECT),
+        (STALE + STALE, 0, None, BookmakerState.STALE),
+        (SUSPECT + STALE, 2, None, BookmakerState.SUSPECT),
+    ],
+)
+def test_state_is_derived_from_the_facts(
+    lists: tuple[ListState, ...], failures: int, error: str | None, expected: BookmakerState
+) -> None:
+    """Nothing accepted yet, withdrawn, doubted, failing, live: the first that holds."""
+    assert expected is _status(failures=failures, error=error).observe(_book(lists), 0.0)
+
+
+@pytest.mark.parametrize("lists", [NOTHING, LIVE, SUSPECT, STALE])
+@pytest.mark.parametrize("whose", ["actor", "source"])
+def test_quarantine_prevails(whose: str, lists: tuple[ListState, ...]) -> None:
+    """A bookmaker whose actor, or whose source's actor, is quarantined is quarantined."""
+    states = {"actor": ActorState.RUNNING, "source": ActorState.RUNNING, whose: ActorState.QUARANTINED}
+    status = _status(actor=states["actor"], source=states["source"], failures=1)
+
+    assert BookmakerState.QUARANTINED is status.observe(_book(lists), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("actor", "source"),
+    list(product([one for one in ActorState if one is not ActorState.QUARANTINED], repeat=2)),
+)
+def test_other_states_of_actors_decide_nothing(actor: ActorState, source: ActorState) -> None:
+    """What is on the board is live whether an actor is just starting or stopping."""
+    assert BookmakerState.LIVE is _status(actor=actor, source=source).observe(_book(LIVE), 0.0)
+
+
+def test_state_knows_since_when() -> None:
+    """`since` is when the state was entered, not when it was last looked at."""
+    status = _status()
+    seen = []
+    for at, lists in enumerate([NOTHING, NOTHING, LIVE, LIVE, STALE, LIVE]):
+        status.observe(_book(lists), 100.0 + at)
+        seen.append((status.state.value, status.since))
+
+    assert seen == [
+        ("starting", 100.0),
+        ("starting", 100.0),
+        ("live", 102.0),
+        ("live", 102.0),
+        ("stale", 104.0),
+        ("live", 105.0),
+    ]
+
+
+def test_actor_knows_since_when() -> None:
+    """Entering a state notes the time of it."""
+    actor = ActorStatus("source:file")
+    before = (actor.state, actor.since)
+
+    actor.become(ActorState.RUNNING, 5.0)
+
+    assert ((ActorState.WAITING, None), (ActorState.RUNNING, 5.0)) == (before, (actor.state, actor.since))
+
+
+@pytest.mark.parametrize(
+    ("error", "failures", "quarantined", "expected"),
+    [
+        (None, 0, "", None),
+        ("unreadable", 1, "actor", "unreadable"),
+        (None, 1, "actor", "refused"),
+        (None, 0, "actor", "own crash"),
+        (None, 0, "source", "source's crash"),
+        (None, 0, "actor source", "own crash"),
+    ],
+)
+def test_last_error_is_the_nearest_cause(
+    error: str | None, failures: int, quarantined: str, expected: str | None
+) -> None:
+    """Its own part of a document, then its source, then whoever is quarantined; None if all is well."""
+    status = _status(error=error, failures=failures)
+    status.actor.last_error, status.source.actor.last_error = "own crash", "source's crash"
+    for name, actor in (("actor", status.actor), ("source", status.source.actor)):
+        if name in quarantined.split():
+            actor.become(ActorState.QUARANTINED, 0.0)
+
+    assert expected == status.last_error()
+
+
+def test_service_observes_every_bookmaker_by_its_own_book() -> None:
+    """All states at once, by id, in the order of the configuration, at the wall clock's time."""
+    birch = BookmakerId("birch")
+    statuses = {birch: _status(), ALDER: _status()}
+    service = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, statuses, {})
+    snapshot = Snapshot(1, {birch: _book(STALE), ALDER: _book(LIVE)})
+
+    states = service.observe(snapshot, Instant(1.0, 1000.0))
+
+    assert [(birch, BookmakerState.STALE), (ALDER, BookmakerState.LIVE)] == list(states.items())
+    assert {1000.0} == {status.since for status in statuses.values()}

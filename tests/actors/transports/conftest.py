@@ -1,0 +1,22 @@
+"""Transports are tested on the real loop, against a real peer on a loopback socket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.http_peer import HttpPeer, http_peer
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run asynchronous tests on asyncio's own loop: sockets do not go by virtual time."""
+    return "asyncio"
+
+
+@pytest.fixture
+def peer() -> Iterator[HttpPeer]:
+    """Give a peer that listens while the test runs."""
+    with http_peer() as one:
+        yield one

@@ -1,0 +1,129 @@
+"""Inflating under a limit: exact content, or an error; never a part of it, never too much memory."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+import zlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from actors.errors import PayloadError
+from actors.transports.inflate import MAX_RATIO, inflated
+
+LIMIT = 100_000
+TEXT = b"Div,Date,HomeTeam,AwayTeam\r\nXX,14/02/2026,Alder Town,Birch United\r\n"
+BODIES = st.binary(max_size=2000) | st.binary(max_size=30).map(lambda part: part * 20)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", " gzip ", "x-gzip"])
+@given(BODIES)
+def test_gzip_gives_the_content(encoding: str, body: bytes) -> None:
+    """What was packed comes back byte for byte."""
+    assert inflated(gzip.compress(body), encoding, LIMIT) == body
+
+
+@pytest.mark.parametrize("encoding", ["deflate", "Deflate"])
+@given(BODIES)
+def test_deflate_gives_the_content(encoding: str, body: bytes) -> None:
+    """Deflate is the zlib format (RFC 9110, 8.4.1.2)."""
+    assert inflated(zlib.compress(body), encoding, LIMIT) == body
+
+
+@pytest.mark.parametrize("encoding", ["", " ", "identity", "Identity"])
+@given(BODIES)
+def test_no_encoding_gives_the_body(encoding: str, body: bytes) -> None:
+    """A body that is not packed is the content."""
+    assert inflated(body, encoding, LIMIT) == body
+
+
+@pytest.mark.parametrize(
+    "encoding", ["br", "zstd", "compress", "gzip, gzip", "gzip;q=1", "none", "\u202egzip"]
+)
+def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
+    """Only what the request named is read, and the error says what that is."""
+    with pytest.raises(PayloadError, match="must be gzip, deflate or none"):
+        inflated(TEXT, encoding, LIMIT)
+
+
+@pytest.mark.parametrize("size", [0, 1, LIMIT - 1, LIMIT])
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+def test_content_may_be_as_long_as_the_limit(pack: Callable[[bytes, int], bytes], size: int) -> None:
+    """The limit itself is allowed."""
+    assert inflated(pack(bytes(size), 0), "gzip", LIMIT) == bytes(size)
+
+
+@pytest.mark.parametrize("size", [LIMIT + 1, 2 * LIMIT, 50 * LIMIT])
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+def test_content_beyond_the_limit_is_refused(pack: Callable[[bytes, int], bytes], size: int) -> None:
+    """One byte more than the limit is too much, and the error says what is allowed."""
+    with pytest.raises(PayloadError, match=f"at most {LIMIT}"):
+        inflated(pack(bytes(size), 0), "gzip", LIMIT)
+
+
+@given(st.integers(0, len(gzip.compress(TEXT)) - 1))
+def test_cut_data_is_an_error(length: int) -> None:
+    """A packed body that ends too early is never taken for a shorter one."""
+    with pytest.raises(PayloadError):
+        inflated(gzip.compress(TEXT)[:length], "gzip", LIMIT)
+
+
+@given(st.integers(0, len(gzip.compress(TEXT)) - 1), st.integers(0, 7))
+@example(len(gzip.compress(TEXT)) - 8, 0)
+def test_a_flipped_bit_is_an_error_or_harmless(place: int, bit: int) -> None:
+    """The checksum finds what the format does not: the content is the true one, or there is none."""
+    body = bytearray(gzip.compress(TEXT))
+    body[place] ^= 1 << bit
+
+    try:
+        assert inflated(bytes(body), "gzip", LIMIT) == TEXT
+    except PayloadError as error:
+        assert "compressed body" in str(error)  # noqa: PT017 - either outcome is right
+
+
+@given(st.binary(max_size=200), st.sampled_from(["gzip", "deflate"]))
+def test_any_bytes_are_an_error_or_content(body: bytes, encoding: str) -> None:
+    """Bytes that are no packed data at all raise nothing but a PayloadError."""
+    try:
+        assert len(inflated(body, encoding, LIMIT)) <= LIMIT
+    except PayloadError as error:
+        assert str(error).isprintable()  # noqa: PT017 - either outcome is right
+
+
+def test_a_second_gzip_member_is_never_dropped_in_silence() -> None:
+    """Members that follow one another are one content (RFC 1952, 2.2): all of it or an error."""
+    packed = gzip.compress(TEXT) + gzip.compress(b"XX,15/02/2026,Cedar City,Dogwood\r\n")
+
+    try:
+        content = inflated(packed, "gzip", LIMIT)
+    except PayloadError:
+        return
+
+    assert gzip.decompress(packed) == content
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+@pytest.mark.parametrize("size", [50_000_000, 90_000])
+def test_a_bomb_is_refused_for_its_ratio(encoding: str, size: int) -> None:
+    """Content that is more than a hundred times its packed size is refused even below the limit."""
+    bomb = gzip.compress(bytes(size)) if encoding == "gzip" else zlib.compress(bytes(size))
+    assert size > MAX_RATIO * len(bomb)
+
+    with pytest.raises(PayloadError, match="inflates beyond"):
+        inflated(bomb, encoding, LIMIT)
+
+
+def test_a_bomb_is_cut_before_it_is_unpacked() -> None:
+    """A bomb of 50 MB costs no more memory than the limit allows (faults.md, A18)."""
+    bomb = gzip.compress(bytes(50_000_000))
+    tracemalloc.start()
+
+    with pytest.raises(PayloadError):
+        inflated(bomb, "gzip", LIMIT)
+
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 * LIMIT

@@ -1,0 +1,180 @@
+"""Polling over a real socket: what a whole answer is, what 304 means, and when to come again."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+
+import pytest
+
+from actors.clock import SystemClock
+from actors.errors import TransportError
+from actors.transports.polling import Fetched, NotModified, PollingTransport, Validators, http_date
+from tests.support.fetching import LIMITS, fetch, fetched, refusal, trouble
+from tests.support.http_peer import HttpPeer, conditional, respond
+from tests.support.virtual import ManualClock
+
+pytestmark = pytest.mark.anyio
+
+BODY = b"Div,Date,HomeTeam,AwayTeam\r\n"
+MODIFIED = "Fri, 20 Mar 2026 13:16:58 GMT"
+MODIFIED_AT = 1_774_012_618.0
+WALL = 1_774_100_000.0
+
+
+async def test_an_answer_is_its_body_its_validators_and_its_time(peer: HttpPeer) -> None:
+    """A 200 gives the content, what to ask with next time, and Last-Modified as Unix seconds."""
+    peer.answers["/f.csv"] = respond(BODY, headers={"ETag": '"one"', "Last-Modified": MODIFIED})
+
+    assert await fetch(peer.url("/f.csv"), Validators()) == Fetched(
+        BODY, len(BODY), Validators('"one"', MODIFIED), MODIFIED_AT
+    )
+
+
+async def test_a_first_request_is_unconditional_and_anonymous(peer: HttpPeer) -> None:
+    """Without validators nothing is asked but the file, packed or not."""
+    peer.answers["/f.csv"] = respond(BODY)
+    answer = await fetched(peer.url("/f.csv"))
+    (asked,) = peer.asked
+
+    assert (answer.validators, answer.last_modified_at) == (Validators(), None)
+    assert set(asked.headers) == {"host", "accept", "accept-encoding", "connection", "user-agent"}
+    assert (asked.headers["user-agent"], asked.headers["accept-encoding"]) == ("oddsboard", "gzip, deflate")
+
+
+async def test_no_cookie_is_ever_given_back(peer: HttpPeer) -> None:
+    """Every request is anonymous, and no peer can make the next one longer."""
+    peer.answers["/f.csv"] = respond(BODY, headers={"Set-Cookie": "visitor=1; Path=/"})
+    async with PollingTransport(LIMITS, SystemClock()) as transport:
+        for _ in range(2):
+            await transport.fetch(peer.url("/f.csv"), Validators())
+
+    assert [asked.headers.get("cookie") for asked in peer.asked] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("validators", "sent"),
+    [
+        (Validators('"one"', MODIFIED), {"if-none-match": '"one"', "if-modified-since": MODIFIED}),
+        (Validators('W/"one"', None), {"if-none-match": 'W/"one"'}),
+        (Validators(None, MODIFIED), {"if-modified-since": MODIFIED}),
+    ],
+)
+async def test_validators_are_sent_as_they_came(
+    peer: HttpPeer, validators: Validators, sent: dict[str, str]
+) -> None:
+    """Whichever the server gave is given back byte for byte, and its 304 says that nothing changed."""
+    peer.answers["/f.csv"] = respond(status=304)
+    answer = await fetch(peer.url("/f.csv"), validators)
+    (asked,) = peer.asked
+
+    assert answer == NotModified()
+    assert {name: asked.headers[name] for name in asked.headers if name.startswith("if-")} == sent
+
+
+async def test_a_changed_file_comes_whole(peer: HttpPeer) -> None:
+    """Validators of an older file bring the new one with its own."""
+    peer.answers["/f.csv"] = conditional(BODY, '"two"')
+    answer = await fetched(peer.url("/f.csv"), Validators('"one"', None))
+
+    assert (answer.body, answer.validators.etag) == (BODY, '"two"')
+
+
+async def test_a_304_that_nobody_asked_for_is_refused(peer: HttpPeer) -> None:
+    """Without validators there is nothing that a 304 could vouch for."""
+    peer.answers["/f.csv"] = respond(status=304, headers={"ETag": '"one"'})
+    error = await refusal(peer.url("/f.csv"))
+
+    assert str(error) == "status was 304, must be 200"
+
+
+@pytest.mark.parametrize("status", [201, 204, 206, 300, 400, 404, 410, 429, 500, 502, 503, 599, 999])
+async def test_any_other_status_is_refused(peer: HttpPeer, status: int) -> None:
+    """Only 200 brings a list, whatever the body looks like; the site says 300 for a missing file."""
+    peer.answers["/f.csv"] = respond(BODY, status)
+    error = await refusal(peer.url("/f.csv"))
+
+    assert (str(error), error.retry_after_s) == (f"status was {status}, must be 200", None)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        *(("0", 0.0), ("120", 120.0), (" 120 ", 120.0), ("3600", 3600.0), ("0120", 120.0)),
+        *(("3601", 3600.0), ("999999999", 3600.0), ("9999999999", 3600.0), ("9" * 400, 3600.0)),
+        *((formatdate(WALL + 90, usegmt=True), 90.0), (formatdate(WALL - 90, usegmt=True), 0.0)),
+        (formatdate(WALL + 86_400, usegmt=True), 3600.0),
+        (time.strftime("%A, %d-%b-%y %H:%M:%S GMT", time.gmtime(WALL + 90)), 90.0),
+        (time.strftime("%a %b %e %H:%M:%S %Y", time.gmtime(WALL + 90)), 90.0),
+        *(("", None), ("soon", None), ("-5", None), ("1.5", None), ("1e3", None), ("\xb2", None)),
+        *(
+            ("12 34", None),
+            ("Fri, 99 Mar 2026 99:99:99 GMT", None),
+            ("Fri, 20 Mar 999999999 13:16:58 GMT", None),
+        ),
+    ],
+)
+async def test_retry_after_is_honoured_up_to_an_hour(
+    peer: HttpPeer, value: str, seconds: float | None
+) -> None:
+    """Seconds or any form of HTTP date (RFC 9110, 10.2.3) are read; what is neither is not there."""
+    peer.answers["/f.csv"] = respond(status=503, headers={"Retry-After": value})
+    error = await refusal(peer.url("/f.csv"), clock=ManualClock(wall=WALL))
+
+    assert error.retry_after_s == seconds
+
+
+@pytest.mark.parametrize("status", [404, 429, 500, 502, 503])
+async def test_retry_after_counts_with_any_refusal(peer: HttpPeer, status: int) -> None:
+    """Whoever says when to come again is heard."""
+    peer.answers["/f.csv"] = respond(status=status, headers={"Retry-After": "120"})
+
+    assert (await refusal(peer.url("/f.csv"))).retry_after_s == 120.0
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("headers", "seconds"), [({}, 60.0), ({"Retry-After": "5"}, 60.0), ({"Retry-After": "600"}, 600.0)]
+)
+async def test_who_is_denied_comes_back_slowly(
+    peer: HttpPeer, status: int, headers: dict[str, str], seconds: float
+) -> None:
+    """After 401 and 403 the next request is a minute away at least."""
+    peer.answers["/f.csv"] = respond(status=status, headers=headers)
+    error = await refusal(peer.url("/f.csv"))
+
+    assert error.retry_after_s == seconds
+
+
+@pytest.mark.parametrize("status", [200, 401, 404, 302])
+async def test_an_error_never_quotes_the_address(peer: HttpPeer, status: int) -> None:
+    """A key in the address stays out of the message, whatever goes wrong (faults.md, A13)."""
+    location = {"Location": "http://other.example/?key=SECRET"}
+    peer.answers["/f?key=SECRET"] = respond(BODY, status, headers=location, length=99)
+    error = await trouble(peer.url("/f?key=SECRET"))
+
+    assert isinstance(error, TransportError)
+    assert "SECRET" not in str(error)
+
+
+@pytest.mark.parametrize("value", [MODIFIED, "Friday, 20-Mar-26 13:16:58 GMT", "Fri Mar 20 13:16:58 2026"])
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo"])
+def test_an_http_date_is_gmt_wherever_we_run(
+    monkeypatch: pytest.MonkeyPatch, zone: str, value: str
+) -> None:
+    """All three forms of RFC 9110, 5.6.7 mean GMT, whatever the zone of this machine."""
+    with monkeypatch.context() as environment:
+        environment.setenv("TZ", zone)
+        time.tzset()
+        read = http_date(value)
+    time.tzset()
+
+    assert read == MODIFIED_AT
+
+
+@pytest.mark.parametrize(
+    "value", [None, "", "yesterday", "0", "Fri, 20 Mar 2026", "Fri, 32 Mar 2026 13:16:58 GMT", "9" * 5000]
+)
+def test_what_is_no_http_date_is_none(value: str | None) -> None:
+    """A date that cannot be read is as good as none."""
+    assert http_date(value) is None

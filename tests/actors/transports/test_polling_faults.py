@@ -1,0 +1,194 @@
+"""Polling a peer that fails: refused, silent, slow, cut, reset, too much, damaged (faults.md, A)."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import threading
+import zlib
+
+import pytest
+
+from actors.errors import PayloadError, TransportError
+from tests.support.fetching import HASTY, LIMITS, fetched, trouble
+from tests.support.http_peer import Answer, Asked, HttpPeer, drop, hang, http_peer, raw, reset, respond
+
+pytestmark = pytest.mark.anyio
+
+BODY = b"Div,Date,HomeTeam,AwayTeam\r\nXX,14/02/2026,Alder Town,Birch United\r\n"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+TOTAL = 100_000_000
+
+
+class Pourer:
+    """Pours out 100 MB behind a head, and knows how much of it was taken."""
+
+    def __init__(self, head: bytes, part: bytes) -> None:
+        self.done = threading.Event()
+        self.poured = 0
+        self._head = head
+        self._part = part
+
+    def __call__(self, connection: socket.socket, asked: Asked) -> None:
+        """Answer a request; ends when the client hangs up."""
+        del asked
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+        try:
+            connection.sendall(self._head)
+            while self.poured < TOTAL:
+                connection.sendall(self._part)
+                self.poured += len(self._part)
+        except OSError:
+            pass  # it hung up, as it should
+        finally:
+            self.done.set()
+
+
+async def test_a_refused_connection_is_a_transport_error() -> None:
+    """Nobody listens: the error says so."""
+    with http_peer() as gone:
+        url = gone.url("/f.csv")
+
+    assert isinstance(await trouble(url), TransportError)
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        hang(threading.Event()),
+        raw(*(bytes([byte]) for byte in HEAD), every_s=0.05),
+        raw(HEAD, *(b"x" for _ in range(60)), every_s=0.05),
+        raw(CHUNKED, *(b"1\r\nx\r\n" for _ in range(60)), every_s=0.05),
+        raw(*(b"HTTP/1.1 100 Continue\r\n\r\n" for _ in range(60)), every_s=0.05),
+    ],
+    ids=["silence", "head drips", "body drips", "chunks drip", "interim answers only"],
+)
+async def test_no_whole_answer_in_time_is_a_transport_error(peer: HttpPeer, late: Answer) -> None:
+    """The deadline is for the whole answer: a byte now and then does not extend it (faults.md, A3, A6)."""
+    peer.answers["/f.csv"] = late
+    error = await trouble(peer.url("/f.csv"), limits=HASTY)
+
+    assert isinstance(error, TransportError)
+    assert str(error) == "no whole answer within 0.3 s"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        drop,
+        reset(),
+        reset(HEAD[:20]),
+        reset(HEAD + BODY),
+        raw(HEAD[:20]),
+        raw(HEAD),
+        respond(BODY, length=len(BODY) + 1),
+        raw(CHUNKED + b"5\r\nDiv,D\r\n"),
+        raw(CHUNKED + b"5\r\nDi"),
+        reset(CHUNKED + b"5\r\nDiv,D\r\n"),
+    ],
+    ids=[
+        *("dropped", "reset", "reset in the head", "reset in the body", "head cut", "body missing"),
+        *("one byte short", "last chunk missing", "chunk cut", "reset between chunks"),
+    ],
+)
+async def test_a_broken_answer_is_rejected_whole(peer: HttpPeer, broken: Answer) -> None:
+    """An answer that ends before its announced end brings nothing (faults.md, A7, A8)."""
+    peer.answers["/f.csv"] = broken
+
+    assert isinstance(await trouble(peer.url("/f.csv")), TransportError)
+
+
+async def test_a_body_of_exactly_the_limit_is_read(peer: HttpPeer) -> None:
+    """The limit itself is allowed, announced or in chunks."""
+    body = bytes(LIMITS.max_payload_bytes)
+    peer.answers["/f.csv"] = respond(body)
+    peer.answers["/chunked.csv"] = raw(CHUNKED + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
+
+    for path in ("/f.csv", "/chunked.csv"):
+        assert (await fetched(peer.url(path))).body == body
+
+
+@pytest.mark.parametrize(
+    ("head", "part"),
+    [
+        (HEAD.replace(b"60000", b"%d" % TOTAL), bytes(65_536)),
+        (HEAD.replace(b"60000", b"65537"), bytes(65_536)),
+        (HEAD.replace(b"60000", b"9" * 18), bytes(65_536)),
+        (HEAD.replace(b"Content-Length: 60000", b"Connection: close"), bytes(65_536)),
+        (CHUNKED, b"10000\r\n%b\r\n" % bytes(65_536)),
+        (CHUNKED, b"40\r\n%b\r\n" % bytes(64) * 1000),
+        (
+            CHUNKED.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n"),
+            b"ffff\r\n%b\r\n" % bytes(65_535),
+        ),
+        (b"HTTP/1.1 200 OK\r\n", b"X-Filler: %b\r\n" % (b"x" * 60_000)),
+        (b"HTTP/1.1 200 OK\r\nX-Filler: ", b"x" * 65_536),
+    ],
+    ids=[
+        *("announced", "one byte more", "astronomic", "until the end", "big chunks", "small chunks"),
+        *("packed chunks", "headers", "one header"),
+    ],
+)
+async def test_100_megabytes_are_cut_off_early(peer: HttpPeer, head: bytes, part: bytes) -> None:
+    """Beyond the limit no more is read than lies in the sockets' buffers (faults.md, A17)."""
+    pourer = Pourer(head, part)
+    peer.answers["/f.csv"] = pourer
+    error = await trouble(peer.url("/f.csv"))
+
+    assert isinstance(error, TransportError)
+    assert pourer.done.wait(10)
+    assert pourer.poured < TOTAL / 5
+
+
+@pytest.mark.parametrize(
+    ("encoding", "wire"),
+    [
+        ("gzip", gzip.compress(BODY, mtime=0)),
+        ("x-gzip", gzip.compress(BODY, mtime=0)),
+        ("deflate", zlib.compress(BODY)),
+        ("identity", BODY),
+    ],
+)
+async def test_a_packed_body_is_unpacked(peer: HttpPeer, encoding: str, wire: bytes) -> None:
+    """The content counts; how many bytes were on the wire is told beside it."""
+    peer.answers["/f.csv"] = respond(wire, headers={"Content-Encoding": encoding})
+    answer = await fetched(peer.url("/f.csv"))
+
+    assert (answer.body, answer.wire_bytes) == (BODY, len(wire))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "wire"),
+    [
+        ("gzip", gzip.compress(bytes(50_000_000), mtime=0)),
+        ("deflate", zlib.compress(bytes(50_000_000))),
+        ("gzip", gzip.compress(BODY, mtime=0)[:-1]),
+        ("gzip", gzip.compress(BODY, mtime=0)[:-5] + b"\0" + gzip.compress(BODY)[-4:]),
+        ("gzip", BODY),
+        ("gzip", b""),
+        ("br", BODY),
+        ("gzip, gzip", gzip.compress(gzip.compress(BODY), mtime=0)),
+        ("\xff\xfe", BODY),
+    ],
+    ids=["bomb", "zlib bomb", "cut", "damaged", "not packed", "empty", "brotli", "twice", "bytes"],
+)
+async def test_a_body_that_cannot_be_unpacked_is_a_payload_error(
+    peer: HttpPeer, encoding: str, wire: bytes
+) -> None:
+    """Bombs, damage and encodings that were not asked for are rejected whole (faults.md, A18)."""
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(wire)}\r\nContent-Encoding: {encoding}\r\n\r\n"
+    peer.answers["/f.csv"] = raw(head.encode("latin-1") + wire)
+
+    assert isinstance(await trouble(peer.url("/f.csv")), PayloadError)
+
+
+async def test_environment_proxies_are_ignored(monkeypatch: pytest.MonkeyPatch, peer: HttpPeer) -> None:
+    """The environment is read by the settings alone: no proxy of it is ever connected to."""
+    peer.answers["/f.csv"] = respond(BODY)
+    with http_peer() as proxy, monkeypatch.context() as environment:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HTTPS_PROXY"):
+            environment.setenv(name, proxy.url(""))
+        answer = await fetched(peer.url("/f.csv"))
+
+        assert (answer.body, proxy.connections) == (BODY, 0)

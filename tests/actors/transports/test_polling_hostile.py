@@ -1,0 +1,176 @@
+"""Polling a peer that speaks no proper HTTP: nothing but a SourceError ever leaves `fetch`."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from random import Random
+
+import pytest
+
+from actors.clock import SystemClock
+from actors.errors import SourceError, TransportError
+from actors.transports.polling import Fetched, PollingTransport, Validators
+from tests.support.fetching import HASTY, fetch, fetched, trouble
+from tests.support.http_peer import HttpPeer, raw
+
+pytestmark = pytest.mark.anyio
+
+OK = b"HTTP/1.1 200 OK\r\n"
+BODY = b"Div,Date\r\n"
+GOOD = (
+    OK + b'Content-Length: 10\r\nETag: "one"\r\nLast-Modified: Fri, 20 Mar 2026 13:16:58 GMT\r\n'
+    b"Content-Encoding: identity\r\nRetry-After: 5\r\nLocation: /f.csv\r\nSet-Cookie: a=b\r\n\r\n" + BODY
+)
+TOKENS = (
+    *(
+        b"\0",
+        b"\r",
+        b"\n",
+        b"\r\n",
+        b"\r\n\r\n",
+        b" ",
+        b"\t",
+        b":",
+        b'"',
+        b"\x7f",
+        b"\xff",
+        b"\xc3\xa9",
+        b"\x1b[0m",
+    ),
+    *(
+        b"chunked",
+        b"Transfer-Encoding: chunked\r\n",
+        b"9" * 40,
+        b"-1",
+        b"302",
+        b"304",
+        b"429",
+        b"HTTP/1.1 101 ",
+    ),
+    *(b"gzip", b"[", b"//", b"://", b"Connection: close\r\n", b"Content-Length: 0\r\n", b"x" * 70_000),
+)
+
+
+NOT_HTTP = (
+    *(b"\0" * 100, b"\r\n" * 1000, b"hello\r\n\r\n", b"<html></html>", b"\x16\x03\x01\x02\0\x01\0\x01"),
+    *(b"HTTP/2 200\r\n\r\n", b"ICY 200 OK\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\n"),
+    *(
+        b"HTTP/1.1 OK\r\n\r\n",
+        b"HTTP/1.1 2x0 OK\r\n\r\n",
+        b"HTTP/1.1 99999 OK\r\n\r\n",
+        b"HTTP/1.1 -1 OK\r\n\r\n",
+    ),
+    *(
+        OK + b"Content-Length: %b\r\n\r\n" % length + BODY
+        for length in (b"-1", b"ten", b"1e3", b"9" * 5000)
+    ),
+    OK + b"Content-Length: 10\r\nContent-Length: 11\r\n\r\n" + BODY,
+    *(
+        OK + b"Transfer-Encoding: chunked\r\n\r\n%b\r\nDiv,D\r\n0\r\n\r\n" % size
+        for size in (b"zz", b"-5", b"ffffffffffffffffff", b"", b"5;" + b"x" * 200_000)
+    ),
+    OK + b"Transfer-Encoding: rot13\r\n\r\n" + BODY,
+    *(
+        OK + b"%b\r\n\r\n" % line + BODY
+        for line in (b"no colon", b": no name", b"X\0Y: 1", b"X: \0", b"X\xff: 1")
+    ),
+    OK + b"X: " + b"y" * 200_000 + b"\r\n\r\n" + BODY,
+    OK + b"X: y\r\n" * 50_000 + b"\r\n" + BODY,
+    b"HTTP/1.1 200 " + b"K" * 200_000 + b"\r\n\r\n" + BODY,
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n" + BODY,
+)
+
+
+@pytest.mark.parametrize("answer", NOT_HTTP, ids=lambda answer: repr(answer[:60]))
+async def test_what_is_no_http_answer_is_a_transport_error(peer: HttpPeer, answer: bytes) -> None:
+    """Garbage in the head or in the framing of the body is trouble with the transport."""
+    peer.answers["/f.csv"] = raw(answer)
+
+    assert isinstance(await trouble(peer.url("/f.csv")), TransportError)
+
+
+async def test_a_peer_without_tls_is_a_transport_error() -> None:
+    """An https address is never asked in the clear: what answers without TLS is refused."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=_answer_in_the_clear, args=(listener,), daemon=True)
+        thread.start()
+        error = await trouble(f"https://127.0.0.1:{listener.getsockname()[1]}/f.csv")
+        thread.join(10)
+
+    assert isinstance(error, TransportError)
+    assert "SSL" in str(error)
+
+
+def _answer_in_the_clear(listener: socket.socket) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.sendall(b"HTTP/1.1 400 No TLS here\r\n\r\n")
+        connection.recv(65_536)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:99999/", "http://[::1/", "http://", "http://\u2100/", "ftp://a/", ""]
+)
+async def test_an_address_that_is_none_is_a_source_error(url: str) -> None:
+    """What the configuration let through and nobody can ask ends as expected trouble too."""
+    assert isinstance(await trouble(url), SourceError)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b'"\xe9"',
+        b'"\xc3\xa9"',
+        b"\xff\xfe",
+        b'W/"\x80"',
+        b'"one',
+        b'"a\tb"',
+        b'"' + b"e" * 30_000 + b'"',
+        b"",
+    ],
+)
+async def test_any_validator_can_be_given_back(peer: HttpPeer, value: bytes) -> None:
+    """An entity tag may hold bytes from 0x80 (RFC 9110, 8.8.3): they go back as they came, or not."""
+    head = OK + b"Content-Length: 10\r\nETag: %b\r\nLast-Modified: %b\r\n\r\n" % (value, value)
+    peer.answers["/f.csv"] = raw(head + BODY)
+    first = await fetched(peer.url("/f.csv"))
+    again = await fetched(peer.url("/f.csv"), first.validators)
+    sent = {peer.asked[1].headers.get(name) for name in ("if-none-match", "if-modified-since")}
+
+    assert again.body == BODY
+    assert sent <= {value.decode("latin-1"), None}
+
+
+async def test_mutated_answers_are_trouble_or_an_answer(peer: HttpPeer) -> None:
+    """Whatever happens to the bytes of an answer, `fetch` gives one or raises a SourceError."""
+    random = Random(20260320)  # mutations that can be repeated
+    validators = Validators('"one"', None)
+    whole = 0
+    async with PollingTransport(HASTY, SystemClock()) as transport:
+        for _ in range(400):
+            answer = bytearray(GOOD)
+            for _ in range(random.randint(0, 3)):
+                place = random.randrange(len(answer))
+                answer[place : place + random.choice((0, 0, 1, 30))] = random.choice(TOKENS)
+            peer.answers["/f.csv"] = raw(bytes(answer))
+            try:
+                whole += isinstance(await transport.fetch(peer.url("/f.csv"), validators), Fetched)
+            except SourceError:
+                continue
+
+    assert 50 < whole < 400
+
+
+async def test_the_transport_goes_on_after_trouble(peer: HttpPeer) -> None:
+    """Bad answers leave nothing behind: the same pool gets the next good one."""
+    peer.answers["/f.csv"] = raw(GOOD)
+    peer.answers["/bad.csv"] = raw(GOOD[:-1])
+    async with PollingTransport(HASTY, SystemClock()) as transport:
+        for _ in range(20):
+            with pytest.raises(SourceError):
+                await transport.fetch(peer.url("/bad.csv"), Validators())
+        answer = await transport.fetch(peer.url("/f.csv"), Validators())
+
+    assert isinstance(answer, Fetched)
+    assert answer == await fetch(peer.url("/f.csv"), Validators())

@@ -1,0 +1,63 @@
+"""The aggregator with everything that outlives it, for scripted batches."""
+
+from __future__ import annotations
+
+from actors.aggregator import AggregatorActor, Intake
+from actors.board import BoardRules
+from actors.clock import Instant
+from actors.conflation import merged_batches
+from actors.mailbox import Mailbox
+from actors.messages import BookmakerId
+from actors.published import Published
+from actors.snapshot import Snapshot
+from actors.supervisor import ChildSpec
+from tests.support.supervision import service_record
+from tests.support.virtual import VirtualClock
+
+FIRST_VERSION = 1000
+
+
+class BreakableClock(VirtualClock):
+    """A clock that raises as often as it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.breaks = 0
+
+    def now(self) -> Instant:
+        """Give the present moment, or break."""
+        if self.breaks:
+            self.breaks -= 1
+            raise RuntimeError("the clock is broken")
+        return super().now()
+
+
+class AggregatorStage:
+    """An aggregator for these bookmakers; `clock` is its own and nobody else's."""
+
+    def __init__(self, *bookmakers: str) -> None:
+        self.clock = BreakableClock()
+        self.intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
+        empty = Snapshot.empty(FIRST_VERSION, tuple(map(BookmakerId, bookmakers)))
+        self.published = Published(empty, BoardRules(), VirtualClock())
+        self.status = service_record(*bookmakers)
+        self.blamed: list[BookmakerId] = []
+        self.child = ChildSpec(
+            self.status.board.actor,
+            self._start,
+            is_explained=lambda: self.intake.in_hand is not None,
+            is_core=True,
+        )
+
+    @property
+    def version(self) -> int:
+        """The published version, counted from the first."""
+        return self.published.read().version - FIRST_VERSION
+
+    def shown(self) -> list[str]:
+        """Give the ids of all entries that a reader sees."""
+        books = self.published.read().books.values()
+        return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
+
+    def _start(self) -> AggregatorActor:
+        return AggregatorActor(self.intake, self.published, self.status, self.blamed.append, self.clock)

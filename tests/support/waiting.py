@@ -1,0 +1,31 @@
+"""Waiting in real time, for tests of a real process: until something holds, or while time passes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+DEADLINE_S = 15.0
+_STEP_S = 0.02
+
+
+def eventually(look: Callable[[], T | None], what: str, within_s: float = DEADLINE_S) -> T:
+    """Look again and again until `look` gives something true, and give that.
+
+    Raises: AssertionError naming `what` was waited for when the deadline has passed.
+    """
+    deadline = time.monotonic() + within_s
+    while not (found := look()):
+        assert time.monotonic() < deadline, f"waited {within_s:g} s in vain: {what}"
+        threading.Event().wait(_STEP_S)
+    return found
+
+
+def let_pass(seconds: float) -> None:
+    """Let real time pass, where nothing can be watched: while a process is stopped."""
+    until = time.monotonic() + seconds
+    eventually(lambda: time.monotonic() >= until, "the clock", seconds + DEADLINE_S)

@@ -1,0 +1,118 @@
+"""The layers of design.md, section 3: which module may import which, read from the source itself."""
+
+from __future__ import annotations
+
+from graphlib import TopologicalSorter
+
+from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
+
+LAYERS = """
+actors actors.messages actors.errors actors.clock
+
+actors.backoff actors.board actors.chunks actors.conflation actors.integrity actors.kinds actors.listing
+actors.logs actors.set_aside actors.slices actors.snapshot actors.status
+
+actors.bus actors.mailbox actors.published actors.supervisor
+actors.transports actors.transports.inflate actors.transports.polling
+actors.sources actors.sources.football_data actors.sources.football_data_rows
+actors.sources.simulated actors.sources.simulated_prices actors.sources.simulated_world
+
+actors.aggregator actors.bookmaker actors.desk actors.source actors.source_edges actors.ticking
+
+actors.settings actors.system
+
+web web.answers web.app web.capabilities web.guard web.lifecycle web.negotiation web.odds web.probes
+web.problems web.requests web.schemas web.segments web.server web.views
+
+web.__main__
+"""
+"""Every module of ours, from the lowest layer to the highest; a new file has to be placed here."""
+
+HEIGHT = {module: height for height, layer in enumerate(LAYERS.split("\n\n")) for module in layer.split()}
+
+SEEN_BY_THE_WEB = {f"actors.{name}" for name in ("messages", "errors", "clock", "snapshot", "status")}
+
+NETWORK = {
+    *("aiohttp", "ftplib", "h2", "http.client", "http.server", "httpcore2", "httpx", "httpx2", "requests"),
+    *("selectors", "smtplib", "socket", "socketserver", "ssl", "urllib.request", "urllib3", "websockets"),
+}
+CONNECTING = {
+    *("connect_tcp", "connect_unix", "create_connection", "create_datagram_endpoint", "create_server"),
+    *("create_tcp_listener", "create_udp_socket", "getaddrinfo", "open_connection", "start_server"),
+}
+LISTENING = {"web.__main__", "web.lifecycle", "web.server"}
+"""They own the listening socket."""
+
+
+def _arrows(package: str = "") -> list[tuple[str, str]]:
+    """Give each import of one module of ours by another, those made in `package`."""
+    inside = [module for module in modules() if is_any_of(module, {package}) or not package]
+    return [(module, other) for module in inside for other in sorted(modules_imported(module))]
+
+
+def test_every_module_has_its_layer() -> None:
+    """The table names all files of both packages and nothing else."""
+    assert set(modules()) == set(HEIGHT)
+
+
+def test_arrows_never_reverse() -> None:
+    """Nothing imports from a higher layer."""
+    assert [] == [(module, other) for module, other in _arrows() if HEIGHT[other] > HEIGHT[module]]
+
+
+def test_there_are_no_circles() -> None:
+    """Within one layer, too, imports have an order."""
+    TopologicalSorter({module: modules_imported(module) - {module} for module in modules()}).prepare()
+
+
+def test_actors_know_nothing_of_the_web() -> None:
+    """`actors` never imports `web`, quart or hypercorn."""
+    web = {"web", "quart", "hypercorn"}
+    below = [module for module in modules() if is_any_of(module, {"actors"})]
+
+    assert [] == [(module, name) for module in below for name in imported(module) if is_any_of(name, web)]
+
+
+def test_the_web_sees_little_of_the_actors() -> None:
+    """Inside `web` only `__main__` imports anything beyond messages, errors, clock, snapshot, status."""
+    down = [(module, other) for module, other in _arrows("web") if is_any_of(other, {"actors"})]
+
+    hidden = [(module, other) for module, other in down if other not in SEEN_BY_THE_WEB]
+    assert {"web.__main__"} == {module for module, _ in hidden}
+
+
+def test_sources_do_not_know_each_other() -> None:
+    """A source may have several files, all beginning with its name; else it imports lower layers only."""
+    registry = "actors.sources"
+    kinds = sorted(modules_imported(registry) - {registry}, key=len, reverse=True)
+
+    def family(module: str) -> str | None:
+        return next((kind for kind in kinds if module == kind or module.startswith(f"{kind}_")), None)
+
+    arrows = [(module, other) for module, other in _arrows(registry) if module != registry]
+    assert [] == [
+        (module, other)
+        for module, other in arrows
+        if HEIGHT[other] == HEIGHT[module] and family(module) != family(other)
+    ]
+    assert None not in {family(module) for module, _ in arrows}
+
+
+def test_only_transports_touch_the_network() -> None:
+    """Nobody else imports or calls what connects, but those that own the listening socket."""
+    outside = [module for module in modules() if not is_any_of(module, {"actors.transports"})]
+    connecting = [
+        (module, name)
+        for module in outside
+        for name in names_used(module)
+        if name.rpartition(".")[2] in CONNECTING
+    ]
+    importing = [
+        (module, name)
+        for module in outside
+        if module not in LISTENING
+        for name in imported(module)
+        if is_any_of(name, NETWORK)
+    ]
+
+    assert ([], []) == (connecting, importing)

@@ -1,0 +1,188 @@
+"""Accept-Encoding and If-None-Match, read as RFC 9110 says."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from web.negotiation import has_already, wants_gzip
+
+ETAG = '"1001"'
+TAGS = (ETAG, f"W/{ETAG}", '"1001-gzip"', '"100"', '""', '"a,b"', '"\\"', '"é"', f"w/{ETAG}")
+SEPARATORS = (",", ", ", " ", "\t", "*")
+GARBAGE = ("1001", '"', "W/", "'1001'", '"a b"', "\x00")
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, False),
+        ("", False),
+        ("gzip", True),
+        ("GZip", True),
+        ("x-gzip", True),
+        ("gzip, deflate, br, zstd", True),
+        ("br;q=1.0, gzip;q=0.8, *;q=0.1", True),
+        ("gzip;q=0", False),
+        ("gzip;q=0.000", False),
+        ("gzip;q=0.001", True),
+        ("gzip; q=0.5", True),
+        ("gzip ;Q=0.5", True),
+        ("gzip;q=0.", False),
+        ("identity", False),
+        ("identity;q=0", False),
+        ("gzip;q=0.5, identity", False),
+        ("gzip, identity;q=0.5", True),
+        ("identity;q=0.5, gzip;q=0.5", True),
+        ("gzip;q=0.1, identity;q=0", True),
+        ("*", True),
+        ("*;q=0", False),
+        ("*;q=0, gzip", True),
+        ("*;q=0.5, identity", False),
+        ("gzip;q=0, *", False),
+        ("gzip;q=0.5, *;q=0", True),
+        ("br", False),
+        (" , gzip ,,", True),
+        ("gzip\t,\tbr", True),
+    ],
+)
+def test_gzip_is_chosen_when_it_is_acceptable_and_not_less_wanted(
+    header: str | None, *, expected: bool
+) -> None:
+    """The coding follows the weights that the client gives, case-insensitively."""
+    assert expected == wants_gzip(header)
+
+
+@pytest.mark.parametrize(
+    "header", ["gzip;q=2", "gzip;q=1.1", "gzip;q=-1", "gzip;q=0.1234", "gzip;q=nan", "gzip;level=9"]
+)
+def test_a_coding_that_breaks_the_grammar_is_not_taken_for_a_wish(header: str) -> None:
+    """A weight that is none says nothing, so the coding that everybody can read is used."""
+    assert not wants_gzip(header)
+
+
+@pytest.mark.parametrize("header", ["gz ip", ";q=1", "gzip=1", "\x00gzip", "=,;", "gzip" * 2000, "🗜"])
+def test_garbage_means_no_compression(header: str) -> None:
+    """Whatever is no list of codings is answered as if nothing had been asked for."""
+    assert not wants_gzip(header)
+
+
+def test_an_asterisk_speaks_for_identity_too() -> None:
+    """`*` gives its weight to every coding that is not listed, identity among them (RFC 9110, 12.5.3)."""
+    assert not wants_gzip("gzip;q=0.5, *")
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["gzip", "identity", "*", "br", "deflate"]),
+        st.sampled_from([None, "0", "0.000", "0.001", "0.5", "0.7", "1", "1.000"]),
+    ),
+)
+def test_the_choice_equals_the_oracle(weights: dict[str, str | None]) -> None:
+    """For any weights gzip is chosen exactly when it is acceptable and identity is not preferred."""
+    header = ", ".join(name if weight is None else f"{name};q={weight}" for name, weight in weights.items())
+
+    chosen = wants_gzip(header)
+
+    assert _gzip_by_rfc({name: float(weight or 1) for name, weight in weights.items()}) == chosen
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ('"1001"', True),
+        ('W/"1001"', True),
+        ('"1", "1001"', True),
+        ('"1",W/"1001",', True),
+        (' \t"1001"\t ', True),
+        (', ,"1001"', True),
+        ("*", True),
+        (" * ", True),
+        ('"1001-gzip"', False),
+        ('"1000"', False),
+        ('""', False),
+        ("", False),
+        ("1001", False),
+        ("'1001'", False),
+        ('w/"1001"', False),
+        ('W / "1001"', False),
+        ('"1001', False),
+        ('1001"', False),
+        ('"1001" "2"', False),
+        ('"1001";x', False),
+        ('*, "1001"', False),
+        ('"1001", *', False),
+        ('"a", 1001, "1001"', False),
+        ('"x,"1001",y"', False),
+        ('"\x00"', False),
+    ],
+)
+def test_an_etag_is_had_when_the_list_names_it(header: str, *, expected: bool) -> None:
+    """Weak comparison with each tag of a well-formed list, or an asterisk alone (RFC 9110, 13.1.2)."""
+    assert expected == has_already(header, ETAG)
+
+
+@given(st.lists(st.sampled_from(TAGS + SEPARATORS + GARBAGE), max_size=10).map("".join))
+def test_what_is_had_equals_the_oracle(header: str) -> None:
+    """For any mixture of tags, separators and garbage the answer is the one of a hand-written parser."""
+    assert _had_by_rfc(header) == has_already(header, ETAG)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_either_had_or_not(header: str) -> None:
+    """No header raises anything."""
+    assert has_already(header, ETAG) in {True, False}
+    assert wants_gzip(header) in {True, False}
+
+
+def test_a_tag_at_the_end_of_8_kb_is_found() -> None:
+    """A long list is read to its end."""
+    header = ",".join([f'"{number:07}"' for number in range(815)] + [ETAG])
+
+    assert 8000 < len(header) <= 8192
+    assert has_already(header, ETAG)
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize(
+    "header",
+    [", " * 4000 + "x", ",\t " * 2700 + '"', " " * 8000 + "x", '"a" ' * 2000, '"' * 8191, "W/" * 4000],
+    ids=["commas and blanks", "commas and tabs", "blanks", "no commas", "quotes", "weak marks"],
+)
+def test_8_kb_of_garbage_are_read_in_no_time(header: str) -> None:
+    """Reading takes time in proportion to the length: a header must not hold up the whole service."""
+    assert not has_already(header, ETAG)
+
+
+def _gzip_by_rfc(weights: dict[str, float]) -> bool:
+    for_others = weights.get("*")
+    gzip = weights.get("gzip", for_others)
+    identity = weights.get("identity", for_others)
+    return gzip is not None and gzip > 0 and (identity is None or gzip >= identity)
+
+
+def _had_by_rfc(header: str) -> bool:
+    if header.strip(" \t") == "*":
+        return True
+    rest, tags = header.lstrip(" \t"), set[str]()
+    while rest:
+        if rest[0] != ",":
+            opaque, closing, rest = _tag(rest)
+            if not closing or any(not _is_etag_character(character) for character in opaque):
+                return False
+            tags.add(f'"{opaque}"')
+            rest = rest.lstrip(" \t")
+        if rest and rest[0] != ",":
+            return False
+        rest = rest[1:].lstrip(" \t")
+    return ETAG in tags
+
+
+def _tag(text: str) -> tuple[str, str, str]:
+    text = text.removeprefix("W/")
+    return text[1:].partition('"') if text.startswith('"') else ("", "", text)
+
+
+def _is_etag_character(character: str) -> bool:
+    return character == "!" or "#" <= character <= "~" or "\x80" <= character <= "\xff"
