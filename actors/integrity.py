@@ -20,6 +20,7 @@ from actors.messages import Batch, Match, Removal, SourceMatchId
 from actors.slices import SLICE, Steps
 
 MAX_NAME_CHARS = 128
+MAX_RAW_CHARS = 1024  # of which a name is made: what follows is cut off unread
 MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
 
 _MATCH_ID = re.compile(r"[A-Za-z0-9._~-]{1,128}").fullmatch
@@ -102,13 +103,17 @@ def cleaned(match: Match) -> Match:
     return msgspec.structs.replace(match, home=home, away=away, league=known, source_time=source_time)
 
 
-@lru_cache(maxsize=65536)
 def clean_name(name: str) -> str:
     """Give `name` in NFC, without control, bidirectional and other invisible characters, single-spaced.
 
     At most 128 characters; empty when nothing visible is left.
     """
-    composed = unicodedata.normalize("NFC", "".join(_visible(character) for character in name[:4096]))
+    return _cleaned(name[:MAX_RAW_CHARS])
+
+
+@lru_cache(maxsize=16384)
+def _cleaned(name: str) -> str:
+    composed = unicodedata.normalize("NFC", "".join(_visible(character) for character in name))
     name = " ".join(composed.split())[:MAX_NAME_CHARS].rstrip()
     return name if name.strip(_JOINERS + " ") else ""
 

@@ -15,9 +15,9 @@ from actors.clock import Instant
 from actors.messages import Extract, Payload, Scope
 from actors.slices import Steps
 
-Seconds = Annotated[float, Meta(gt=0)]
-Bytes = Annotated[int, Meta(gt=0)]
-BookSum = Annotated[float, Meta(gt=0)]
+Seconds = Annotated[float, Meta(gt=0, le=1e9)]
+Bytes = Annotated[int, Meta(gt=0, le=2**30)]
+BookSum = Annotated[float, Meta(gt=0, le=100)]
 
 MIN_STALE_AFTER_S = 30.0
 

@@ -29,8 +29,9 @@ SourceMatchId = NewType("SourceMatchId", str)
 class Payload(Struct, frozen=True):
     """One raw unit received from a source.
 
-    `received_at` is Unix seconds, `received_mono` the same instant on the monotonic clock;
-    `source_time` is the source's own time for it (Unix seconds), where it gives one.
+    `received_at` is Unix seconds. `received_mono` is the moment that the source vouches for: when a
+    poll was sent, when a message was read, in monotonic seconds. `source_time` is the source's own
+    time for it (Unix seconds), where it gives one.
     """
 
     source: SourceName

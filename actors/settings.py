@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.errors import ConfigError
+from actors.integrity import clean_name
 from actors.kinds import Kind, PolledOptions, SourceOptions
 from actors.messages import BookmakerId, SourceName
 from actors.sources import KINDS
@@ -36,22 +37,23 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class BoardSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds after its kick-off at which a match leaves the board."""
 
-    expire_after_kickoff_s: Annotated[float, Meta(gt=0)] = 10800.0
+    expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
 
 
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """One bookmaker: its display name, its source, and how that source names it."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=128)]
+    name: str
     source: SourceName
     key: str
 
 
 class SourceSettings(Struct, frozen=True):
-    """One source: its kind and that kind's options."""
+    """One source: its kind, that kind's options, and its address as written, secrets by their names."""
 
     kind: Kind
     options: SourceOptions
+    address: str = ""
 
 
 class Settings(Struct, frozen=True):
@@ -68,8 +70,8 @@ class Settings(Struct, frozen=True):
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
-    sources: dict[Annotated[str, Meta(pattern=r"\A[a-z0-9_-]{1,32}\Z")], dict[str, Any]]
-    bookmakers: dict[Annotated[str, Meta(pattern=r"\A[a-z0-9-]{1,32}\Z")], BookmakerSettings]
+    sources: dict[str, Any]
+    bookmakers: dict[str, Any]
     server: ServerSettings = ServerSettings()
     board: BoardSettings = BoardSettings()
 
@@ -80,16 +82,13 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: is not TOML: {error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path}: is not TOML that can be read: {error}") from error
     secrets: dict[str, str] = {}
     try:
-        return _checked(_expanded(raw, environment, secrets, ""))
+        return _checked(raw, _expanded(raw, environment, secrets, ""))
     except _Invalid as error:
-        message = str(error)
-        for value, name in secrets.items():
-            message = message.replace(value, name)
-        raise ConfigError(f"{path}: {message}") from None  # the cause may quote a secret
+        raise ConfigError(f"{path}: {_masked(str(error), secrets)}") from None  # the cause may tell more
 
 
 def parse_bind(bind: str) -> tuple[str, int]:
@@ -104,8 +103,9 @@ class _Invalid(Exception):
     pass
 
 
-def _checked(raw: dict[str, Any]) -> Settings:
-    file = _converted(raw, _File, "")
+def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
+    """Check what is meant, `expanded`, and blame what is written, `raw`."""
+    file = _converted(raw, expanded, _File, "")
     try:
         parse_bind(file.server.bind)
     except ConfigError as error:
@@ -113,24 +113,41 @@ def _checked(raw: dict[str, Any]) -> Settings:
     settings = Settings(
         file.server,
         file.board,
-        {SourceName(name): _source(name, options) for name, options in file.sources.items()},
-        {BookmakerId(name): one for name, one in file.bookmakers.items()},
+        {SourceName(name): _source(name, raw["sources"][name], one) for name, one in file.sources.items()},
+        {
+            BookmakerId(name): _bookmaker(name, raw["bookmakers"][name], one)
+            for name, one in file.bookmakers.items()
+        },
     )
     _check_links(settings)
     return settings
 
 
-def _source(name: str, raw: dict[str, Any]) -> SourceSettings:
+def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceSettings:
     at = f"sources.{name}"
-    kind = KINDS.get(str(raw.get("kind")))
+    if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not isinstance(expanded, dict):
+        raise _Invalid(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
+    kind = KINDS.get(str(expanded.get("kind")))
     if kind is None:
         raise _Invalid(f"{at}.kind was {raw.get('kind')!r}, must be one of {', '.join(sorted(KINDS))}")
-    options = _converted(raw, kind.options, at)
+    options = _converted(raw, expanded, kind.options, at)
     if options.book_sum_min >= options.book_sum_max:
         raise _Invalid(f"{at}.book_sum_min was {options.book_sum_min}, must be below book_sum_max")
     if isinstance(options, PolledOptions) and not _is_http(options.url):
-        raise _Invalid(f"{at}.url was {options.url!r}, must be http://HOST... or https://HOST...")
-    return SourceSettings(kind, options)
+        raise _Invalid(f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...")
+    return SourceSettings(kind, options, str(raw.get("url", "")))
+
+
+def _bookmaker(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> BookmakerSettings:
+    at = f"bookmakers.{name}"
+    if not re.fullmatch("[a-z0-9-]{1,32}", name) or not isinstance(expanded, dict):
+        raise _Invalid(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'")
+    bookmaker = _converted(raw, expanded, BookmakerSettings, at)
+    if clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name:
+        raise _Invalid(
+            f"{at}.name was {raw['name']!r}, must be 1 to 128 visible characters, single-spaced, in NFC"
+        )
+    return bookmaker
 
 
 def _is_http(url: str) -> bool:
@@ -162,15 +179,15 @@ def _check_links(settings: Settings) -> None:
             raise _Invalid(f"sources.{source} is used by no bookmaker, must be used or left out")
 
 
-def _converted(raw: Any, kind: type[S], at: str) -> S:
+def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:
     try:
-        return msgspec.convert(raw, kind)
+        return msgspec.convert(expanded, kind)
     except msgspec.ValidationError as error:
         raise _Invalid(_explained(str(error), raw, at)) from error
 
 
 def _explained(message: str, raw: Any, at: str) -> str:
-    """Turn msgspec's "Expected ... - at `$.a[...].b`" into our key, the value found and what is allowed."""
+    """Turn msgspec's "Expected ... - at `$.a.b`" into our key, the value found and what is allowed."""
     text, _, path = message.partition(" - at `")
     keys = re.findall(r"\.([^.\[\]`]+)", path)
     if unknown := re.search("unknown field `(.+)`", text):
@@ -181,6 +198,14 @@ def _explained(message: str, raw: Any, at: str) -> str:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return f"{'.'.join(filter(None, [at, *keys])) or 'the file'} was {value!r}: {text}"
+
+
+def _masked(message: str, secrets: Mapping[str, str]) -> str:
+    """Show what came from the environment by its name, should a message quote it all the same."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        for form in (secret, repr(secret)[1:-1], ascii(secret)[1:-1]):
+            message = message.replace(form, secrets[secret])
+    return message
 
 
 def _expanded(value: Any, environment: Mapping[str, str], used: dict[str, str], at: str) -> Any:

@@ -77,7 +77,7 @@ class SourceActor:
             if (held := self._held_by_all(target)) is not None:
                 answer = await transport.fetch(target.url, held.validators)
                 if isinstance(answer, NotModified) and self._held_by_all(target) is not None:
-                    self._confirm(target, held.list_id)
+                    self._confirm(target, held.list_id, answer.asked_mono)
                     return
                 if isinstance(answer, Fetched):
                     await self._received(target, answer)
@@ -103,7 +103,7 @@ class SourceActor:
         held = Held(ListId(blake2b(answer.body, digest_size=16).hexdigest()), answer.validators)
         wanting = [bookmaker for bookmaker in self._inboxes if not self._holds(bookmaker, target, held)]
         if len(wanting) < len(self._inboxes):
-            self._confirm(target, held.list_id)
+            self._confirm(target, held.list_id, answer.asked_mono)
         if wanting:
             document = await self._decoded(target, held.list_id, answer)
             for bookmaker in wanting:
@@ -113,14 +113,14 @@ class SourceActor:
     async def _decoded(self, target: Target, list_id: ListId, answer: Fetched) -> Document:
         if not self._desk.set_aside.begin(list_id):
             raise PayloadError(f"set aside: payload {list_id} has crashed the decoder twice")
-        now = self._desk.clock.now()
+        received_at = self._desk.clock.now().wall
         payload = Payload(
             source=self._status.name,
             scope=target.scope,
             list_id=list_id,
             body=answer.body,
-            received_at=now.wall,
-            received_mono=now.mono,
+            received_at=received_at,
+            received_mono=answer.asked_mono,
             source_time=answer.last_modified_at,
         )
         try:
@@ -133,16 +133,16 @@ class SourceActor:
             scope=target.scope,
             list_id=list_id,
             content=content,
-            received_at=now.wall,
-            received_mono=now.mono,
+            received_at=received_at,
+            received_mono=answer.asked_mono,
             source_time=answer.last_modified_at,
             stale_after_s=self._options.staleness_s,
         )
 
-    def _confirm(self, target: Target, list_id: ListId) -> None:
+    def _confirm(self, target: Target, list_id: ListId, asked_mono: float) -> None:
         """Vouch again for the list of every bookmaker that has it on the board."""
         self._status.confirmations += 1
-        now = self._desk.clock.now()
+        received_at = self._desk.clock.now().wall
         for bookmaker, inbox in self._inboxes.items():
             if self._desk.published.read().holds(bookmaker, target.scope, list_id):
                 inbox.put_nowait(
@@ -153,8 +153,8 @@ class SourceActor:
                         complete=False,
                         matches=(),
                         removals=(),
-                        received_at=now.wall,
-                        received_mono=now.mono,
+                        received_at=received_at,
+                        received_mono=asked_mono,
                         stale_after_s=self._options.staleness_s,
                     )
                 )

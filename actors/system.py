@@ -44,6 +44,7 @@ class System:
         self._clock = clock
         self._random = random
         self.status = _status(settings, now.wall)
+        self.status.board.last_turn_mono = now.mono
         self.status.board.first_version = int(now.wall * 1000)
         first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers))
         self.published = Published(first, BoardRules(settings.board.expire_after_kickoff_s), clock)

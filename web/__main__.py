@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -48,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _refuse(Exit.CONFIG, error)
     except BindError as error:
         code = _refuse(Exit.BIND, error)
+    except KeyboardInterrupt:  # before or after the time when signals stop the service in order
+        sys.exit(128 + signal.SIGINT)
     sys.exit(code)
 
 
@@ -62,15 +65,22 @@ async def _run(settings: Settings, sock: socket.socket) -> Exit:
     system = System(settings, clock, Random())
     names = {bookmaker: one.name for bookmaker, one in settings.bookmakers.items()}
     app = create_app(system.published.read, system.status, names, clock)
-    log.info("service.started", url=address_of(sock), pid=os.getpid(), bookmakers=names)
-    for name, source in system.status.sources.items():
-        if source.is_simulated:
-            log.warning(
-                "source.simulated", source=name, note="its prices are invented, they are not offers"
-            )
-    drain_s = settings.server.drain_s
+    address = address_of(sock)
+
+    def announce() -> None:
+        log.info("service.started", url=address, pid=os.getpid(), bookmakers=names)
+        for name, source in system.status.sources.items():
+            if source.is_simulated:
+                log.warning("source.simulated", source=name, note="invented prices, not offers")
+
     return await live(
-        system.supervisor, app, sock, system.status, drain_s=drain_s, stopping=end_for_certain
+        system.supervisor,
+        app,
+        sock,
+        system.status,
+        drain_s=settings.server.drain_s,
+        started=announce,
+        stopping=end_for_certain,
     )
 
 
@@ -79,7 +89,7 @@ def _check(path: Path, settings: Settings) -> Exit:
     for name, source in settings.sources.items():
         options = source.options
         where = (
-            f" {options.url} every {options.poll_interval_s:g} s"
+            f" {source.address} every {options.poll_interval_s:g} s"
             if isinstance(options, PolledOptions)
             else ""
         )

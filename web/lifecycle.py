@@ -58,17 +58,19 @@ async def live(
     status: ServiceStatus,
     *,
     drain_s: float,
+    started: Callable[[], None],
     stopping: Callable[[Exit], None],
 ) -> Exit:
     """Serve `app` on `sock` over `tree` until a signal or a core failure; give the exit code.
 
     A first SIGTERM or SIGINT stops in order, readiness answering 503 for `drain_s` seconds before
-    the listener closes; a second one ends the process at once. `stopping` is told the exit code when
-    the listener closes: `end_for_certain`, unless somebody else bounds the rest.
+    the listener closes; a second one ends the process at once. `started` is called once signals are
+    heeded; `stopping` is told the exit code when the listener closes: `end_for_certain`, unless
+    somebody else bounds the rest.
     """
     code = Exit.STOPPED
     try:
-        await _Life(tree, app, sock, status, drain_s=drain_s, stopping=stopping).run()
+        await _Life(tree, app, sock, status, drain_s=drain_s, started=started, stopping=stopping).run()
     except* CoreFailure as failures:
         log.critical("service.failed", errors=_messages(failures))
         code = Exit.CORE
@@ -91,6 +93,7 @@ class _Life:
         status: ServiceStatus,
         *,
         drain_s: float,
+        started: Callable[[], None],
         stopping: Callable[[Exit], None],
     ) -> None:
         self._tree = tree
@@ -98,6 +101,7 @@ class _Life:
         self._sock = sock
         self._status = status
         self._drain_s = drain_s
+        self._started = started
         self._stopping = stopping
         self._stop_server = anyio.Event()
         self._server_done = anyio.Event()
@@ -107,6 +111,7 @@ class _Life:
         async with anyio.create_task_group() as tasks:
             with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
                 try:
+                    self._started()
                     tasks.start_soon(self._serve)
                     await tasks.start(self._run_tree)
                     number = await anext(signals)

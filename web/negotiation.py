@@ -29,7 +29,7 @@ def wants_gzip(accept_encoding: str | None) -> bool:
     return gzip > 0.0 and gzip >= weights.get("identity", weights.get("*", 0.0))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
 def has_already(if_none_match: str, etag: str) -> bool:
     """Tell whether If-None-Match names `etag` (a quoted strong tag), by weak comparison, or is `*`."""
     if if_none_match.strip(" \t") == "*":

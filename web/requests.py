@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
@@ -65,14 +64,15 @@ def install(app: Quart, counters: HttpCounters) -> None:
         g.began = elapsed_s()
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=g.request_id)
-        if request.scope["path"].startswith("//"):
-            raise NotFound  # the router would take it for a path with one slash
+        raw_path = request.scope["raw_path"].lower()
+        if raw_path.startswith(b"//") or b"%2f" in raw_path:
+            raise NotFound  # paths are exact, but the router reads these as one of ours
 
     @app.after_request
     async def end(response: Response) -> Response:
         response.headers["X-Request-Id"] = g.request_id
         response.headers.update(CORS)
-        if response.status_code == HTTPStatus.NOT_MODIFIED:
+        if not response.content_length:
             response.headers.pop("Content-Type", None)  # Quart's default, of a body that is not there
         if "Access-Control-Request-Method" in request.headers:
             response.headers.update(_PREFLIGHT)

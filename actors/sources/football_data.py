@@ -27,7 +27,7 @@ from actors.integrity import Reason
 from actors.kinds import PolledKind, PolledOptions, Seconds, Target
 from actors.messages import Extract, Match, Payload, Removal, Scope
 from actors.slices import SLICE, Steps
-from actors.sources.football_data_rows import Fixture, Layout, read_fixture
+from actors.sources.football_data_rows import MAX_CELL_CHARS, Fixture, Layout, read_fixture
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
@@ -37,14 +37,13 @@ class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
 
 
 class Sheet(Struct, frozen=True):
-    """A decoded file: where each named column is, and its fixtures with their cells, in file order.
+    """A decoded file: where each named column is, and its rows with their cells, in file order.
 
-    `unreadable` holds the rows that cannot be a fixture, by the id they would have had.
+    A row is a fixture, or a removal where it cannot be one.
     """
 
     columns: Mapping[str, int]
-    fixtures: tuple[tuple[Fixture, list[str]], ...]
-    unreadable: tuple[Removal, ...]
+    rows: tuple[tuple[Fixture | Removal, list[str]], ...]
     source_time: float | None
 
 
@@ -77,21 +76,16 @@ def decode(payload: Payload, options: FootballDataOptions) -> Steps[Sheet]:
     del options
     rows = csv.reader(_text(payload.body), strict=True)  # a quote left open is a cut file
     layout = _layout(_next(rows))
-    fixtures: list[tuple[Fixture, list[str]]] = []
-    unreadable: list[Removal] = []
+    read: list[tuple[Fixture | Removal, list[str]]] = []
     for count in itertools.count():
         if count % SLICE == 0:
             yield
         if (row := _next(rows)) is None:
             break
-        match read_fixture(layout, row) if any(map(str.strip, row)) else None:
-            case Fixture() as fixture:
-                fixtures.append((fixture, row))
-            case Removal() as removal:
-                unreadable.append(removal)
-            case None:
-                pass
-    return Sheet(layout.columns, tuple(fixtures), tuple(unreadable), payload.source_time)
+        fixture = read_fixture(layout, row) if any(map(str.strip, row)) else None
+        if fixture is not None:
+            read.append((fixture, row))
+    return Sheet(layout.columns, tuple(read), payload.source_time)
 
 
 def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extract]:
@@ -106,17 +100,19 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
         raise PayloadError(f"column not in this file: {', '.join(missing)}")
     home, draw, away = (sheet.columns[name] for name in names)
     matches: list[Match] = []
-    removals = list(sheet.unreadable)
-    for count, (fixture, row) in enumerate(sheet.fixtures):
+    removals: list[Removal] = []
+    for count, (fixture, row) in enumerate(sheet.rows):
         if count % SLICE == 0:
             yield
         cells = (_cell(row, home), _cell(row, draw), _cell(row, away))
         if not any(cells):
             continue
-        if not all(cells):
+        if isinstance(fixture, Removal):
+            removals.append(fixture)
+        elif not all(cells):
             removals.append(Removal(fixture.source_match_id, Reason.INCOMPLETE))
-            continue
-        matches.append(_match(fixture, cells, sheet.source_time))
+        else:
+            matches.append(_match(fixture, cells, sheet.source_time))
     return Extract(tuple(matches), tuple(removals))
 
 
@@ -142,7 +138,7 @@ def _price(cell: str) -> float:
 
 
 def _cell(row: list[str], at: int) -> str:
-    return row[at].strip() if at < len(row) else ""
+    return row[at][:MAX_CELL_CHARS].strip() if at < len(row) else ""
 
 
 def _text(body: bytes) -> io.StringIO:

@@ -21,6 +21,7 @@ from actors.integrity import Reason, clean_name
 from actors.messages import Removal, SourceMatchId
 
 LONDON: Final = ZoneInfo("Europe/London")
+MAX_CELL_CHARS = 256  # what is longer is no name, date or price, and must not fill the caches below
 MAX_ID_CHARS = 128
 _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 
@@ -100,7 +101,7 @@ def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal | None:
     """
 
     def cell(at: int) -> str:
-        return row[at].strip() if 0 <= at < len(row) else ""
+        return row[at][:MAX_CELL_CHARS].strip() if 0 <= at < len(row) else ""
 
     if cell(layout.result):
         return None

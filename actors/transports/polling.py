@@ -50,16 +50,23 @@ class Limits(Struct, frozen=True):
 
 
 class Fetched(Struct, frozen=True):
-    """A whole answer: its content, its validators and its Last-Modified as Unix seconds, if any."""
+    """A whole answer: its content, its validators and its Last-Modified as Unix seconds, if any.
+
+    `asked_mono` is when it was asked for (monotonic seconds): no answer vouches for a later moment,
+    however long it waited to be read.
+    """
 
     body: bytes
     wire_bytes: int
     validators: Validators
     last_modified_at: float | None
+    asked_mono: float
 
 
 class NotModified(Struct, frozen=True):
-    """The server vouches for what the validators stand for."""
+    """The server vouches for what the validators stand for, as of `asked_mono` (monotonic seconds)."""
+
+    asked_mono: float
 
 
 class PollingTransport:
@@ -94,32 +101,34 @@ class PollingTransport:
         self._client.cookies.clear()  # nobody is known here from one poll to the next
         try:
             with anyio.fail_after(self._limits.timeout_s):
-                return await self._follow(url, validators)
+                return await self._follow(url, validators, self._clock.now().mono)
         except TimeoutError as error:
             raise TransportError(f"no whole answer within {self._limits.timeout_s:g} s") from error
         except _TROUBLE as error:
             raise TransportError(f"{type(error).__name__}: {_root(error)}") from error
 
-    async def _follow(self, url: str, validators: Validators) -> Fetched | NotModified:
+    async def _follow(self, url: str, validators: Validators, asked_mono: float) -> Fetched | NotModified:
         for _ in range(MAX_REDIRECTS + 1):
             if urlsplit(url).port == 0:  # asking for the port raises ValueError for one above 65535
                 raise TransportError("the port was 0, must be 1 to 65535")
             async with self._client.stream("GET", url, headers=_conditions(validators)) as response:
                 if response.status_code not in _REDIRECTS:
-                    return await self._read(response, validators)
+                    return await self._read(response, validators, asked_mono)
                 url = _redirected(url, response.headers.get("location", ""))
         raise TransportError(f"more than {MAX_REDIRECTS} redirects")
 
-    async def _read(self, response: httpx2.Response, validators: Validators) -> Fetched | NotModified:
+    async def _read(
+        self, response: httpx2.Response, validators: Validators, asked_mono: float
+    ) -> Fetched | NotModified:
         if response.status_code == httpx2.codes.NOT_MODIFIED and validators != Validators():
-            return NotModified()
+            return NotModified(asked_mono)
         if response.status_code != httpx2.codes.OK:
             raise self._refusal(response)
         wire = await self._wire_body(response)
         body = inflated(wire, response.headers.get("content-encoding", ""), self._limits.max_inflated_bytes)
         last_modified = _raw(response, b"last-modified")
         fresh = Validators(_raw(response, b"etag"), last_modified)
-        return Fetched(body, len(wire), fresh, http_date(last_modified))
+        return Fetched(body, len(wire), fresh, http_date(last_modified), asked_mono)
 
     async def _wire_body(self, response: httpx2.Response) -> bytes:
         limit = self._limits.max_payload_bytes

@@ -135,8 +135,10 @@ def test_applied_counts_what_changed() -> None:
     arrived = batch([match("same"), match("new"), match("old", home="New"), over], received_mono=1.0)
 
     applied = finish(Board(base, RULES).apply(arrived, START))
+    confirmed = finish(Board(base, RULES).apply(batch(complete=False), START))
 
     assert Applied(Verdict.ACCEPTED, upserted=2, removed=1, finished=1) == applied
+    assert Applied(Verdict.CONFIRMED, upserted=0, removed=0, finished=0) == confirmed
 
 
 def test_empty_list_serves() -> None:

@@ -91,7 +91,8 @@ def test_matches_that_have_begun_do_not_count_into_the_half() -> None:
 
 def test_rejected_matches_are_not_lost() -> None:
     """A match that the list names and that was rejected is off the board, but not lost."""
-    assert ACCEPTED is _verdict(_list(range(100)), _list(range(50), rejected=range(50, 100)))
+    assert ACCEPTED is _verdict(_list(range(100)), _list(range(10), rejected=range(50, 100)))
+    assert SUSPECT is _verdict(_list(range(100)), _list(range(10), rejected=range(70, 100)))
 
 
 def test_new_matches_do_not_make_up_for_lost_ones() -> None:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.integrity import MAX_NAME_CHARS, clean_name
+from actors.integrity import clean_name
 
+MAX_NAME_CHARS = 128
 JOINERS = "\u200c\u200d"
 HOSTILE = st.text(
     st.one_of(

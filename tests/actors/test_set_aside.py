@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.messages import ListId
-from actors.set_aside import SetAside
+from actors.set_aside import MAX_CULPRITS, SetAside
 
 POISON, OTHER, GOOD = ListId("poison"), ListId("other"), ListId("good")
 
@@ -91,3 +91,14 @@ def test_two_poison_lists_are_both_set_aside() -> None:
     begun = [_crash(memory, one) for one in (POISON, OTHER) * 3]
 
     assert begun == [True, True, True, True, False, False]
+
+
+def test_only_so_many_culprits_are_remembered() -> None:
+    """Memory is bounded: the one whose crash is the longest ago is forgotten first."""
+    memory = SetAside()
+    for one in (POISON, POISON, OTHER, OTHER):
+        _crash(memory, one)
+    for number in range(MAX_CULPRITS - 1):
+        _crash(memory, ListId(f"culprit-{number}"))
+
+    assert (True, False) == (memory.begin(POISON), memory.begin(OTHER))

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.slices import Steps, finish, in_slices
+from actors.chunks import changed
+from actors.clock import Instant
+from actors.integrity import Bounds, admit
+from actors.listing import complete_changes, delta_changes, is_doubtful
+from actors.messages import Removal
+from actors.slices import SLICE, Steps, finish, in_slices
+from actors.snapshot import Book, Entry
+from tests.support.builders import SCOPE, batch, match
+from tests.support.virtual import WALL_0
 
 pytestmark = pytest.mark.anyio
 
@@ -61,6 +69,26 @@ async def test_slices_give_the_same_result(count: int) -> None:
     numbers = list(range(count))
 
     assert finish(_nested(numbers)) == await in_slices(_nested(numbers))
+
+
+@pytest.mark.parametrize("kind", ["admit", "changed", "complete", "upserts", "removals", "doubt"])
+async def test_long_work_of_ours_is_cut_into_slices(kind: str) -> None:
+    """Whatever is done for every match of a big list gives way every few hundred matches."""
+    matches = [match(f"m{number}") for number in range(10 * SLICE)]
+    removals = [Removal(one.source_match_id, "withdrawn") for one in matches]
+    changes = {one.source_match_id: Entry(one.source_match_id, SCOPE, one, 0.0) for one in matches}
+    book = Book(1, 1, chunks=finish(changed((), changes)))
+    now = Instant(0.0, WALL_0)
+    work: dict[str, Steps[object]] = {
+        "admit": admit(batch(matches), Bounds()),
+        "changed": changed(book.chunks, changes),
+        "complete": complete_changes(Book(1, 1), batch(matches), {}, 0.0),
+        "upserts": delta_changes(book, batch(matches, complete=False), {}, 0.0),
+        "removals": delta_changes(book, batch(removals=removals, complete=False), {}, 0.0),
+        "doubt": is_doubtful(book, batch(matches), now),
+    }
+
+    assert sum(1 for _ in work[kind]) >= 10
 
 
 async def test_error_comes_out_of_either() -> None:

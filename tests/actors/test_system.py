@@ -153,7 +153,7 @@ async def test_the_process_does_not_outlive_its_core(tmp_path: Path) -> None:
 
     with pytest.RaisesGroup(CoreFailure, flatten_subgroups=True):
         async with simulated_service(tmp_path) as service:
-            await _pass_to(10)
+            await _pass_to(10.5)
             service.system.status.board.verdicts = Unwritable()
             await anyio.sleep(60)
 

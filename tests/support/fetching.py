@@ -5,9 +5,10 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from actors.clock import Clock, SystemClock
+from actors.clock import Clock
 from actors.errors import SourceError, TransportError
 from actors.transports.polling import Fetched, Limits, NotModified, PollingTransport, Validators
+from tests.support.virtual import ManualClock
 
 NONE = Validators()
 LIMITS = Limits(timeout_s=5.0, max_payload_bytes=65_536, max_inflated_bytes=262_144)
@@ -18,7 +19,7 @@ async def fetch(
     url: str, validators: Validators = NONE, *, limits: Limits = LIMITS, clock: Clock | None = None
 ) -> Fetched | NotModified:
     """Ask once, on a connection pool of its own, and well before the test's own time limit."""
-    async with PollingTransport(limits, clock or SystemClock()) as transport:
+    async with PollingTransport(limits, clock or ManualClock()) as transport:
         with anyio.fail_after(limits.timeout_s + 5):
             return await transport.fetch(url, validators)
 

@@ -54,7 +54,9 @@ async def lived(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> E
     codes: list[Exit] = []
 
     async def run() -> None:
-        codes.append(await live(tree, app, sock, status, drain_s=0.0, stopping=ignore))
+        codes.append(
+            await live(tree, app, sock, status, drain_s=0.0, started=lambda: None, stopping=ignore)
+        )
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from actors.errors import PayloadError
+from actors.messages import Removal
+from actors.sources.football_data_rows import Fixture
 from tests.support.football_data import Content, content, decoded, judged, offers
 from tests.support.recordings import football_data
 
@@ -61,11 +63,11 @@ def test_every_price_and_start_equals_a_plain_reading(path: Path, read: Callable
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_match_of_a_file_has_its_own_id_and_a_league(path: Path) -> None:
     """Over all bookmakers an id belongs to one fixture, and no division is unknown."""
-    sheet = decoded(_upcoming(path))
-    fixtures = {(one.source_match_id, one.home, one.away, one.start_time) for one, _ in sheet.fixtures}
+    listed = [one for one, _ in decoded(_upcoming(path)).rows if isinstance(one, Fixture)]
+    fixtures = {(one.source_match_id, one.home, one.away, one.start_time) for one in listed}
 
-    assert len({match_id for match_id, *_ in fixtures}) == len(fixtures) == len(sheet.fixtures)
-    assert {one.league for one, _ in sheet.fixtures} & {None, "", "XX"} == set()
+    assert len({match_id for match_id, *_ in fixtures}) == len(fixtures) == len(listed)
+    assert {one.league for one in listed} & {None, "", "XX"} == set()
 
 
 def test_the_plain_reading_reads_something() -> None:
@@ -85,15 +87,14 @@ def test_the_page_of_a_missing_file_is_rejected(path: Path) -> None:
 @pytest.mark.parametrize("path", football_data("seasons"), ids=lambda path: path.stem)
 def test_a_finished_season_is_an_empty_list(path: Path) -> None:
     """All of its matches have a result, so none is an offer, and none is counted as an error."""
-    sheet = decoded(path.read_bytes())
-
-    assert (sheet.fixtures, sheet.unreadable) == ((), ())
+    assert decoded(path.read_bytes()).rows == ()
 
 
 def test_the_decodable_rows_of_the_recordings_are_all_read() -> None:
     """No date or time of a real download of upcoming matches is refused, but for those of the stub."""
     unreadable = {
-        path.stem: len(decoded(path.read_bytes()).unreadable) for path in football_data("fixtures")
+        path.stem: sum(isinstance(one, Removal) for one, _ in decoded(path.read_bytes()).rows)
+        for path in football_data("fixtures")
     }
 
     assert [name for name, count in unreadable.items() if count] == [min(unreadable)]

@@ -27,7 +27,7 @@ async def test_an_answer_is_its_body_its_validators_and_its_time(peer: HttpPeer)
     peer.answers["/f.csv"] = respond(BODY, headers={"ETag": '"one"', "Last-Modified": MODIFIED})
 
     assert await fetch(peer.url("/f.csv"), Validators()) == Fetched(
-        BODY, len(BODY), Validators('"one"', MODIFIED), MODIFIED_AT
+        BODY, len(BODY), Validators('"one"', MODIFIED), MODIFIED_AT, 0.0
     )
 
 
@@ -68,7 +68,7 @@ async def test_validators_are_sent_as_they_came(
     answer = await fetch(peer.url("/f.csv"), validators)
     (asked,) = peer.asked
 
-    assert answer == NotModified()
+    assert answer == NotModified(0.0)
     assert {name: asked.headers[name] for name in asked.headers if name.startswith("if-")} == sent
 
 

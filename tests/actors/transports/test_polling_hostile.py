@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from actors.clock import SystemClock
 from actors.errors import SourceError, TransportError
 from actors.transports.polling import Fetched, PollingTransport, Validators
 from tests.support.fetching import HASTY, fetch, fetched, trouble
 from tests.support.http_peer import HttpPeer, raw
+from tests.support.virtual import ManualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -147,7 +147,7 @@ async def test_mutated_answers_are_trouble_or_an_answer(peer: HttpPeer) -> None:
     random = Random(20260320)  # mutations that can be repeated
     validators = Validators('"one"', None)
     whole = 0
-    async with PollingTransport(HASTY, SystemClock()) as transport:
+    async with PollingTransport(HASTY, ManualClock()) as transport:
         for _ in range(400):
             answer = bytearray(GOOD)
             for _ in range(random.randint(0, 3)):
@@ -166,7 +166,7 @@ async def test_the_transport_goes_on_after_trouble(peer: HttpPeer) -> None:
     """Bad answers leave nothing behind: the same pool gets the next good one."""
     peer.answers["/f.csv"] = raw(GOOD)
     peer.answers["/bad.csv"] = raw(GOOD[:-1])
-    async with PollingTransport(HASTY, SystemClock()) as transport:
+    async with PollingTransport(HASTY, ManualClock()) as transport:
         for _ in range(20):
             with pytest.raises(SourceError):
                 await transport.fetch(peer.url("/bad.csv"), Validators())

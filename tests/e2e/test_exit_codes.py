@@ -1,0 +1,165 @@
+"""The command line in a process of its own: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tests.support.process import ROOT
+from web.__main__ import main
+
+SECRETS = ("s3cr3t", 'it\'s "quoted"', "back\\slash", "two\nlines", "ümlaut\u202e")
+NOT_OURS = ("192.0.2.1:80", "a..b:80")
+NO_ADDRESSES = ("nonsense", "127.0.0.1:65536")
+CONFIG = """
+[sources.feed]
+kind = "football_data"
+url = "{url}"
+poll_interval_s = {interval}
+[bookmakers.bet365]
+name = "Bet365"
+source = "feed"
+key = "B365"
+"""
+
+
+def _ran(*arguments: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "web", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def _config(folder: Path, url: str, interval: str = "900") -> Path:
+    config = folder / "some.toml"
+    config.write_text(CONFIG.format(url=url, interval=interval), "utf-8")
+    return config
+
+
+@pytest.mark.parametrize("command", ["check-config", "serve"])
+def test_a_configuration_error_is_78_and_one_line(tmp_path: Path, command: str) -> None:
+    """On standard error, with nothing on standard output: nothing has started."""
+    config = _config(tmp_path, "gopher://x")
+
+    code, out, err = _ran(command, "--config", str(config))
+
+    assert (78, "") == (code, out)
+    assert re.fullmatch(rf"oddsboard: {config}: sources\.feed\.url was 'gopher://x', .*\n", err)
+
+
+def test_an_address_that_is_taken_is_71_and_one_line(tmp_path: Path) -> None:
+    """A bind that fails names the address."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+
+        code, out, err = _ran("serve", "--config", str(_config(tmp_path, "http://x/")), "--bind", address)
+
+    assert (71, "") == (code, out)
+    assert re.fullmatch(rf"oddsboard: cannot listen on {re.escape(address)}: .*\n", err)
+
+
+@pytest.mark.parametrize("host", NOT_OURS)
+def test_an_address_that_is_not_ours_is_71_and_one_line(tmp_path: Path, host: str) -> None:
+    """Whatever the reason that it cannot be had."""
+    code, out, err = _ran("serve", "--config", str(_config(tmp_path, "http://x/")), "--bind", host)
+
+    assert (71, "", 1) == (code, out, err.count("\n"))
+    assert host in err
+
+
+@pytest.mark.parametrize("bind", NO_ADDRESSES)
+def test_an_address_of_another_form_is_78_and_one_line(bind: str) -> None:
+    """It says what is allowed."""
+    code, out, err = _ran("serve", "--bind", bind)
+
+    assert (78, "", 1) == (code, out, err.count("\n"))
+    assert (True, True) == (repr(bind) in err, "HOST:PORT" in err)
+
+
+def test_the_version_is_the_packages() -> None:
+    """One line with name and number."""
+    assert (0, f"oddsboard {version('oddsboard')}\n", "") == _ran("version")
+
+
+@pytest.mark.parametrize("name", ["default.toml", "football_data.toml"])
+def test_the_configurations_that_we_ship_are_valid(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """check-config says what would run: sources, their addresses and times, and three bookmakers."""
+    config = ROOT / "config" / name
+
+    with pytest.raises(SystemExit) as ended:
+        main(["check-config", "--config", str(config)])
+
+    out = capsys.readouterr().out
+    assert 0 == ended.value.code
+    assert out.startswith(f"{config}: valid\n")
+    assert 3 == out.count("bookmaker ")
+
+
+def test_staleness_below_the_poll_interval_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is allowed, but the lists would come and go."""
+    config = _config(tmp_path, "http://x/", "900\nstale_after_s = 60")
+
+    with pytest.raises(SystemExit):
+        main(["check-config", "--config", str(config)])
+
+    assert "withdrawn between polls" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize(
+    ("url", "interval"),
+    [
+        ("https://x/?key=${A_SECRET}", "900"),
+        ("https://x/?key=${A_SECRET}", '"${A_SECRET}"'),
+        ("ftp://${A_SECRET}", "900"),
+        ("${A_SECRET}", "900"),
+    ],
+    ids=["valid", "interval", "scheme", "whole"],
+)
+def test_a_secret_is_never_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], secret: str, url: str, interval: str
+) -> None:
+    """What came from the environment is shown by its name, whether the configuration is valid or not."""
+    config = _config(tmp_path, url, interval)
+
+    with _environment(A_SECRET=secret), pytest.raises(SystemExit):
+        main(["check-config", "--config", str(config)])
+
+    printed = "".join(capsys.readouterr())
+    assert [] == [form for form in (secret, repr(secret)[1:-1], ascii(secret)[1:-1]) if form in printed]
+
+
+def test_overlapping_secrets_are_both_hidden(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One that begins with the other leaves no rest."""
+    config = _config(tmp_path, "ftp://${SHORT}/${LONG}")
+
+    with _environment(SHORT="abcdef", LONG="abcdefghijkl"), pytest.raises(SystemExit):
+        main(["check-config", "--config", str(config)])
+
+    assert "ghijkl" not in "".join(capsys.readouterr())
+
+
+@contextlib.contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            del os.environ[name]

@@ -1,0 +1,143 @@
+"""What is wrong in a configuration is one line on standard error and exit code 78 (faults.md, I8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from web.__main__ import main
+
+VALID = """
+[server]
+bind = "127.0.0.1:0"
+[board]
+expire_after_kickoff_s = 10800
+[sources.feed]
+kind = "football_data"
+url = "http://127.0.0.1:9/fixtures.csv"
+poll_interval_s = 900
+[bookmakers.bet365]
+name = "Bet365"
+source = "feed"
+key = "B365"
+"""
+URL = "http://127.0.0.1:9/fixtures.csv"
+FEED, BOOKMAKER = "[sources.feed]", "[bookmakers.bet365]"
+LAST = 'key = "B365"'
+
+# What is replaced in the valid one, by what, and the key that the line must name with its value.
+INVALID = {
+    "unknown table": (FEED, '[sorces.feed]\nkind = "simulated"\n[sources.feed]', "sorces"),
+    "unknown top-level key": ("\n[server]", "colour = 1\n[server]", "colour"),
+    "unknown server option": ("[server]", "[server]\nport = 80", "server.port"),
+    "unknown board option": ("[board]", "[board]\nsize = 3", "board.size"),
+    "unknown source option": (FEED, f"{FEED}\ninterval = 3", "sources.feed.interval"),
+    "unknown bookmaker option": (BOOKMAKER, f"{BOOKMAKER}\nmargin = 3", "bookmakers.bet365.margin"),
+    "bind without a port": ('"127.0.0.1:0"', '"127.0.0.1"', "server.bind"),
+    "bind with a large port": ('"127.0.0.1:0"', '"127.0.0.1:65536"', "server.bind"),
+    "bind of another type": ('"127.0.0.1:0"', "8000", "server.bind"),
+    "negative drain": ("[server]", "[server]\ndrain_s = -1", "server.drain_s"),
+    "endless drain": ("[server]", "[server]\ndrain_s = inf", "server.drain_s"),
+    "unknown log level": ("[server]", '[server]\nlog_level = "loud"', "server.log_level"),
+    "expiry at once": ("10800", "0", "board.expire_after_kickoff_s"),
+    "expiry as text": ("10800", '"3 h"', "board.expire_after_kickoff_s"),
+    "no kind": ('kind = "football_data"', "", "sources.feed.kind"),
+    "unknown kind": ('"football_data"', '"crystal_ball"', "sources.feed.kind"),
+    "no url": (f'url = "{URL}"', "", "sources.feed.url"),
+    "url of a file": (URL, "file:///etc/passwd", "sources.feed.url"),
+    "url without a host": (URL, "https:///x.csv", "sources.feed.url"),
+    "url with a broken host": (URL, "http://[::1/x.csv", "sources.feed.url"),
+    "url with an impossible port": (URL, "http://127.0.0.1:99999/x.csv", "sources.feed.url"),
+    "poll interval of nothing": ("= 900", "= 0", "sources.feed.poll_interval_s"),
+    "negative poll interval": ("= 900", "= -900", "sources.feed.poll_interval_s"),
+    "poll interval not a number": ("= 900", "= nan", "sources.feed.poll_interval_s"),
+    "endless poll interval": ("= 900", "= inf", "sources.feed.poll_interval_s"),
+    "poll interval as truth": ("= 900", "= true", "sources.feed.poll_interval_s"),
+    "timeout of nothing": (FEED, f"{FEED}\ntimeout_s = 0", "sources.feed.timeout_s"),
+    "stale at once": (FEED, f"{FEED}\nstale_after_s = 0", "sources.feed.stale_after_s"),
+    "never stale": (FEED, f"{FEED}\nstale_after_s = inf", "sources.feed.stale_after_s"),
+    "fraction of a byte": (FEED, f"{FEED}\nmax_payload_bytes = 0.5", "sources.feed.max_payload_bytes"),
+    "book sums the wrong way round": (FEED, f"{FEED}\nbook_sum_min = 1.5", "sources.feed.book_sum_min"),
+    "book sum not a number": (FEED, f"{FEED}\nbook_sum_max = nan", "sources.feed.book_sum_max"),
+    "no name": ('name = "Bet365"\n', "", "bookmakers.bet365.name"),
+    "empty name": ('name = "Bet365"', 'name = ""', "bookmakers.bet365.name"),
+    "unknown source": ('source = "feed"', 'source = "food"', "bookmakers.bet365.source"),
+    "aggregate as a key": (LAST, 'key = "Max"', "bookmakers.bet365.key"),
+    "number as a key": (LAST, "key = 365", "bookmakers.bet365.key"),
+    "two with one key": (
+        LAST,
+        f'{LAST}\n[bookmakers.twin]\nname = "T"\nsource = "feed"\n{LAST}',
+        "bookmakers.twin.key",
+    ),
+    "bookmaker id in capitals": ("bookmakers.bet365", "bookmakers.Bet365", "bookmakers.Bet365"),
+    "bookmaker id with an underscore": ("bookmakers.bet365", "bookmakers.bet_365", "bookmakers.bet_365"),
+    "source that nobody uses": (FEED, f'[sources.idle]\nkind = "simulated"\n{FEED}', "sources.idle"),
+    "no bookmaker": (VALID.partition(BOOKMAKER)[2], "", "bookmakers"),
+    "missing variable": (URL, "http://x/${NOWHERE_TO_BE_FOUND}", "sources.feed.url"),
+    "not TOML": (FEED, "[sources.feed", "line"),
+    "key twice": (LAST, f"{LAST}\n{LAST}", "line"),
+    "nested without end": ("= 900", "= " + "[" * 5000 + "]" * 5000, "TOML"),
+}
+
+
+def _refused(config: Path, capsys: pytest.CaptureFixture[str], command: str = "check-config") -> str:
+    """Give the one line that is said of `config`."""
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--config", str(config)])
+
+    out, err = capsys.readouterr()
+    assert (78, "") == (ended.value.code, out)
+    assert (1, True) == (err.count("\n"), err.endswith("\n"))
+    return err
+
+
+@pytest.mark.parametrize("case", INVALID)
+def test_an_invalid_configuration_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str
+) -> None:
+    """Naming the file and the key, before anything starts."""
+    old, new, key = INVALID[case]
+    config = tmp_path / "broken.toml"
+    config.write_text(VALID.replace(old, new, 1) if new else VALID.replace(old, ""), "utf-8")
+
+    line = _refused(config, capsys)
+
+    assert (True, True) == (str(config) in line, key in line)
+    assert "Traceback" not in line
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe", b"", b"\x00", b"[sources]\n[bookmakers]\n", b"sources = 3\nbookmakers = 4\n"]
+)
+def test_a_file_without_content_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    """Other bytes than UTF-8, nothing at all, or something else under our names."""
+    config = tmp_path / "broken.toml"
+    config.write_bytes(content)
+
+    assert str(config) in _refused(config, capsys)
+
+
+@pytest.mark.parametrize("name", ["missing.toml", ""])
+def test_a_file_that_cannot_be_read_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """One that is not there, and a folder, for both commands."""
+    config = tmp_path / name
+
+    assert str(config) in _refused(config, capsys)
+    assert str(config) in _refused(config, capsys, "serve")
+
+
+def test_the_valid_one_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All of the others differ from it in one place."""
+    config = tmp_path / "valid.toml"
+    config.write_text(VALID, "utf-8")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["check-config", "--config", str(config)])
+
+    assert 0 == ended.value.code
+    assert f"{config}: valid" in capsys.readouterr().out

@@ -1,0 +1,150 @@
+"""The service as it comes: its default configuration, three simulated bookmakers, its log."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.support.process import ROOT, Service, service
+from tests.support.waiting import eventually
+
+DEFAULT = ROOT / "config" / "default.toml"
+IDS = ["alder", "birch", "cedar"]
+LIST = pytest.mark.parametrize("path", ["/api/odds", "/api/v2/odds"])
+FORGERIES = ("/%0a%7B%22event%22:%22forged%22%7D%0d%0a", "/x%1b%5b31m", "/%e2%80%ae%ff", "/\u2028")
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Service]:
+    """Run the default configuration for the tests of this file."""
+    with service(DEFAULT) as one:
+        yield one
+
+
+@pytest.fixture
+def client(running: Service) -> Iterator[httpx2.Client]:
+    """Give a client of the service, once all its bookmakers are live."""
+    with httpx2.Client(base_url=running.base, trust_env=False) as one:
+        eventually(lambda: one.get("/health").json()["status"] == "pass", "all bookmakers are live")
+        yield one
+
+
+def _get(client: httpx2.Client, path: str) -> Any:
+    response = client.get(path)
+    assert 200 == response.status_code
+    return response.json()
+
+
+def test_three_simulated_bookmakers_are_live(client: httpx2.Client) -> None:
+    """The configuration that we ship runs three, and says that none of them is real."""
+    checks = _get(client, "/health")["checks"]
+
+    assert IDS == list(checks)
+    assert {("live", True)} == {(one["state"], one["simulated"]) for one in checks.values()}
+    assert IDS == _get(client, "/api/capabilities")["supported_bookmakers"]
+
+
+@LIST
+def test_both_endpoints_serve_all_three(client: httpx2.Client, path: str) -> None:
+    """Some hundred matches of each, in the order of the configuration, with plausible prices."""
+    matches = _get(client, path)["matches"]
+
+    order = [one["id"].partition("_")[0] for one in matches]
+    odds = [one["odds"] if path == "/api/odds" else list(one["odds"].values()) for one in matches]
+    assert IDS == list(dict.fromkeys(order))
+    assert min(order.count(bookmaker) for bookmaker in IDS) > 100
+    assert all(price > 1.0 for prices in odds for price in prices)
+    assert all(0.95 <= sum(1 / price for price in prices) <= 1.40 for prices in odds)
+
+
+@LIST
+def test_the_filter_gives_one_of_them(client: httpx2.Client, path: str) -> None:
+    """Only that bookmaker's entries."""
+    matches = _get(client, f"{path}?bookmaker=birch")["matches"]
+
+    assert {"Birch (simulated)"} == {one["bookmaker"] for one in matches}
+
+
+def test_prices_move_and_the_version_with_them(client: httpx2.Client) -> None:
+    """The version grows, and a conditional poll tells when."""
+    first = client.get("/api/v2/odds")
+    condition = {"If-None-Match": first.headers["ETag"]}
+
+    def changed() -> httpx2.Response | None:
+        response = client.get("/api/v2/odds", headers=condition)
+        return response if response.status_code == 200 else None
+
+    later = eventually(changed, "another version")
+
+    assert later.json()["version"] > first.json()["version"] > 1_700_000_000_000
+    assert later.content != first.content
+
+
+def test_the_start_is_logged_once(running: Service) -> None:
+    """The address, the bookmakers, and that the prices are no offers."""
+    (started,) = running.events("service.started")
+
+    assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]+", started["url"])
+    assert (running.process.pid, IDS) == (started["pid"], list(started["bookmakers"]))
+    eventually(lambda: running.events("source.simulated"), "the warning")
+    assert ["simulated"] == [line["source"] for line in running.events("source.simulated")]
+
+
+def test_every_line_of_the_log_is_one_json_object(tmp_path: Path) -> None:
+    """Also with everything logged, with forged lines in paths and headers, and at the end."""
+    forged = {"User-Agent": '"}\t{"event": "forged"}', "X-Request-Id": "forged"}
+    with _started(_verbose(tmp_path)) as process, contextlib.ExitStack() as cleanup:
+        cleanup.callback(process.kill)
+        assert process.stdout is not None
+        first: list[str] = []
+        while not first or "url" not in json.loads(first[-1]):
+            first.append(process.stdout.readline())
+        base = json.loads(first[-1])["url"]
+        with httpx2.Client(base_url=base, headers=forged, trust_env=False) as client:
+            statuses = [client.get(path).status_code for path in ("/api/odds?x=%0a", *FORGERIES)]
+        process.terminate()
+        rest, errors = process.communicate(timeout=20)
+
+    lines = [json.loads(line) for line in [*first, *rest.splitlines()]]
+    events = [line["event"] for line in lines]
+    assert [404] * len(FORGERIES) == statuses[1:]
+    assert {True} == {{"timestamp", "level", "event"} <= line.keys() for line in lines}
+    assert (1, "service.stopped") == (events.count("service.started"), events[-1])
+    assert (len(statuses), 0) == (events.count("request.served"), events.count("forged"))
+    assert "" == errors
+
+
+def test_every_served_request_is_logged_under_its_id(tmp_path: Path) -> None:
+    """The id in X-Request-Id is in the log, so that what a client reports can be found."""
+    with service(_verbose(tmp_path)) as running:
+        response = httpx2.get(f"{running.base}/api/odds?bookmaker=nobody", trust_env=False)
+        served = eventually(lambda: running.events("request.served"), "the request in the log")
+
+    expected = [(response.headers["X-Request-Id"], 400)]
+    assert expected == [(line.get("request_id"), line["status"]) for line in served]
+
+
+def _verbose(folder: Path) -> Path:
+    config = folder / "verbose.toml"
+    text = DEFAULT.read_text("utf-8").replace("[server]", '[server]\nlog_level = "debug"')
+    config.write_text(text, "utf-8")
+    return config
+
+
+def _started(config: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "web", "serve", "--config", str(config), "--bind", "127.0.0.1:0"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

@@ -1,0 +1,161 @@
+"""How the process ends: in order on a signal, at once on a second one (design 6; faults.md, I)."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.process import Service, service
+from tests.support.waiting import eventually
+
+CONFIG = """
+[server]
+drain_s = {drain_s}
+[sources.simulated]
+kind = "simulated"
+matches = 50
+[bookmakers.alder]
+name = "Alder"
+source = "simulated"
+key = "sharp"
+"""
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+STOPPED = ["service.stopping", "service.stopped"]
+
+
+@contextlib.contextmanager
+def _running(folder: Path, drain_s: float) -> Iterator[tuple[Service, httpx2.Client]]:
+    config = folder / "simulated.toml"
+    config.write_text(CONFIG.format(drain_s=drain_s), "utf-8")
+    with service(config) as running, httpx2.Client(base_url=running.base, trust_env=False) as client:
+        eventually(lambda: client.get("/health/ready").status_code == 200, "it is ready")
+        yield running, client
+
+
+def _stop_events(running: Service) -> list[str]:
+    return [line["event"] for line in running.log if line["event"].startswith("service.s")][1:]
+
+
+@SIGNALS
+def test_readiness_says_no_while_odds_are_still_served(
+    tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """During the drain new clients are kept away and those that are there are served; then exit code 0."""
+    with _running(tmp_path, drain_s=1.0) as (running, client):
+        running.process.send_signal(number)
+        eventually(lambda: client.get("/health/ready").status_code == 503, "readiness says no")
+        during = [client.get(path).status_code for path in ("/api/odds", "/api/v2/odds", "/health/live")]
+        reason = client.get("/health/ready").json()["reason"]
+        code = running.process.wait(20)
+        eventually(lambda: len(_stop_events(running)) == 2, "the last line of the log")
+
+    assert ([200, 200, 200], "draining", 0) == (during, reason, code)
+    assert (STOPPED, "") == (_stop_events(running), capfd.readouterr().err)
+
+
+@SIGNALS
+def test_no_request_fails_before_the_listener_closes(tmp_path: Path, number: signal.Signals) -> None:
+    """Clients under load, on kept and on new connections, get 200 until no new connection is accepted."""
+    outcomes: list[tuple[int, str]] = []
+    with _running(tmp_path, drain_s=0.4) as (running, _):
+        loads = [_kept_connections, _new_connections] * 3
+        clients = [threading.Thread(target=load, args=(running.base, outcomes)) for load in loads]
+        for client in clients:
+            client.start()
+        eventually(lambda: len(outcomes) > 50, "some load")
+        code = running.stop(number)
+        for client in clients:
+            client.join(10)
+
+    failures = [outcome for outcome in outcomes if outcome != (200, "")]
+    assert 0 == code
+    assert {(0, "refused")} == set(failures)
+    assert len(clients) == len(failures)
+
+
+def _kept_connections(base: str, outcomes: list[tuple[int, str]]) -> None:
+    with httpx2.Client(base_url=base, trust_env=False) as client:
+        while _asked(lambda: client.get("/api/v2/odds"), base, outcomes):
+            pass
+
+
+def _new_connections(base: str, outcomes: list[tuple[int, str]]) -> None:
+    while _asked(lambda: httpx2.get(f"{base}/api/odds", trust_env=False), base, outcomes):
+        pass
+
+
+def _asked(ask: Callable[[], httpx2.Response], base: str, outcomes: list[tuple[int, str]]) -> bool:
+    """Ask once; where that fails, see whether the listener was closed by then."""
+    try:
+        status, trouble = ask().status_code, ""
+    except httpx2.TransportError as error:
+        status, trouble = 0, "refused" if _is_closed(base) else repr(error)
+    outcomes.append((status, trouble))
+    return not trouble
+
+
+def _is_closed(base: str) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", int(base.rpartition(":")[2])), 5).close()
+    except OSError:
+        return True
+    return False
+
+
+@SIGNALS
+def test_open_connections_do_not_delay_the_exit(tmp_path: Path, number: signal.Signals) -> None:
+    """Idle ones and one with half a request are let go, well before requests in flight would be (5 s)."""
+    with _running(tmp_path, drain_s=0.1) as (running, _), contextlib.ExitStack() as open_ones:
+        address = ("127.0.0.1", int(running.base.rpartition(":")[2]))
+        idle = [open_ones.enter_context(socket.create_connection(address, 5)) for _ in range(12)]
+        for one in idle[:10]:
+            one.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert one.recv(65536).startswith(b"HTTP/1.1 200")
+        idle[10].sendall(b"GET /api/odds HTTP/1.1\r\nHo")
+
+        code = running.stop(number, within_s=4)
+
+    assert 0 == code
+
+
+@pytest.mark.parametrize(
+    ("number", "second"),
+    [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGINT)],
+)
+def test_a_second_signal_ends_it_at_once(
+    tmp_path: Path, number: signal.Signals, second: signal.Signals
+) -> None:
+    """However long the drain was to last: 128 and the signal's number, and the log tells why."""
+    with _running(tmp_path, drain_s=60) as (running, _):
+        running.process.send_signal(number)
+        eventually(lambda: running.events("service.stopping"), "it is stopping")
+        code = running.stop(second)
+        eventually(lambda: running.events("service.killed"), "the last line of the log")
+
+    assert (128 + second, second.name) == (code, running.events("service.killed")[0]["signal"])
+
+
+@SIGNALS
+def test_a_signal_right_after_the_start_stops_it_in_order(
+    tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever has read `service.started` may send a signal: exit code 0, no traceback (faults.md, I3)."""
+    config = tmp_path / "simulated.toml"
+    config.write_text(CONFIG.format(drain_s=0), "utf-8")
+    with service(config) as running:
+        code = running.stop(number)
+
+    assert (0, "") == (code, capfd.readouterr().err)
+
+
+def test_without_a_drain_it_stops_directly(tmp_path: Path) -> None:
+    """`drain_s = 0` is allowed."""
+    with _running(tmp_path, drain_s=0) as (running, _):
+        assert 0 == running.stop()

@@ -1,0 +1,155 @@
+"""The whole process is stopped and continued, as a laptop that sleeps (faults.md, C13)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.feed import Feed, configured, running_feed, sheet
+from tests.support.http_peer import Asked, HttpPeer, http_peer, respond
+from tests.support.waiting import eventually, let_pass
+
+STALE_AFTER_S = 1.0
+OLD, NEW = (1.9, 3.4, 4.2), (2.1, 3.2, 3.7)
+PATHS = ("/api/v2/odds", "/api/odds", "/api/v2/odds?bookmaker=only", "/health/ready", "/health")
+
+
+@contextlib.contextmanager
+def _suspended(feed: Feed) -> Iterator[None]:
+    """Stop the process until the block ends, but for longer than its lists hold."""
+    feed.service.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+        let_pass(1.5 * STALE_AFTER_S)
+    finally:
+        feed.service.process.send_signal(signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def _live_feed(folder: Path, peer: HttpPeer, timeout_s: float) -> Iterator[Feed]:
+    peer.answers["/only.csv"] = respond(sheet("B365", OLD))
+    config = configured(folder, peer, ["only"], stale_after_s=STALE_AFTER_S, timeout_s=timeout_s)
+    with running_feed(config) as feed:
+        eventually(lambda: feed.has("live", "only"), "it is live")
+        yield feed
+
+
+class Held:
+    """An answer that is held back until it is released."""
+
+    def __init__(self, body: bytes) -> None:
+        self.asked, self.released, self.sent = (threading.Event() for _ in range(3))
+        self._respond = respond(body)
+
+    def __call__(self, connection: socket.socket, asked: Asked) -> None:
+        """Answer when released."""
+        self.asked.set()
+        self.released.wait(60)
+        self._respond(connection, asked)
+        self.sent.set()
+
+
+def _asking(feed: Feed, path: str) -> socket.socket:
+    """Open a connection, see that it works, and give it, to be kept."""
+    connection = socket.create_connection(("127.0.0.1", int(feed.service.base.rpartition(":")[2])), 10)
+    assert 200 == _answer(connection, "/health/live")[0]
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    return connection
+
+
+def _answer(connection: socket.socket, path: str | None = None) -> tuple[int, Any]:
+    """Give status and body of the next answer on a connection, asking first if there is a path."""
+    if path is not None:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    with connection.makefile("rb") as lines:
+        status = int(lines.readline().split()[1])
+        length = 0
+        while (line := lines.readline().strip()) != b"":
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        return status, json.loads(lines.read(length))
+
+
+def _prices(status: int, body: Any) -> list[tuple[float, ...]]:
+    if status != 200:
+        return []
+    return [tuple(one["odds"].values()) for one in body["matches"]]
+
+
+def test_the_first_answers_after_a_suspension_are_without_what_went_stale(tmp_path: Path) -> None:
+    """Requests that waited in the meantime are answered 503, on kept connections and on new ones."""
+    silence = Held(sheet("B365", NEW))
+    with http_peer() as peer, contextlib.ExitStack() as cleanup:
+        feed = cleanup.enter_context(_live_feed(tmp_path, peer, timeout_s=30))
+        cleanup.callback(silence.released.set)
+        peer.answers["/only.csv"] = silence
+        assert silence.asked.wait(10)
+        kept = [cleanup.enter_context(_asking(feed, "/health/live")) for _ in PATHS * 2]
+        before = [_answer(one)[0] for one in kept]
+        with _suspended(feed):
+            for connection, path in zip(kept, PATHS * 2, strict=True):
+                connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        answers = [_answer(connection) for connection in kept]
+        later = [feed.client.get(path) for path in PATHS]
+        eventually(lambda: feed.service.events("bookmaker.withdrawn"), "the log says so")
+        peer.answers["/only.csv"] = respond(sheet("B365", NEW))
+        silence.released.set()
+        eventually(lambda: feed.has("live", "only"), "it is back", 30)
+        back = feed.client.get("/api/v2/odds").json()
+
+        assert {200} == set(before)
+        assert {503} == {status for status, _ in answers} | {one.status_code for one in later}
+        assert all("Retry-After" in one.headers for one in later[:3])
+        assert 1 == len(feed.service.events("bookmaker.withdrawn"))
+        assert [NEW] == _prices(200, back)
+
+
+def test_a_working_source_brings_fresh_prices_after_a_suspension(tmp_path: Path) -> None:
+    """No answer after it shows a price that was fetched before it."""
+    with http_peer() as peer, contextlib.ExitStack() as cleanup:
+        feed = cleanup.enter_context(_live_feed(tmp_path, peer, timeout_s=0.5))
+        kept = [cleanup.enter_context(_asking(feed, "/health/live")) for _ in range(8)]
+        before = [_answer(one)[0] for one in kept]
+        with _suspended(feed):
+            peer.answers["/only.csv"] = respond(sheet("B365", NEW))
+            for connection in kept:
+                connection.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n")
+        shown = [price for connection in kept for price in _prices(*_answer(connection))]
+        eventually(lambda: feed.has("live", "only"), "it is back", 30)
+        back = feed.client.get("/api/v2/odds").json()
+
+    assert {200} == set(before)
+    assert {NEW} >= set(shown)
+    assert [NEW] == _prices(200, back)
+
+
+@pytest.mark.parametrize("timeout_s", [0.5, 30.0])
+def test_an_answer_that_arrived_during_a_suspension_is_not_taken_for_fresh(
+    tmp_path: Path, timeout_s: float
+) -> None:
+    """It has waited in the kernel for longer than a list holds: nobody vouches for it any more."""
+    held = Held(sheet("B365", OLD))
+    with http_peer() as peer, contextlib.ExitStack() as cleanup:
+        feed = cleanup.enter_context(_live_feed(tmp_path, peer, timeout_s))
+        cleanup.callback(held.released.set)
+        peer.answers["/only.csv"] = held
+        assert held.asked.wait(10)
+        connection = cleanup.enter_context(_asking(feed, "/health/live"))
+        before = _answer(connection)[0]
+        with _suspended(feed):
+            peer.answers["/only.csv"] = respond(sheet("B365", NEW))
+            held.released.set()
+            assert held.sent.wait(10)
+        shown = [price for _ in range(50) for price in _prices(*_answer(connection, "/api/v2/odds"))]
+        eventually(lambda: feed.has("live", "only"), "it is live again", 30)
+
+    assert 200 == before
+    assert {NEW} >= set(shown)
