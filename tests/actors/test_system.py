@@ -145,7 +145,10 @@ async def test_the_process_outlives_all_its_bookmakers(tmp_path: Path) -> None:
 
 
 async def test_the_process_does_not_outlive_its_core(tmp_path: Path) -> None:
-    """The fourth crash of an aggregator, once a second and no batch to blame, ends everything (D6)."""
+    """The fourth crash of an aggregator, at every turn and no batch to blame, ends all within 5 s (D6).
+
+    A slow machine may take two turns for one second's batches, so that it ends sooner.
+    """
 
     class Unwritable(Counter[str]):
         def __setitem__(self, key: str, value: int) -> None:
@@ -153,11 +156,11 @@ async def test_the_process_does_not_outlive_its_core(tmp_path: Path) -> None:
 
     with pytest.RaisesGroup(CoreFailure, flatten_subgroups=True):
         async with simulated_service(tmp_path) as service:
-            await _pass_to(10.5)
+            await _pass_to(10)
             service.system.status.board.verdicts = Unwritable()
             await anyio.sleep(60)
 
-    assert 14.0 == anyio.current_time()
+    assert 10.0 < anyio.current_time() <= 15.0
 
 
 async def test_it_stops_in_order(tmp_path: Path) -> None:
