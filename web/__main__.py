@@ -26,7 +26,7 @@ from actors.kinds import PolledOptions
 from actors.settings import Settings, load, parse_bind
 from actors.system import System
 from web.app import create_app
-from web.lifecycle import Exit, end_for_certain, live
+from web.lifecycle import Exit, Life, end_for_certain
 from web.server import address_of, listen
 
 log = structlog.get_logger()
@@ -73,15 +73,9 @@ async def _run(settings: Settings, sock: socket.socket) -> Exit:
             if source.is_simulated:
                 log.warning("source.simulated", source=name, note="invented prices, not offers")
 
-    return await live(
-        system.supervisor,
-        app,
-        sock,
-        system.status,
-        drain_s=settings.server.drain_s,
-        started=announce,
-        stopping=end_for_certain,
-    )
+    drain_s = settings.server.drain_s
+    life = Life(system.supervisor, app, sock, system.status, drain_s, announce, end_for_certain)
+    return await life.run()
 
 
 def _check(path: Path, settings: Settings) -> Exit:

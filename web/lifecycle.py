@@ -12,6 +12,7 @@ import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol
 
@@ -51,32 +52,6 @@ class Tree(Protocol):
         ...
 
 
-async def live(
-    tree: Tree,
-    app: Quart,
-    sock: socket.socket,
-    status: ServiceStatus,
-    *,
-    drain_s: float,
-    started: Callable[[], None],
-    stopping: Callable[[Exit], None],
-) -> Exit:
-    """Serve `app` on `sock` over `tree` until a signal or a core failure; give the exit code.
-
-    A first SIGTERM or SIGINT stops in order, readiness answering 503 for `drain_s` seconds before
-    the listener closes; a second one ends the process at once. `started` is called once signals are
-    heeded; `stopping` is told the exit code when the listener closes: `end_for_certain`, unless
-    somebody else bounds the rest.
-    """
-    code = Exit.STOPPED
-    try:
-        await _Life(tree, app, sock, status, drain_s=drain_s, started=started, stopping=stopping).run()
-    except* CoreFailure as failures:
-        log.critical("service.failed", errors=_messages(failures))
-        code = Exit.CORE
-    return code
-
-
 def end_for_certain(code: Exit) -> None:
     """Whatever hangs from now on, end the process: a thread of its own watches over the stop."""
     deadline = threading.Timer(HARD_STOP_S, _exit, [code])
@@ -84,34 +59,42 @@ def end_for_certain(code: Exit) -> None:
     deadline.start()
 
 
-class _Life:
-    def __init__(
-        self,
-        tree: Tree,
-        app: Quart,
-        sock: socket.socket,
-        status: ServiceStatus,
-        *,
-        drain_s: float,
-        started: Callable[[], None],
-        stopping: Callable[[Exit], None],
-    ) -> None:
-        self._tree = tree
-        self._app = app
-        self._sock = sock
-        self._status = status
-        self._drain_s = drain_s
-        self._started = started
-        self._stopping = stopping
-        self._stop_server = anyio.Event()
-        self._server_done = anyio.Event()
+@dataclass(slots=True)
+class Life:
+    """One life: serve `app` on `sock` over `tree` until a signal or a core failure.
 
-    async def run(self) -> None:
+    A first SIGTERM or SIGINT stops in order, readiness answering 503 for `drain_s` seconds before the
+    listener closes; a second one ends the process at once. `started` is called once signals are
+    heeded; `stopping` is told the exit code when the listener closes: `end_for_certain`, unless
+    somebody else bounds the rest.
+    """
+
+    tree: Tree
+    app: Quart
+    sock: socket.socket
+    status: ServiceStatus
+    drain_s: float
+    started: Callable[[], None]
+    stopping: Callable[[Exit], None]
+    _stop_server: anyio.Event = field(default_factory=anyio.Event)
+    _server_done: anyio.Event = field(default_factory=anyio.Event)
+
+    async def run(self) -> Exit:
+        """Live, once; give the exit code."""
+        code = Exit.STOPPED
+        try:
+            await self._run()
+        except* CoreFailure as failures:
+            log.critical("service.failed", errors=_messages(failures))
+            code = Exit.CORE
+        return code
+
+    async def _run(self) -> None:
         code = Exit.CORE
         async with anyio.create_task_group() as tasks:
             with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
                 try:
-                    self._started()
+                    self.started()
                     tasks.start_soon(self._serve)
                     await tasks.start(self._run_tree)
                     number = await anext(signals)
@@ -121,28 +104,28 @@ class _Life:
                 finally:
                     # Set here as well because the server does not heed cancellation.
                     self._stop_server.set()
-                    self._stopping(code)
+                    self.stopping(code)
                 await self._stop()
             tasks.cancel_scope.cancel()
 
     async def _run_tree(self, *, task_status: TaskStatus[None]) -> None:
-        await self._tree.run(task_status=task_status)
+        await self.tree.run(task_status=task_status)
         if not self._stop_server.is_set():
             raise CoreFailure("the supervisor ended by itself")
 
     async def _serve(self) -> None:
-        await serve(self._app, self._sock, self._stop_server)
+        await serve(self.app, self.sock, self._stop_server)
         self._server_done.set()
 
     async def _drain(self, number: signal.Signals) -> None:
-        log.info("service.stopping", signal=number.name, drain_s=self._drain_s)
-        self._status.is_draining = True
-        await anyio.sleep(self._drain_s)
+        log.info("service.stopping", signal=number.name, drain_s=self.drain_s)
+        self.status.is_draining = True
+        await anyio.sleep(self.drain_s)
 
     async def _stop(self) -> None:
         with anyio.move_on_after(GRACE_S + 1) as patience:
             await self._server_done.wait()
-        await self._tree.stop()
+        await self.tree.stop()
         log.info("service.stopped")
         if patience.cancelled_caught:  # Hypercorn does not let go of open connections (its issue 308)
             _exit(Exit.STOPPED)

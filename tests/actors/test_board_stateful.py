@@ -23,8 +23,7 @@ from tests.support.virtual import WALL_0
 RULES = BoardRules(expire_after_kickoff_s=3600.0)
 STALE_AFTER_S = 30.0
 BOOKMAKER_IDS = (BookmakerId("birch"), BookmakerId("alder"), BookmakerId("cedar"))
-SOURCE_TIME = 1.0
-"""Stands for a source's own time, which is made to differ from one match to the next."""
+SOURCE_TIME = 1.0  # stands for a source's own time, which is made to differ between matches
 
 IDS = st.sampled_from(("m", "B", "~", "10", "9"))
 MATCHES = st.builds(

@@ -184,6 +184,7 @@ def test_after_staleness_any_list_is_believed() -> None:
     board = Board(doubted, RULES)
     board.expire(Instant(30.0, WALL_0))
 
+    assert board.commit().books[BOOKMAKER].lists[SCOPE].doubted == 0
     assert [ACCEPTED] == _applied(board.commit(), [_list(SMALL, 31.0)])[0]
 
 

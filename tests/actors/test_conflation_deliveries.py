@@ -22,6 +22,13 @@ def test_newest_document_is_the_one_that_waits() -> None:
     assert all(new is merged_deliveries(one, new) is merged_deliveries(new, one) for one in older_batches)
 
 
+def test_later_of_two_documents_at_one_instant_wins() -> None:
+    """Where the clock does not tell them apart, order is order of arrival."""
+    first, second = _document("list-1"), _document("list-2")
+
+    assert second is merged_deliveries(first, second)
+
+
 def test_newer_complete_batch_replaces_a_document() -> None:
     """A complete list is a complete list, decoded or extracted."""
     new = batch([match("a")], received_mono=1.0)

@@ -56,6 +56,16 @@ def test_item_in_hand_is_laid_down_and_settled() -> None:
     assert (None, None) == (box.in_hand, box.recover())
 
 
+def test_item_in_hand_may_be_settled_at_once() -> None:
+    """Who settles without laying down first is not blamed for it later."""
+    box = _filled("a")
+    box.get_nowait()
+
+    box.settle()
+
+    assert (None, None, 0) == (box.in_hand, box.recover(), box.depth)
+
+
 def test_keep_with_an_empty_hand_does_nothing() -> None:
     """There may be nothing to lay down."""
     box = _filled("a")

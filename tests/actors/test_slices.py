@@ -122,6 +122,24 @@ async def test_others_get_their_turns_meanwhile() -> None:
     assert turns > 5
 
 
+async def test_short_slices_are_done_many_at_a_time() -> None:
+    """Giving way costs more than a short slice: others get a turn per budget, not per slice."""
+    turns, is_done = 0, anyio.Event()
+
+    async def other() -> None:
+        nonlocal turns
+        while not is_done.is_set():
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(other)
+        await in_slices(_sums([1] * 100_000))
+        is_done.set()
+
+    assert turns < 10_000
+
+
 async def test_work_at_once_gives_nobody_a_turn() -> None:
     """`finish` is one piece: nothing else runs before it ends."""
     turns = 0

@@ -115,6 +115,18 @@ def test_state_knows_since_when() -> None:
     ]
 
 
+def test_new_records_begin_at_nothing() -> None:
+    """Counters begin at zero, and nobody is down, draining or known to have failed."""
+    status, board = _status(), BoardStatus(ActorStatus("aggregator"))
+    source, actor = status.source, status.actor
+    service = ServiceStatus(0.0, board, {}, {}, {})
+
+    assert {0} == {actor.starts, actor.crashes, source.attempts, source.payloads, source.confirmations}
+    assert {0} == {source.received_bytes, source.failures_total, status.batches, status.rejected.total()}
+    assert {0} == {board.upserted, board.removed, board.finished, board.dropped, board.conflated()}
+    assert {False} == {source.is_down, service.is_draining, bool(status.withdrawn)}
+
+
 def test_actor_knows_since_when() -> None:
     """Entering a state notes the time of it."""
     actor = ActorStatus("source:file")

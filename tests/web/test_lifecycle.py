@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from actors.errors import CoreFailure
 from actors.status import ActorStatus, BoardStatus, ServiceStatus
-from web.lifecycle import Exit, live
+from web.lifecycle import Exit, Life
 from web.server import address_of, listen
 
 pytestmark = pytest.mark.anyio
@@ -54,9 +54,7 @@ async def lived(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> E
     codes: list[Exit] = []
 
     async def run() -> None:
-        codes.append(
-            await live(tree, app, sock, status, drain_s=0.0, started=lambda: None, stopping=ignore)
-        )
+        codes.append(await Life(tree, app, sock, status, 0.0, lambda: None, ignore).run())
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
