@@ -55,15 +55,17 @@ class Admission(Struct, frozen=True):
 def admit(batch: Batch, bounds: Bounds) -> Steps[Admission]:
     """Let through what keeps the rules; all else becomes removals, the last of two equal ids wins."""
     accepted: dict[SourceMatchId, Match] = {}
+    unread = {removal.source_match_id for removal in batch.removals}
     removed = {removal.source_match_id: removal for removal in batch.removals}
     rejected = Counter(removal.reason for removal in batch.removals if removal.reason in _REASONS)
     for count, match in enumerate(batch.matches):
         if count % SLICE == 0:
             yield
         match_id = match.source_match_id
-        if match_id in accepted:
+        if accepted.pop(match_id, None) is not None or match_id in unread:
             rejected[Reason.DUPLICATE] += 1
-            del accepted[match_id]
+        if match_id in unread:
+            continue  # which of the two is the last cannot be told, so neither is believed
         if (reason := fault(match, bounds)) is not None:
             rejected[reason] += 1
             removed[match_id] = Removal(match_id, reason)

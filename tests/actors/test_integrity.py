@@ -199,3 +199,14 @@ def test_clean_match_is_the_same_object(league: str | None) -> None:
     clean = match(league=league, source_time=1_700_000_000.0)
 
     assert cleaned(clean) is clean
+
+
+def test_id_that_was_read_and_could_not_be_read_is_taken_off() -> None:
+    """Twice in one list, once unreadable: nobody can tell which is the last, so there is no price."""
+    twice = batch([match("a"), match("b")], removals=[Removal(SourceMatchId("a"), Reason.INCOMPLETE)])
+
+    admission = finish(admit(twice, BOUNDS))
+
+    assert ["b"] == [one.source_match_id for one in admission.batch.matches]
+    assert ["a"] == [one.source_match_id for one in admission.batch.removals]
+    assert {Reason.INCOMPLETE: 1, Reason.DUPLICATE: 1} == admission.rejected
