@@ -1,0 +1,77 @@
+"""Restart window and backoff against plain models that keep the whole history."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.backoff import Backoff, RestartWindow
+
+# In halves of a second, so that sums are exact and the edges of the windows are met.
+GAPS = st.lists(
+    st.one_of(st.integers(0, 80), st.sampled_from([119, 120, 121, 1199, 1200, 1201])), max_size=25
+)
+
+
+def _model(crashes: list[float]) -> list[float | None]:
+    """Give the quarantine after each crash, from the text of design 6, over all that went before."""
+    verdicts: list[float | None] = []
+    counted: list[float] = []
+    length, readmitted, calm_since = 60.0, None, 0.0
+    for now in crashes:
+        if now - calm_since > 600:
+            length, readmitted = 60.0, None
+        counted.append(now)
+        within = sum(now - one <= 60 for one in counted)
+        on_probation = readmitted is not None and now - readmitted <= 60
+        if within <= 3 and not on_probation:
+            verdicts.append(None)
+            calm_since = now
+            continue
+        verdicts.append(length)
+        readmitted = calm_since = now + length
+        length = min(2 * length, 900.0)
+        counted.clear()
+    return verdicts
+
+
+@given(GAPS)
+@settings(max_examples=300, derandomize=True)
+def test_every_verdict_is_the_models(gaps: list[int]) -> None:
+    """Whatever the crashes, each is judged as its whole history says; none falls into a quarantine."""
+    window = RestartWindow()
+    crashes: list[float] = []
+    verdicts: list[float | None] = []
+    now = 0.0
+    for gap in gaps:
+        now += gap / 2
+        crashes.append(now)
+        verdicts.append(window.crashed(now))
+        now += verdicts[-1] or 0.0
+
+    assert _model(crashes) == verdicts
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 1.0, 59.5, 60.0, 60.5]))), st.integers())
+@settings(max_examples=300, derandomize=True)
+def test_every_delay_is_within_the_models_bound(history: list[tuple[bool, float]], seed: int) -> None:
+    """uniform(0, min(cap, 0.5 * 2**n)), n counting the failures since the last 60 s of success."""
+    backoff = Backoff(30.0, Random(seed))
+    now, failures = 0.0, 0
+    good_since: float | None = None
+    delays: list[tuple[float, float]] = []
+    for is_good, gap in history:
+        now += gap
+        if good_since is not None and now - good_since >= 60:
+            failures = 0
+        if is_good:
+            backoff.succeeded(now)
+            good_since = now if good_since is None else good_since
+            continue
+        good_since = None
+        delays.append((backoff.failed(now), min(30.0, 0.5 * 2**failures)))
+        failures += 1
+
+    assert all(0.0 <= delay <= bound for delay, bound in delays)
