@@ -21,7 +21,7 @@ from actors.errors import ConfigError
 from actors.integrity import clean_name
 from actors.kinds import Kind, PolledOptions, SourceOptions
 from actors.messages import BookmakerId, SourceName
-from actors.sources import KINDS
+from actors.plugins import kind_named
 
 S = TypeVar("S")
 
@@ -127,9 +127,12 @@ def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceS
     at = f"sources.{name}"
     if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not isinstance(expanded, dict):
         raise _Invalid(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
-    kind = KINDS.get(str(expanded.get("kind")))
-    if kind is None:
-        raise _Invalid(f"{at}.kind was {raw.get('kind')!r}, must be one of {', '.join(sorted(KINDS))}")
+    if "kind" not in expanded:
+        raise _Invalid(f"{at}.kind is missing")
+    try:
+        kind = kind_named(str(expanded["kind"]))
+    except ConfigError as error:
+        raise _Invalid(f"{at}.{error}") from error
     options = _converted(raw, expanded, kind.options, at)
     if options.book_sum_min >= options.book_sum_max:
         raise _Invalid(f"{at}.book_sum_min was {options.book_sum_min}, must be below book_sum_max")

@@ -19,6 +19,8 @@ actors.sources.simulated actors.sources.simulated_prices actors.sources.simulate
 
 actors.aggregator actors.bookmaker actors.desk actors.source actors.source_edges actors.ticking
 
+actors.plugins
+
 actors.settings actors.system
 
 web web.answers web.app web.capabilities web.guard web.lifecycle web.negotiation web.odds web.probes

@@ -1,4 +1,4 @@
-"""The command line: `oddsboard serve | check-config | version`, and the exit codes.
+"""The command line: `oddsboard serve | check-config | sources | version`, and the exit codes.
 
 0 stopped, 70 core failure, 71 cannot bind, 78 configuration error; a second signal ends the process
 at once with 128 and its number.
@@ -15,14 +15,17 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from random import Random
+from typing import get_type_hints
 
 import anyio
 import structlog
+from msgspec.structs import fields
 
 from actors import logs
 from actors.clock import SystemClock
 from actors.errors import BindError, ConfigError
 from actors.kinds import PolledOptions
+from actors.plugins import installed
 from actors.settings import Settings, load, parse_bind
 from actors.system import System
 from web.app import create_app
@@ -43,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 code = _serve(load(given.config), given.bind)
             case "check-config":
                 code = _check(given.config, load(given.config))
+            case "sources":
+                code = _sources()
             case _:
                 code = _version()
     except ConfigError as error:
@@ -95,6 +100,21 @@ def _check(path: Path, settings: Settings) -> Exit:
     return Exit.STOPPED
 
 
+def _sources() -> Exit:
+    for kind, origin in installed():
+        print(f"{kind.name} ({origin})")
+        types = get_type_hints(kind.options)
+        for option in fields(kind.options):
+            if option.name != "kind":
+                shown = "required" if option.required else f"default {option.default!r}"
+                print(f"  {option.name}: {_type_name(types[option.name])}, {shown}")
+    return Exit.STOPPED
+
+
+def _type_name(kind: object) -> str:
+    return kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
+
+
 def _version() -> Exit:
     print(f"oddsboard {version('oddsboard')}")
     return Exit.STOPPED
@@ -110,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     serve = commands.add_parser("serve", help="run the service")
     check = commands.add_parser("check-config", help="validate a configuration and say what it would run")
+    commands.add_parser("sources", help="list the kinds of source and their options")
     commands.add_parser("version", help="print the version")
     for command in (serve, check):
         command.add_argument("--config", type=Path, default=DEFAULT_CONFIG, metavar="FILE")

@@ -1,0 +1,56 @@
+"""Kinds of source by name: the built-in ones, and those that other packages bring.
+
+A package adds a kind with an entry point in the group `oddsboard.sources`: its name is the kind's,
+its object a `PolledKind` or a `TickingKind` of `actors.kinds`. One is loaded when a configuration
+names it, so that a broken package harms only those who use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+
+from actors.errors import ConfigError
+from actors.kinds import Kind, PolledKind, SourceOptions, TickingKind
+from actors.sources import KINDS
+
+GROUP = "oddsboard.sources"
+
+
+def kind_named(name: str) -> Kind:
+    """Give the kind of that name, a built-in one first.
+
+    Raises: ConfigError if there is none, or if the package that should bring it cannot.
+    """
+    if name in KINDS:
+        return KINDS[name]
+    found = [point for point in entry_points(group=GROUP) if point.name == name]
+    if len(found) != 1:
+        known = ", ".join(sorted({*KINDS, *(point.name for point in entry_points(group=GROUP))}))
+        many = f", which {len(found)} installed packages bring" if found else ""
+        raise ConfigError(f"kind was {name!r}{many}, must be one of {known}")
+    return _loaded(found[0])
+
+
+def installed() -> Iterator[tuple[Kind, str]]:
+    """Go through all kinds and where each is from. Raises: ConfigError for one that cannot be loaded."""
+    for kind in KINDS.values():
+        yield kind, "built in"
+    for point in entry_points(group=GROUP):
+        if point.name not in KINDS:
+            yield _loaded(point), point.dist.name if point.dist else "unknown package"
+
+
+def _loaded(point: EntryPoint) -> Kind:
+    at = f"entry point {point.name} = {point.value}"
+    try:
+        kind = point.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"{at}: cannot be loaded: {error}") from error
+    if not isinstance(kind, PolledKind | TickingKind):
+        raise ConfigError(f"{at}: was a {type(kind).__name__}, must be a PolledKind or a TickingKind")
+    if kind.name != point.name:
+        raise ConfigError(f"{at}: its kind is named {kind.name!r}, must be {point.name!r}")
+    if not issubclass(kind.options, SourceOptions):
+        raise ConfigError(f"{at}: its options must be a subclass of SourceOptions")
+    return kind

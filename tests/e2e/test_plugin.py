@@ -1,0 +1,118 @@
+"""A kind of source from another package: the README's example, installed and served as it stands there."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.http_peer import http_peer, respond
+from tests.support.process import ROOT, service
+from tests.support.waiting import eventually
+
+CONFIG = """
+[sources.text]
+kind = "lines"
+url = "{url}"
+poll_interval_s = 60
+[bookmakers.one]
+name = "One"
+source = "text"
+key = "alpha"
+[bookmakers.two]
+name = "Two"
+source = "text"
+key = "beta"
+"""
+BODY = b"m1|Alder Town|Birch United|alpha|1.95|3.60|4.20\nm1|Alder Town|Birch United|beta|2.00|3.50|4.00\n"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the package of the README into a folder of its own, from no index, and give the folder."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    package, target = tmp_path_factory.mktemp("package"), tmp_path_factory.mktemp("installed")
+    for name, language in (("pyproject.toml", "toml"), ("oddsboard_lines.py", "python")):
+        blocks = re.findall(rf"```{language}\n(.*?)```", readme, re.DOTALL)
+        (package / name).write_text(blocks[-1], "utf-8")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+    subprocess.run([*pip, "--no-build-isolation", "--target", str(target), str(package)], check=True)
+    return target
+
+
+def _ran(installed: Path, *arguments: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "web", *arguments],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_an_installed_kind_is_listed(installed: Path) -> None:
+    """`sources` names it with its package and its options."""
+    code, out, err = _ran(installed, "sources")
+
+    assert (0, "") == (code, err)
+    assert re.search(r"^lines \(oddsboard-lines\)\n(  .*\n)*  url: str, required\n", out, re.MULTILINE)
+
+
+def test_an_installed_kind_is_served(installed: Path, tmp_path: Path) -> None:
+    """A configuration names it like any other, and its odds are on the board."""
+    config = tmp_path / "lines.toml"
+    with http_peer() as peer:
+        peer.answers["/odds.txt"] = respond(BODY)
+        config.write_text(CONFIG.format(url=peer.url("/odds.txt")), "utf-8")
+        with service(config, {"PYTHONPATH": str(installed)}) as running:
+
+            def prices() -> list[tuple[str, list[float]]]:
+                answer = json.loads(httpx2.get(f"{running.base}/api/odds").content)
+                return [(one["id"], one["odds"]) for one in answer.get("matches", [])]
+
+            eventually(lambda: len(prices()) == 2, "both bookmakers are on the board")
+            shown = prices()
+
+    assert [("one_m1", [1.95, 3.6, 4.2]), ("two_m1", [2.0, 3.5, 4.0])] == shown
+
+
+def test_its_keys_are_checked_as_well(installed: Path, tmp_path: Path) -> None:
+    """What the package says of a key reaches the operator."""
+    config = tmp_path / "lines.toml"
+    config.write_text(CONFIG.format(url="http://127.0.0.1:9/").replace("beta", "b3ta"), "utf-8")
+
+    code, _, err = _ran(installed, "check-config", "--config", str(config))
+
+    assert 78 == code
+    assert "bookmakers.two.key was 'b3ta', must be letters" in err
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("nowhere:KIND", "cannot be loaded"),
+        ("json:nothing", "cannot be loaded"),
+        ("json:dumps", "must be a PolledKind or a TickingKind"),
+        ("actors.sources.simulated:KIND", "must be 'broken'"),
+    ],
+)
+def test_a_broken_package_harms_only_who_uses_it(tmp_path: Path, value: str, told: str) -> None:
+    """It is refused with its entry point's name, and everything else goes on without it."""
+    info = tmp_path / "broken-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n", "utf-8")
+    (info / "entry_points.txt").write_text(f"[oddsboard.sources]\nbroken = {value}\n", "utf-8")
+    config = tmp_path / "broken.toml"
+    config.write_text(CONFIG.format(url="http://127.0.0.1:9/").replace('"lines"', '"broken"'), "utf-8")
+
+    code, _, err = _ran(tmp_path, "check-config", "--config", str(config))
+
+    assert (78, True, True) == (code, "broken" in err, told in err)
+    assert 0 == _ran(tmp_path, "check-config")[0]
