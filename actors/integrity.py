@@ -110,6 +110,13 @@ def clean_name(name: str) -> str:
 
     At most 128 characters; empty when nothing visible is left.
     """
+    if (
+        name.isascii()
+        and name.isprintable()
+        and len(name) <= MAX_NAME_CHARS
+        and " ".join(name.split()) == name
+    ):
+        return name  # as nearly all are
     return _cleaned(name[:MAX_RAW_CHARS])
 
 

@@ -108,7 +108,7 @@ def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal | None:
     division = " ".join(filter(None, map(cell, layout.division)))
     home, away = clean_name(cell(layout.home)), clean_name(cell(layout.away))
     day = _day(cell(layout.date))
-    known_day = cell(layout.date) if day is None else f"{day:%Y%m%d}"
+    known_day = cell(layout.date) if day is None else day.isoformat().replace("-", "")
     match_id = match_id_of(division, known_day, home, away)
     try:
         start = None if day is None else _start(day, cell(layout.time))
@@ -128,8 +128,9 @@ def match_id_of(*parts: str) -> SourceMatchId:
     return SourceMatchId(text)
 
 
-@lru_cache(maxsize=8192)
 def _escaped(part: str) -> str:
+    if part.isascii() and part.replace(" ", "").isalnum():
+        return part.replace(" ", ".")  # as nearly all are
     return _UNSAFE.sub(
         lambda found: b"." if found[0] == b" " else b"~%02X" % ord(found[0]), part.encode()
     ).decode()

@@ -28,7 +28,8 @@ def csv_body(rows: int, shift: int = 0) -> bytes:
     for row in range(rows):
         home = 1.8 + (row * 7 + shift) % 90 / 100
         prices = ",".join(f"{home:.2f},3.40,4.10" for _ in KEYS)
-        lines.append(f"E0,{date},15:00,Home {row},Away {row},{prices},{filler}")
+        home_team, away_team = f"Home {row // 150}", f"Away {row % 150}"
+        lines.append(f"E0,{date},15:00,{home_team},{away_team},{prices},{filler}")
     return "\r\n".join(lines).encode()
 
 
