@@ -145,12 +145,11 @@ class Board:
 
     def _stamped(self, bookmaker: BookmakerId) -> Book:
         """Give the book with the versions of the views that show something else than in the base."""
-        book, after, version = self._books[bookmaker], self._after[bookmaker], self._base.version + 1
-        pairs = [(old, after[match_id]) for match_id, old in self._before[bookmaker].items()]
-        if not any(is_other(old, new) for old, new in pairs):
+        book, version = self._books[bookmaker], self._base.version + 1
+        before, after = self._before[bookmaker], self._after[bookmaker]
+        if not any(is_other(old, after[match_id]) for match_id, old in before.items()):
             return book
-        shown = ((_named(old), _named(new)) for old, new in pairs)
-        if not any(is_other(old, new) for old, new in shown):
+        if not any(is_other(_named(old), _named(after[match_id])) for match_id, old in before.items()):
             return msgspec.structs.replace(book, v1_version=version)
         return msgspec.structs.replace(book, v1_version=version, v2_version=version)
 
