@@ -69,11 +69,10 @@ class AggregatorActor:
         while waiting and (batch := self._intake.get_nowait()) is not None:
             applied.append(await self._apply(board, batch))
             waiting -= 1
-        while not self._published.replace(base, snapshot := board.commit()):
+        while not self._published.replace(base, snapshot := self._committed(board)):
             base = self._published.read()
             board = Board(base, self._published.rules)
-            now = self._clock.now()
-            applied = [await in_slices(board.apply(batch, now)) for batch in self._intake.taken]
+            applied = [await self._apply_again(board, batch) for batch in self._intake.taken]
         self._intake.settle()
         self._note(base, snapshot, applied, elapsed_s() - began)
 
@@ -81,6 +80,19 @@ class AggregatorActor:
         applied = await in_slices(board.apply(batch, self._clock.now()))
         self._intake.keep()
         return applied
+
+    async def _apply_again(self, board: Board, batch: Batch) -> Applied:
+        self._intake.in_hand = batch
+        applied = await in_slices(board.apply(batch, self._clock.now()))
+        self._intake.in_hand = None
+        return applied
+
+    def _committed(self, board: Board) -> Snapshot:
+        if len(self._intake.taken) == 1:  # then there is nobody else to blame
+            self._intake.in_hand = self._intake.taken[0]
+        snapshot = board.commit()
+        self._intake.in_hand = None
+        return snapshot
 
     def _recover(self) -> None:
         """Begin where the last instance crashed: without the batch that it had in hand."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import anyio
 import structlog
 
 from actors.bus import Bus
@@ -55,19 +56,33 @@ class BookmakerActor:
 
     async def run(self) -> None:
         """Publish a batch for every delivery; waits for deliveries only, and gives way in between."""
-        self._set_aside.recover()
-        self._inbox.settle()
-        self._refresh.set()
+        self._recover()
         while True:
             delivery = await self._inbox.get()
             if self._set_aside.begin(delivery.list_id):
-                await self._deliver(delivery)
+                try:
+                    await self._deliver(delivery)
+                except anyio.get_cancelled_exc_class():
+                    self._set_aside.end()  # it did not die of this list
+                    raise
             else:
                 self._fail(
                     delivery.scope, f"set aside: list {delivery.list_id} has crashed this actor twice"
                 )
             self._set_aside.end()
             self._inbox.settle()
+
+    def _recover(self) -> None:
+        """Begin where the last instance ended: ask for a fresh list, for something of the old is lost.
+
+        What is still pending and builds on the list in hand must not vouch for it: a change is missing.
+        """
+        culprit = self._set_aside.recover()
+        self._inbox.settle()
+        self._inbox.discard(
+            lambda item: isinstance(item, Batch) and not item.complete and item.list_id == culprit
+        )
+        self._refresh.set()
 
     async def _deliver(self, delivery: Document | Batch) -> None:
         try:

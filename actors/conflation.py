@@ -1,7 +1,8 @@
 """How something newer is laid over something older that nobody has taken yet.
 
 Pure. A newer complete list replaces, a newer delta is merged in key by key, a confirmation only
-moves the time; nothing newer is ever replaced by something older.
+moves the time. What names another list than the one that waits replaces it: that one no longer holds.
+Nothing newer is ever replaced by something older.
 """
 
 from __future__ import annotations

@@ -53,7 +53,10 @@ class Admission(Struct, frozen=True):
 
 
 def admit(batch: Batch, bounds: Bounds) -> Steps[Admission]:
-    """Let through what keeps the rules; all else becomes removals, the last of two equal ids wins."""
+    """Let through what keeps the rules; all else becomes removals.
+
+    Of two matches with one id the last wins; of a match and a removal that the source gave, neither.
+    """
     accepted: dict[SourceMatchId, Match] = {}
     unread = {removal.source_match_id for removal in batch.removals}
     removed = {removal.source_match_id: removal for removal in batch.removals}
@@ -62,7 +65,7 @@ def admit(batch: Batch, bounds: Bounds) -> Steps[Admission]:
         if count % SLICE == 0:
             yield
         match_id = match.source_match_id
-        if accepted.pop(match_id, None) is not None or match_id in unread:
+        if accepted.pop(match_id, None) is not None or match_id in removed:
             rejected[Reason.DUPLICATE] += 1
         if match_id in unread:
             continue  # which of the two is the last cannot be told, so neither is believed

@@ -82,7 +82,9 @@ def complete_changes(book: Book, batch: Batch, left: Left, last_start: float) ->
         else:
             _compare(found, old, match, batch, left)
         gone.pop(match.source_match_id, None)
-    for match_id, entry in gone.items():
+    for count, (match_id, entry) in enumerate(gone.items()):
+        if count % SLICE == 0:
+            yield
         found.note(match_id, entry, None)
     return found
 
@@ -114,7 +116,9 @@ def is_doubtful(book: Book, batch: Batch, now: Instant) -> Steps[bool]:
     not lost.
     """
     listed = {match.source_match_id for match in batch.matches}
+    yield
     listed.update(removal.source_match_id for removal in batch.removals)
+    yield
     ahead = lost = 0
     for count, entry in enumerate(entries_of(book.chunks)):
         if count % SLICE == 0:

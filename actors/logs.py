@@ -32,7 +32,7 @@ def configure(level: str, stream: TextIO) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     for noisy in ("httpx2", "httpcore2", "asyncio", "hypercorn"):  # every request, selector, socket
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+        logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),

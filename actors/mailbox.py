@@ -72,7 +72,7 @@ class Mailbox(Generic[K, V]):
         """After a crash: give what was in hand, and put back what was laid down before it."""
         blamed, self.in_hand = self.in_hand, None
         back: dict[K, V] = {}
-        for item in self._taken:
+        for item in [one for one in self._taken if one is not blamed]:
             key = self._key(item)
             back[key] = self._merge(back[key], item) if key in back else item
         self._taken.clear()
@@ -83,6 +83,14 @@ class Mailbox(Generic[K, V]):
                 self._pending[key] = item
                 self._dirty.put_nowait(key)
         return blamed
+
+    def discard(self, goes: Callable[[V], bool]) -> None:
+        """Throw away what is pending and `goes`."""
+        self._pending = {key: item for key, item in self._pending.items() if not goes(item)}
+        while not self._dirty.empty():
+            self._dirty.get_nowait()
+        for key in self._pending:
+            self._dirty.put_nowait(key)
 
     def _take(self, key: K) -> V:
         self.in_hand = self._pending.pop(key)

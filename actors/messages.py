@@ -31,7 +31,8 @@ class Payload(Struct, frozen=True):
 
     `received_at` is Unix seconds. `received_mono` is the moment that the source vouches for: when a
     poll was sent, when a message was read, in monotonic seconds. `source_time` is the source's own
-    time for it (Unix seconds), where it gives one.
+    time for it (Unix seconds), where it gives one. Without `is_framed` nobody said how long it is, so
+    that it may have been cut.
     """
 
     source: SourceName
@@ -41,6 +42,7 @@ class Payload(Struct, frozen=True):
     received_at: float
     received_mono: float
     source_time: float | None = None
+    is_framed: bool = True
 
 
 class Document(Struct, frozen=True):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 
 from actors.errors import ConfigError
-from actors.kinds import Kind, PolledKind, SourceOptions, TickingKind
+from actors.kinds import Kind, PolledKind, PolledOptions, SourceOptions, TickingKind
 from actors.sources import KINDS
 
 GROUP = "oddsboard.sources"
@@ -45,12 +45,14 @@ def _loaded(point: EntryPoint) -> Kind:
     at = f"entry point {point.name} = {point.value}"
     try:
         kind = point.load()
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, SyntaxError, NameError, TypeError, ValueError) as error:
         raise ConfigError(f"{at}: cannot be loaded: {error}") from error
     if not isinstance(kind, PolledKind | TickingKind):
         raise ConfigError(f"{at}: was a {type(kind).__name__}, must be a PolledKind or a TickingKind")
     if kind.name != point.name:
         raise ConfigError(f"{at}: its kind is named {kind.name!r}, must be {point.name!r}")
-    if not issubclass(kind.options, SourceOptions):
-        raise ConfigError(f"{at}: its options must be a subclass of SourceOptions")
+    needed = PolledOptions if isinstance(kind, PolledKind) else SourceOptions
+    options: object = kind.options
+    if not (isinstance(options, type) and issubclass(options, needed)):
+        raise ConfigError(f"{at}: its options must be a subclass of {needed.__name__}")
     return kind

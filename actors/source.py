@@ -122,6 +122,7 @@ class SourceActor:
             received_at=received_at,
             received_mono=answer.asked_mono,
             source_time=answer.last_modified_at,
+            is_framed=answer.is_framed,
         )
         try:
             content = await in_slices(self._kind.decode(payload, self._options))

@@ -1,7 +1,7 @@
 """What each actor says of itself: plain records, written by their one owner, read by the probes.
 
-Below the actors, which fill them in, and beside the snapshot, which the state of a bookmaker is
-derived from: a state is computed from facts and never stored, so that it cannot contradict them.
+Below the actors, which fill them in, and beside the snapshot. The state of a bookmaker is derived from
+these facts and its book whenever somebody looks, and kept only to tell since when it has been so.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class SourceStatus:
 
 @dataclass(slots=True)
 class BookmakerStatus:
-    """One bookmaker; written by its actor, `withdrawn` and `state` by the aggregator.
+    """One bookmaker; written by its actor, `withdrawn` by the aggregator, `state` by who observes it.
 
     `errors` tells by scope what its part of the newest document lacked, and is empty while all can
     be read; `rejected` counts matches by reason; `withdrawn` holds the scopes whose withdrawal has

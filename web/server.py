@@ -8,6 +8,7 @@ import socket
 import anyio
 from hypercorn.asyncio import serve as hypercorn_serve
 from hypercorn.config import Config
+from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 from quart import Quart
 
 from actors.errors import BindError, CoreFailure
@@ -32,9 +33,11 @@ def listen(host: str, port: int) -> socket.socket:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SLOW_READER_MS)
         sock.bind((host, port))
         sock.listen(BACKLOG)
-    except OSError as error:
+    except (OSError, TypeError, ValueError) as error:  # the latter two for a host that is no name
         sock.close()
-        raise BindError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+        raise BindError(
+            f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}"
+        ) from error
     return sock
 
 
@@ -59,7 +62,10 @@ async def serve(app: Quart, sock: socket.socket, stop: anyio.Event) -> None:
     config.include_server_header = False
     config.accesslog = None
     config.errorlog = logging.getLogger("hypercorn.error")
-    with anyio.CancelScope(shield=True):
-        await hypercorn_serve(app, config, shutdown_trigger=stop.wait)
+    try:
+        with anyio.CancelScope(shield=True):
+            await hypercorn_serve(app, config, shutdown_trigger=stop.wait)
+    except (OSError, RuntimeError, ValueError, LifespanFailureError, LifespanTimeoutError) as error:
+        raise CoreFailure(f"the HTTP server failed: {error!r}") from error
     if not stop.is_set():
         raise CoreFailure("the HTTP server ended by itself")

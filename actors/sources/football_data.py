@@ -25,9 +25,9 @@ from msgspec import Struct
 from actors.errors import PayloadError
 from actors.integrity import Reason
 from actors.kinds import PolledKind, PolledOptions, Seconds, Target
-from actors.messages import Extract, Match, Payload, Removal, Scope
+from actors.messages import Extract, Match, Payload, Removal, Scope, SourceMatchId
 from actors.slices import SLICE, Steps
-from actors.sources.football_data_rows import MAX_CELL_CHARS, Fixture, Layout, read_fixture
+from actors.sources.football_data_rows import FINISHED, MAX_CELL_CHARS, Fixture, Layout, read_fixture
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
@@ -67,13 +67,17 @@ def check_key(key: str) -> None:
 
 
 def targets(options: FootballDataOptions) -> tuple[Target, ...]:
-    """Give the one file to poll; the scope is its name."""
-    return (Target(Scope(urlsplit(options.url).path.rpartition("/")[2] or "file"), options.url),)
+    """Give the one file to poll; the scope is its name, if that is plainly one and no secret."""
+    name = urlsplit(options.url).path.rpartition("/")[2]
+    scope = name if re.fullmatch(r"[A-Za-z0-9_-]{1,32}\.csv", name) else "file"
+    return (Target(Scope(scope), options.url),)
 
 
 def decode(payload: Payload, options: FootballDataOptions) -> Steps[Sheet]:
     """Read the file into a Sheet, in slices. Raises: PayloadError if it is not one of theirs."""
     del options
+    if not (payload.is_framed or payload.body.endswith(b"\n")):
+        raise PayloadError("the body ends within a line, and its length was not announced: it may be cut")
     rows = csv.reader(_text(payload.body), strict=True)  # a quote left open is a cut file
     layout = _layout(_next(rows))
     read: list[tuple[Fixture | Removal, list[str]]] = []
@@ -82,17 +86,16 @@ def decode(payload: Payload, options: FootballDataOptions) -> Steps[Sheet]:
             yield
         if (row := _next(rows)) is None:
             break
-        fixture = read_fixture(layout, row) if any(map(str.strip, row)) else None
-        if fixture is not None:
-            read.append((fixture, row))
+        if any(map(str.strip, row)):
+            read.append((read_fixture(layout, row), row))
     return Sheet(layout.columns, tuple(read), payload.source_time)
 
 
 def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extract]:
     """Read one bookmaker's prices, in slices. Raises: PayloadError if the file lacks its columns.
 
-    A blank triple is a match that the bookmaker does not offer; an incomplete or unreadable one is
-    rejected.
+    A blank triple is a match that the bookmaker does not offer, an incomplete or unreadable one is
+    rejected. A row that says so of a match listed above it takes that back, counted as a duplicate.
     """
     del options
     names = (f"{key}H", f"{key}D", f"{key}A")
@@ -101,19 +104,27 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
     home, draw, away = (sheet.columns[name] for name in names)
     matches: list[Match] = []
     removals: list[Removal] = []
+    listed: set[SourceMatchId] = set()
+    taken_back: set[SourceMatchId] = set()
     for count, (fixture, row) in enumerate(sheet.rows):
         if count % SLICE == 0:
             yield
         cells = (_cell(row, home), _cell(row, draw), _cell(row, away))
-        if not any(cells):
-            continue
-        if isinstance(fixture, Removal):
+        if not any(cells) or _is_finished(fixture):
+            taken_back.update({fixture.source_match_id} & listed)
+        elif isinstance(fixture, Removal):
             removals.append(fixture)
         elif not all(cells):
             removals.append(Removal(fixture.source_match_id, Reason.INCOMPLETE))
         else:
             matches.append(_match(fixture, cells, sheet.source_time))
-    return Extract(tuple(matches), tuple(removals))
+            listed.add(fixture.source_match_id)
+    removals += [Removal(match_id, Reason.DUPLICATE) for match_id in sorted(taken_back)]
+    return Extract(tuple(one for one in matches if one.source_match_id not in taken_back), tuple(removals))
+
+
+def _is_finished(fixture: Fixture | Removal) -> bool:
+    return isinstance(fixture, Removal) and fixture.reason == FINISHED
 
 
 def _match(fixture: Fixture, cells: tuple[str, str, str], source_time: float | None) -> Match:

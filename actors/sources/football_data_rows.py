@@ -23,6 +23,7 @@ from actors.messages import Removal, SourceMatchId
 LONDON: Final = ZoneInfo("Europe/London")
 MAX_CELL_CHARS = 256  # what is longer is no name, date or price, and must not fill the caches below
 MAX_ID_CHARS = 128
+FINISHED = "finished"
 _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 
 LEAGUES: Final[Mapping[str, str]] = {
@@ -94,8 +95,8 @@ class Layout(Struct, frozen=True):
         return layout
 
 
-def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal | None:
-    """Read a row that is not blank: a fixture, a rejection for an impossible date, None if it is over.
+def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
+    """Read a row that is not blank: a fixture, or why not: it is over, or its date is impossible.
 
     The id is built from division, date and teams, never from the time, which gets corrected.
     """
@@ -103,13 +104,13 @@ def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal | None:
     def cell(at: int) -> str:
         return row[at][:MAX_CELL_CHARS].strip() if 0 <= at < len(row) else ""
 
-    if cell(layout.result):
-        return None
     division = " ".join(filter(None, map(cell, layout.division)))
     home, away = clean_name(cell(layout.home)), clean_name(cell(layout.away))
     day = _day(cell(layout.date))
     known_day = cell(layout.date) if day is None else day.isoformat().replace("-", "")
     match_id = match_id_of(division, known_day, home, away)
+    if cell(layout.result):
+        return Removal(match_id, FINISHED)
     try:
         start = None if day is None else _start(day, cell(layout.time))
     except ValueError:

@@ -53,7 +53,7 @@ class Fetched(Struct, frozen=True):
     """A whole answer: its content, its validators and its Last-Modified as Unix seconds, if any.
 
     `asked_mono` is when it was asked for (monotonic seconds): no answer vouches for a later moment,
-    however long it waited to be read.
+    however long it waited to be read. `is_framed`: its length was announced, so it cannot be cut.
     """
 
     body: bytes
@@ -61,6 +61,7 @@ class Fetched(Struct, frozen=True):
     validators: Validators
     last_modified_at: float | None
     asked_mono: float
+    is_framed: bool = True
 
 
 class NotModified(Struct, frozen=True):
@@ -128,7 +129,8 @@ class PollingTransport:
         body = inflated(wire, response.headers.get("content-encoding", ""), self._limits.max_inflated_bytes)
         last_modified = _raw(response, b"last-modified")
         fresh = Validators(_raw(response, b"etag"), last_modified)
-        return Fetched(body, len(wire), fresh, http_date(last_modified), asked_mono)
+        is_framed = "content-length" in response.headers or "transfer-encoding" in response.headers
+        return Fetched(body, len(wire), fresh, http_date(last_modified), asked_mono, is_framed)
 
     async def _wire_body(self, response: httpx2.Response) -> bytes:
         limit = self._limits.max_payload_bytes

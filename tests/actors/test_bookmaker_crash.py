@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import anyio
+import anyio.lowlevel
 import pytest
 from structlog.testing import capture_logs
 
 from actors.status import ActorState
-from tests.support.bookmaker_desk import BookmakerDesk
-from tests.support.builders import match
+from tests.support.bookmaker_desk import BookmakerDesk, Endless
+from tests.support.builders import batch, match
+from tests.support.hostile import Matches, with_matches
 from tests.support.supervision import supervised
 from tests.support.virtual import settle
 
@@ -101,3 +103,40 @@ async def test_siblings_are_untouched() -> None:
 
     assert [f"list-{second}" for second in range(30)] == [one.list_id for one in good.published]
     assert (1, 0) == (good.status.actor.starts, good.status.actor.crashes)
+
+
+async def test_a_lost_change_is_not_vouched_for() -> None:
+    """What builds on the list that the lost change belonged to is thrown away: it would hide the loss."""
+    desk = BookmakerDesk()
+    hostile = with_matches(batch(complete=False), Matches([match("a")], _bug))
+
+    async with supervised(desk.child):
+        desk.inbox.put_nowait(batch([match()]))
+        await settle()
+        desk.inbox.put_nowait(hostile)
+        desk.inbox.put_nowait(batch(complete=False, scope="other"))
+        desk.inbox.put_nowait(batch([match("b")], list_id="list-2", scope="fresh"))
+        await settle()
+
+    assert [("list-1", True), ("list-2", True)] == [(one.list_id, one.complete) for one in desk.published]
+    assert 1 == desk.status.actor.crashes
+
+
+async def test_being_stopped_is_not_the_lists_fault() -> None:
+    """A quarantine in the middle of a delivery sets nothing aside, however often it happens."""
+    desk = BookmakerDesk()
+    async with supervised(desk.child) as supervisor:
+        for _ in range(3):
+            desk.offer(Endless(), "slow")
+            await anyio.lowlevel.checkpoint()
+            await anyio.lowlevel.checkpoint()
+            supervisor.quarantine(desk.status.actor.name, "something else")
+            await anyio.sleep(2000)
+        desk.offer((match(),), "slow")
+        await settle()
+
+    assert (["slow"], 0) == ([one.list_id for one in desk.published], desk.status.actor.crashes)
+
+
+def _bug() -> None:
+    raise ValueError("bug")

@@ -124,3 +124,24 @@ def test_recovered_items_of_one_key_keep_their_order(newer: int) -> None:
     box.recover()
 
     assert [Item("a", tuple(range(2 + newer)))] == _drained(box)
+
+
+def test_culprit_that_was_laid_down_before_is_not_put_back() -> None:
+    """Taken in hand again, as in the replay of a turn, it is given up like any other culprit."""
+    box = _filled("a", "b")
+    for _ in range(2):
+        box.get_nowait()
+        box.keep()
+    box.in_hand = box.taken[0]
+
+    assert Item("a", (0,)) == box.recover()
+    assert [Item("b", (1,))] == _drained(box)
+
+
+def test_what_is_discarded_is_gone_and_the_rest_keeps_its_order() -> None:
+    """Throwing away leaves no key behind that nothing waits for."""
+    box = _filled("a", "b", "c")
+    box.discard(lambda item: item.key == "b")
+
+    assert 2 == box.depth
+    assert [Item("a", (0,)), Item("c", (2,))] == _drained(box)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from msgspec import structs
 
 from actors.errors import PayloadError
 from actors.integrity import Reason
-from actors.slices import SLICE
+from actors.slices import SLICE, finish
 from actors.sources.football_data import KIND
 from tests.support.football_data import (
     COLUMNS,
@@ -192,3 +193,45 @@ def test_an_error_shows_little_of_what_was_found() -> None:
     assert len(str(caught.value)) < 200
     assert "'Div' or 'Country'" in str(caught.value)
     assert COLUMNS[0] == "Div"
+
+
+@pytest.mark.parametrize(
+    "later",
+    [changed(B365H="", B365D="", B365A=""), changed(B365H="2.20", B365D="")],
+    ids=["withdrawn", "incomplete"],
+)
+def test_a_later_row_takes_an_earlier_price_back(later: tuple[str, ...]) -> None:
+    """Twice in one file: the last wins, also when it says that there is no price; it is counted."""
+    other = changed(HomeTeam="Cedar City")
+    admission = judged(csv_bytes(ROW, other, later))
+
+    assert [match.home for match in admission.batch.matches] == ["Cedar City"]
+    assert admission.rejected[Reason.DUPLICATE] == 1
+
+
+def test_a_later_row_with_the_result_takes_an_earlier_price_back() -> None:
+    """A match that is over in its last row is not on offer."""
+    header = (*COLUMNS, "FTHG")
+    body = csv_bytes((*ROW, ""), (*changed(HomeTeam="Cedar City"), ""), (*ROW, "2"), header=header)
+
+    assert [match.home for match in shown(body)] == ["Cedar City"]
+
+
+def test_a_price_cut_in_two_is_never_read() -> None:
+    """Without an announced length a file must end with a line: `12.50` cut to `12` is a price too."""
+    body = csv_bytes(ROW, changed(HomeTeam="Cedar City", B365H="1.30", B365D="5.50", B365A="12.50"))
+    cut = body[: -len(".50\r\n")]
+
+    assert [match.away_price for match in shown(cut)] == [3.6, 12.0]  # framed: nobody cut it
+    with pytest.raises(PayloadError, match="may be cut"):
+        finish(KIND.decode(structs.replace(payload(cut), is_framed=False), OPTIONS))
+    whole = finish(KIND.decode(structs.replace(payload(body), is_framed=False), OPTIONS))
+    assert len(whole.rows) == 2
+
+
+@pytest.mark.parametrize("tail", ["s3cret", "file.csv?key=s3cret", "s3cret/"])
+def test_the_scope_tells_nothing_of_the_address(tail: str) -> None:
+    """It is shown to everybody: only what is plainly a file's name becomes one."""
+    options = structs.replace(OPTIONS, url=f"https://feed.example/{tail}")
+
+    assert [target.scope in {"file", "file.csv"} for target in KIND.targets(options)] == [True]
