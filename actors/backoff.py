@@ -57,8 +57,7 @@ class RestartWindow:
     `LONGEST_QUARANTINE_S`; `FORGIVEN_AFTER_S` without a crash starts anew.
     """
 
-    def __init__(self, max_crashes: int = MAX_CRASHES) -> None:
-        self._max_crashes = max_crashes
+    def __init__(self) -> None:
         self._crashes: deque[float] = deque()
         self._quarantine_s = FIRST_QUARANTINE_S
         self._readmitted: float | None = None
@@ -72,7 +71,7 @@ class RestartWindow:
         while now - self._crashes[0] > WINDOW_S:
             self._crashes.popleft()
         on_probation = self._readmitted is not None and now - self._readmitted <= WINDOW_S
-        if len(self._crashes) <= self._max_crashes and not on_probation:
+        if len(self._crashes) <= MAX_CRASHES and not on_probation:
             return None
         return self.quarantined(now)
 

@@ -53,7 +53,6 @@ class Document(Struct, frozen=True):
     content: object
     received_at: float
     received_mono: float
-    source_time: float | None
     stale_after_s: float
 
 

@@ -136,7 +136,6 @@ class SourceActor:
             content=content,
             received_at=received_at,
             received_mono=answer.asked_mono,
-            source_time=answer.last_modified_at,
             stale_after_s=self._options.staleness_s,
         )
 

@@ -148,6 +148,7 @@ class BoardStatus:
     removed: int = 0
     finished: int = 0
     dropped: int = 0
+    received: Callable[[], int] = lambda: 0
     conflated: Callable[[], int] = lambda: 0
 
 

@@ -61,6 +61,7 @@ class System:
         self.supervisor = Supervisor(self._children(), clock)
 
     def _connect_records(self) -> None:
+        self.status.board.received = lambda: self._intake.received
         self.status.board.conflated = lambda: self._intake.conflated
         self.status.board.actor.mailbox_depth = lambda: self._intake.depth
         for name, inbox in self._inboxes.items():

@@ -40,7 +40,7 @@ def take_in(base: Snapshot, body: bytes, keys: Sequence[str]) -> Snapshot:
     """Take a payload the whole way: decode once, extract, admit and apply per bookmaker, commit."""
     payload = Payload(SourceName("bench"), SCOPE, ListId("list"), body, NOW.wall, NOW.mono, NOW.wall)
     content = finish(KIND.decode(payload, OPTIONS))
-    document = Document(SCOPE, payload.list_id, content, NOW.wall, NOW.mono, NOW.wall, 3600.0)
+    document = Document(SCOPE, payload.list_id, content, NOW.wall, NOW.mono, 3600.0)
     board = Board(base, RULES)
     for key in keys:
         extract = finish(KIND.extract(content, key, OPTIONS))

@@ -9,7 +9,7 @@ from tests.support.virtual import WALL_0
 
 
 def _document(list_id: str = "list-1", mono: float = 0.0) -> Document:
-    return Document(SCOPE, ListId(list_id), object(), WALL_0 + mono, mono, None, 30.0)
+    return Document(SCOPE, ListId(list_id), object(), WALL_0 + mono, mono, 30.0)
 
 
 def test_newest_document_is_the_one_that_waits() -> None:
@@ -44,7 +44,7 @@ def test_confirmation_moves_the_time_of_its_document() -> None:
 
     merged = merged_deliveries(document, confirmation)
 
-    assert Document(SCOPE, document.list_id, document.content, WALL_0, 9.0, None, 30.0) == merged
+    assert Document(SCOPE, document.list_id, document.content, WALL_0, 9.0, 30.0) == merged
 
 
 def test_batches_on_delivery_are_merged_as_batches() -> None:

@@ -53,13 +53,6 @@ def test_steady_crashes_below_the_intensity_are_restarted_for_ever() -> None:
     assert {None} == {window.crashed(20.001 * number) for number in range(1000)}
 
 
-def test_window_of_another_size() -> None:
-    """The number of crashes that are restarted may be set."""
-    window = RestartWindow(max_crashes=0)
-
-    assert window.crashed(0.0) == 60.0
-
-
 def test_quarantine_doubles_up_to_a_quarter_of_an_hour() -> None:
     """After readmission one crash within 60 s is enough, for twice as long, up to 15 min."""
     window, now = RestartWindow(), 1000.0

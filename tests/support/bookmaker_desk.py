@@ -46,7 +46,7 @@ class BookmakerDesk:
         """Put a document received now into the inbox; an exception as its content is raised."""
         now = VirtualClock().now()
         self.inbox.put_nowait(
-            Document(Scope(scope), ListId(list_id), content, now.wall, now.mono, None, stale_after_s=30.0)
+            Document(Scope(scope), ListId(list_id), content, now.wall, now.mono, stale_after_s=30.0)
         )
 
     def _start(self) -> BookmakerActor:
