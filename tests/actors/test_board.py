@@ -6,32 +6,16 @@ from math import inf
 
 import pytest
 
-from actors.board import Applied, Board, BoardRules
+from actors.board import Applied, Board
 from actors.chunks import entries_of
 from actors.clock import Instant
 from actors.listing import Verdict
 from actors.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId
 from actors.slices import finish
 from actors.snapshot import Snapshot
-from tests.support.builders import BOOKMAKER, SCOPE, batch, match
+from tests.support.boards import ALDER, BIRCH, EMPTY, RULES, START, after, versions
+from tests.support.builders import SCOPE, batch, match
 from tests.support.virtual import WALL_0
-
-RULES = BoardRules()
-ALDER, BIRCH = BOOKMAKER, BookmakerId("birch")
-EMPTY = Snapshot.empty(1000, (ALDER, BIRCH))
-START = Instant(0.0, WALL_0)
-
-
-def _after(base: Snapshot, *batches: Batch, now: Instant = START) -> Snapshot:
-    board = Board(base, RULES)
-    for one in batches:
-        finish(board.apply(one, now))
-    return board.commit()
-
-
-def _versions(snapshot: Snapshot, bookmaker: BookmakerId = ALDER) -> tuple[int, int, int]:
-    book = snapshot.books[bookmaker]
-    return snapshot.version, book.v1_version, book.v2_version
 
 
 def _ids(snapshot: Snapshot, bookmaker: BookmakerId = ALDER) -> list[str]:
@@ -40,10 +24,10 @@ def _ids(snapshot: Snapshot, bookmaker: BookmakerId = ALDER) -> list[str]:
 
 def test_first_list_is_published_in_order() -> None:
     """A complete list is shown at the next version, ordered by id."""
-    snapshot = _after(EMPTY, batch([match("b"), match("a"), match("-")]))
+    snapshot = after(EMPTY, batch([match("b"), match("a"), match("-")]))
 
     assert _ids(snapshot) == ["alder_-", "alder_a", "alder_b"]
-    assert _versions(snapshot) == (1001, 1001, 1001)
+    assert versions(snapshot) == (1001, 1001, 1001)
     assert (3, 3, True) == (
         snapshot.books[ALDER].count,
         snapshot.books[ALDER].named,
@@ -53,17 +37,17 @@ def test_first_list_is_published_in_order() -> None:
 
 def test_base_stays_as_it_was() -> None:
     """A board never touches the snapshot that it was made from."""
-    base = _after(EMPTY, batch([match("a")]))
+    base = after(EMPTY, batch([match("a")]))
     before = (base.version, base.books[ALDER], _ids(base))
 
-    _after(base, batch([match("b")], received_mono=1.0))
+    after(base, batch([match("b")], received_mono=1.0))
 
     assert before == (base.version, base.books[ALDER], _ids(base))
 
 
 def test_nothing_applied_gives_the_base_itself() -> None:
     """Without a change there is no new snapshot, whatever time it is."""
-    board = Board(_after(EMPTY, batch([match("a")])), RULES)
+    board = Board(after(EMPTY, batch([match("a")])), RULES)
     board.expire(Instant(29.9, WALL_0 + 29.9))
     base = board.commit()
 
@@ -73,13 +57,13 @@ def test_nothing_applied_gives_the_base_itself() -> None:
 
 def test_refused_batch_gives_the_base_itself() -> None:
     """A batch that is refused leaves no trace."""
-    base = _after(EMPTY, batch([match("a")], received_mono=5.0))
+    base = after(EMPTY, batch([match("a")], received_mono=5.0))
 
     late = batch([match("b")], received_mono=-40.0)
     outdated = batch([match("b")], received_mono=4.0)
     unfounded = batch([match("b")], complete=False, list_id="other", received_mono=6.0)
 
-    assert base is _after(base, late, outdated, unfounded)
+    assert base is after(base, late, outdated, unfounded)
 
 
 @pytest.mark.parametrize(
@@ -96,18 +80,18 @@ def test_refused_batch_gives_the_base_itself() -> None:
 )
 def test_what_shows_nothing_else_mints_nothing(silent: Batch) -> None:
     """The same list, a confirmation, a repeated delta, a change of scope: time moves, the version stays."""
-    base = _after(EMPTY, batch([match("a")]))
+    base = after(EMPTY, batch([match("a")]))
 
-    snapshot = _after(base, silent)
+    snapshot = after(base, silent)
 
-    assert _versions(base) == _versions(snapshot)
+    assert versions(base) == versions(snapshot)
     assert 1.0 in {state.confirmed_mono for state in snapshot.books[ALDER].lists.values()}
     assert _ids(base) == _ids(snapshot)
 
 
 def test_many_batches_are_one_version() -> None:
     """One commit is one version, however much it takes in."""
-    snapshot = _after(
+    snapshot = after(
         EMPTY,
         batch([match("a")]),
         batch([match("a"), match("b")], received_mono=1.0),
@@ -115,14 +99,14 @@ def test_many_batches_are_one_version() -> None:
         batch([match("a")], bookmaker=BIRCH),
     )
 
-    assert (1001, 1001, 1001) == _versions(snapshot) == _versions(snapshot, BIRCH)
+    assert (1001, 1001, 1001) == versions(snapshot) == versions(snapshot, BIRCH)
 
 
 def test_confirmation_hands_on_all_chunks() -> None:
     """A list that is vouched for again keeps every chunk, and so everything derived from it."""
-    base = _after(EMPTY, batch([match(f"m{number}") for number in range(500)]))
+    base = after(EMPTY, batch([match(f"m{number}") for number in range(500)]))
 
-    snapshot = _after(base, batch(complete=False, received_mono=9.0))
+    snapshot = after(base, batch(complete=False, received_mono=9.0))
 
     assert base.books[ALDER].chunks == snapshot.books[ALDER].chunks
     assert (39.0, 39.0) == (snapshot.valid_until, snapshot.books[ALDER].deadline)
@@ -130,7 +114,7 @@ def test_confirmation_hands_on_all_chunks() -> None:
 
 def test_applied_counts_what_changed() -> None:
     """The verdict comes with the number of entries set, taken off, and found finished."""
-    base = _after(EMPTY, batch([match("same"), match("gone"), match("old")]))
+    base = after(EMPTY, batch([match("same"), match("gone"), match("old")]))
     over = match("over", start_time=int(WALL_0) - 10_800)
     arrived = batch([match("same"), match("new"), match("old", home="New"), over], received_mono=1.0)
 
@@ -143,17 +127,17 @@ def test_applied_counts_what_changed() -> None:
 
 def test_empty_list_serves() -> None:
     """`We looked: there is nothing` is an answer; it is not a change of what is shown."""
-    snapshot = _after(EMPTY, batch([]))
+    snapshot = after(EMPTY, batch([]))
 
     book = snapshot.books[ALDER]
     assert (True, 0, 30.0, inf) == (book.is_serving, book.count, book.deadline, book.first_start)
-    assert _versions(EMPTY) == _versions(snapshot)
+    assert versions(EMPTY) == versions(snapshot)
     assert not snapshot.books[BIRCH].is_serving
 
 
 def test_snapshot_holds_only_the_list_that_is_shown() -> None:
     """`holds` tells what a conditional request may vouch for: that very list, in that scope."""
-    snapshot = _after(EMPTY, batch([match("a")]))
+    snapshot = after(EMPTY, batch([match("a")]))
     board = Board(snapshot, RULES)
     board.withdraw(ALDER, SCOPE)
     asked = [(SCOPE, "list-1"), (SCOPE, "list-2"), (Scope("elsewhere"), "list-1")]

@@ -4,75 +4,46 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from typing import NamedTuple, TypeAlias
 
 import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.mailbox import Mailbox
+from tests.support.mailboxes import Item, drained, empty_box, filled
 from tests.support.virtual import settle
-
-
-class Item(NamedTuple):
-    """What is sent: a key, and serial numbers that show what was merged over what."""
-
-    key: str
-    serials: tuple[int, ...]
-
-
-Box: TypeAlias = Mailbox[str, Item]
 
 OPERATIONS = st.lists(st.sampled_from(("a", "b", "c", "get", "get", "keep", "settle")), max_size=40)
 
 
-def _box() -> Box:
-    return Mailbox(lambda item: item.key, lambda old, new: Item(new.key, old.serials + new.serials))
-
-
-def _filled(*keys: str) -> Box:
-    box = _box()
-    for serial, key in enumerate(keys):
-        box.put_nowait(Item(key, (serial,)))
-    return box
-
-
-def _drained(box: Box) -> list[Item]:
-    items = []
-    while (item := box.get_nowait()) is not None:
-        items.append(item)
-    return items
-
-
 def test_items_come_out_in_the_order_of_their_keys() -> None:
     """First in, first out; a key keeps its place while it waits."""
-    box = _filled("b", "a", "b", "c", "a")
+    box = filled("b", "a", "b", "c", "a")
 
-    assert [Item("b", (0, 2)), Item("a", (1, 4)), Item("c", (3,))] == _drained(box)
+    assert [Item("b", (0, 2)), Item("a", (1, 4)), Item("c", (3,))] == drained(box)
     assert box.get_nowait() is None
 
 
 def test_what_is_put_over_a_waiting_item_is_counted() -> None:
     """Received counts everything, conflated what was merged, depth the keys that wait."""
-    box = _filled("a", "b", "a", "a")
+    box = filled("a", "b", "a", "a")
 
     assert (4, 2, 2) == (box.received, box.conflated, box.depth)
 
 
 def test_mailbox_cannot_grow() -> None:
     """However many items come, at most one per key waits."""
-    box = _box()
+    box = empty_box()
     for serial in range(10_000):
         box.put_nowait(Item(str(serial % 7), (serial,)))
 
     assert (10_000, 9_993, 7) == (box.received, box.conflated, box.depth)
-    assert len(_drained(box)) == 7
+    assert len(drained(box)) == 7
 
 
 def test_item_that_was_taken_is_not_merged_into() -> None:
     """What is in hand is out of reach: something newer of its key waits by itself."""
-    box = _filled("a")
+    box = filled("a")
     taken = box.get_nowait()
     box.put_nowait(Item("a", (1,)))
 
@@ -83,7 +54,7 @@ def test_item_that_was_taken_is_not_merged_into() -> None:
 @settings(derandomize=True, deadline=None, max_examples=200)
 def test_every_item_comes_out_once_in_order(operations: list[str]) -> None:
     """Per key nothing is lost, doubled or reordered, and whatever crashes in between is put back."""
-    box, sent, seen = _box(), defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+    box, sent, seen = empty_box(), defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
     for serial, operation in enumerate(operations):
         match operation:
             case "get":
@@ -102,7 +73,7 @@ def test_every_item_comes_out_once_in_order(operations: list[str]) -> None:
     box.keep()
     _see(seen, box.taken)
     box.settle()
-    _see(seen, _drained(box))
+    _see(seen, drained(box))
 
     assert sent == seen
 
@@ -115,7 +86,7 @@ def _see(seen: dict[str, list[int]], items: list[Item] | tuple[Item, ...]) -> No
 @pytest.mark.anyio
 async def test_reader_waits_for_an_item() -> None:
     """`get` waits until something is put, and takes it in hand."""
-    box, got = _box(), list[Item]()
+    box, got = empty_box(), list[Item]()
 
     async def read() -> None:
         got.append(await box.get())
@@ -134,7 +105,7 @@ async def test_reader_waits_for_an_item() -> None:
 @pytest.mark.anyio
 async def test_reader_that_gives_up_loses_nothing() -> None:
     """What comes after a reader's deadline waits for the next one."""
-    box = _box()
+    box = empty_box()
     with anyio.move_on_after(1.0):
         await box.get()
     box.put_nowait(Item("a", (0,)))
@@ -145,7 +116,7 @@ async def test_reader_that_gives_up_loses_nothing() -> None:
 @pytest.mark.anyio
 async def test_reader_that_is_cancelled_as_something_arrives_loses_nothing() -> None:
     """Cancelled between the arrival and its turn, a reader leaves the item where it is."""
-    box = _box()
+    box = empty_box()
     reader = asyncio.create_task(box.get())
     await settle()
     box.put_nowait(Item("a", (0,)))
@@ -153,4 +124,4 @@ async def test_reader_that_is_cancelled_as_something_arrives_loses_nothing() -> 
     with pytest.raises(asyncio.CancelledError):
         await reader
 
-    assert (None, [Item("a", (0,))]) == (box.in_hand, _drained(box))
+    assert (None, [Item("a", (0,))]) == (box.in_hand, drained(box))

@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
-
 import pytest
 
-from actors.mailbox import Mailbox
-
-
-class Item(NamedTuple):
-    """What is sent: a key, and serial numbers that show what was merged over what."""
-
-    key: str
-    serials: tuple[int, ...]
-
-
-Box: TypeAlias = Mailbox[str, Item]
-
-
-def _box() -> Box:
-    return Mailbox(lambda item: item.key, lambda old, new: Item(new.key, old.serials + new.serials))
-
-
-def _filled(*keys: str) -> Box:
-    box = _box()
-    for serial, key in enumerate(keys):
-        box.put_nowait(Item(key, (serial,)))
-    return box
-
-
-def _drained(box: Box) -> list[Item]:
-    items = []
-    while (item := box.get_nowait()) is not None:
-        items.append(item)
-    return items
+from tests.support.mailboxes import Item, drained, empty_box, filled
 
 
 def test_item_in_hand_is_laid_down_and_settled() -> None:
     """`keep` lays down what was worked in, `settle` forgets it when its effect is safe."""
-    box = _filled("a", "b")
+    box = filled("a", "b")
     first = box.get_nowait()
     in_hand = [box.in_hand]
     box.keep()
@@ -58,7 +28,7 @@ def test_item_in_hand_is_laid_down_and_settled() -> None:
 
 def test_item_in_hand_may_be_settled_at_once() -> None:
     """Who settles without laying down first is not blamed for it later."""
-    box = _filled("a")
+    box = filled("a")
     box.get_nowait()
 
     box.settle()
@@ -68,7 +38,7 @@ def test_item_in_hand_may_be_settled_at_once() -> None:
 
 def test_keep_with_an_empty_hand_does_nothing() -> None:
     """There may be nothing to lay down."""
-    box = _filled("a")
+    box = filled("a")
 
     box.keep()
 
@@ -77,43 +47,43 @@ def test_keep_with_an_empty_hand_does_nothing() -> None:
 
 def test_culprit_is_named_and_not_put_back() -> None:
     """What was in hand in the crash is given up; what was laid down before is not."""
-    box = _filled("a", "b", "c")
+    box = filled("a", "b", "c")
     box.get_nowait()
     box.keep()
     culprit = box.get_nowait()
 
     assert (Item("b", (1,)), culprit) == (culprit, box.recover())
     assert (None, None, ()) == (box.in_hand, box.recover(), box.taken)
-    assert [Item("c", (2,)), Item("a", (0,))] == _drained(box)
+    assert [Item("c", (2,)), Item("a", (0,))] == drained(box)
 
 
 def test_crash_with_an_empty_hand_blames_nothing() -> None:
     """A crash in the commit is no batch's fault: all of them are put back."""
-    box = _filled("a", "b")
+    box = filled("a", "b")
     for _ in range(2):
         box.get_nowait()
         box.keep()
 
     assert box.recover() is None
-    assert [Item("a", (0,)), Item("b", (1,))] == _drained(box)
+    assert [Item("a", (0,)), Item("b", (1,))] == drained(box)
 
 
 def test_recovered_item_lies_under_a_newer_one() -> None:
     """What came in the meantime is newer than what was laid down, and is merged over it."""
-    box = _filled("a")
+    box = filled("a")
     box.get_nowait()
     box.keep()
     box.put_nowait(Item("a", (1,)))
 
     box.recover()
 
-    assert [Item("a", (0, 1))] == _drained(box)
+    assert [Item("a", (0, 1))] == drained(box)
 
 
 @pytest.mark.parametrize("newer", [0, 1])
 def test_recovered_items_of_one_key_keep_their_order(newer: int) -> None:
     """Two laid down of one key and perhaps a third that waits: the oldest lies at the bottom."""
-    box = _box()
+    box = empty_box()
     for serial in range(2):
         box.put_nowait(Item("a", (serial,)))
         box.get_nowait()
@@ -123,25 +93,25 @@ def test_recovered_items_of_one_key_keep_their_order(newer: int) -> None:
 
     box.recover()
 
-    assert [Item("a", tuple(range(2 + newer)))] == _drained(box)
+    assert [Item("a", tuple(range(2 + newer)))] == drained(box)
 
 
 def test_culprit_that_was_laid_down_before_is_not_put_back() -> None:
     """Taken in hand again, as in the replay of a turn, it is given up like any other culprit."""
-    box = _filled("a", "b")
+    box = filled("a", "b")
     for _ in range(2):
         box.get_nowait()
         box.keep()
     box.in_hand = box.taken[0]
 
     assert Item("a", (0,)) == box.recover()
-    assert [Item("b", (1,))] == _drained(box)
+    assert [Item("b", (1,))] == drained(box)
 
 
 def test_what_is_discarded_is_gone_and_the_rest_keeps_its_order() -> None:
     """Throwing away leaves no key behind that nothing waits for."""
-    box = _filled("a", "b", "c")
+    box = filled("a", "b", "c")
     box.discard(lambda item: item.key == "b")
 
     assert 2 == box.depth
-    assert [Item("a", (0,)), Item("c", (2,))] == _drained(box)
+    assert [Item("a", (0,)), Item("c", (2,))] == drained(box)

@@ -1,0 +1,38 @@
+"""A mailbox of items that show what was merged over what."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from actors.mailbox import Mailbox
+
+
+class Item(NamedTuple):
+    """What is sent: a key, and the serial numbers of all that was merged into it."""
+
+    key: str
+    serials: tuple[int, ...]
+
+
+Box: TypeAlias = Mailbox[str, Item]
+
+
+def empty_box() -> Box:
+    """Make a mailbox that keeps the serial numbers in the order of merging."""
+    return Mailbox(lambda item: item.key, lambda old, new: Item(new.key, old.serials + new.serials))
+
+
+def filled(*keys: str) -> Box:
+    """Make one with an item for each of `keys`, numbered from 0."""
+    box = empty_box()
+    for serial, key in enumerate(keys):
+        box.put_nowait(Item(key, (serial,)))
+    return box
+
+
+def drained(box: Box) -> list[Item]:
+    """Take everything out."""
+    items = []
+    while (item := box.get_nowait()) is not None:
+        items.append(item)
+    return items
