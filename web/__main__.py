@@ -40,6 +40,7 @@ DEFAULT_CONFIG = Path(__file__).resolve().parent.parent / "config" / "default.to
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
     given = _parser().parse_args(arguments)
+    code = Exit.STOPPED
     try:
         match given.command:
             case "serve":
@@ -50,10 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 code = _sources()
             case _:
                 code = _version()
+        sys.stdout.flush()
     except ConfigError as error:
         code = _refuse(Exit.CONFIG, error)
     except BindError as error:
         code = _refuse(Exit.BIND, error)
+    except BrokenPipeError:  # whoever read, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:  # before or after the time when signals stop the service in order
         sys.exit(128 + signal.SIGINT)
     sys.exit(code)

@@ -163,3 +163,14 @@ def _environment(**variables: str) -> Iterator[None]:
     finally:
         for name in variables:
             del os.environ[name]
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    """`oddsboard sources | head -0` ends quietly."""
+    command = [sys.executable, "-P", "-m", "web", "sources"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+
+        assert ("", 0) == (process.stderr.read(), process.wait(20))
