@@ -77,11 +77,13 @@ class BookmakerActor:
 
         What is still pending and builds on the list in hand must not vouch for it: a change is missing.
         """
-        culprit = self._set_aside.recover()
+        self._set_aside.recover()
+        lost = self._inbox.in_hand
         self._inbox.settle()
-        self._inbox.discard(
-            lambda item: isinstance(item, Batch) and not item.complete and item.list_id == culprit
-        )
+        if lost is not None:
+            self._inbox.discard(
+                lambda item: isinstance(item, Batch) and not item.complete and item.list_id == lost.list_id
+            )
         self._refresh.set()
 
     async def _deliver(self, delivery: Document | Batch) -> None:

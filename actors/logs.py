@@ -41,12 +41,6 @@ def configure(level: str, stream: TextIO) -> None:
     )
 
 
-def flush() -> None:
-    """Hand everything that was logged to the operating system."""
-    for handler in logging.getLogger().handlers:
-        handler.flush()
-
-
 def _renderers(stream: TextIO) -> list[structlog.typing.Processor]:
     # Plain stacks: the richer renderers show local variables, and with them secrets.
     if stream.isatty():

@@ -43,6 +43,7 @@ async def _refuse(scope: HTTPScope, send: ASGISendCallable) -> None:
     problem = Problem(400, "bad_request", "the request target must be a path that begins with '/'")
     log.debug("request.refused", request_id=request_id, path=scope["path"])
     headers = {"Content-Type": MEDIA_TYPE, "Connection": "close", "X-Request-Id": request_id, **CORS}
+    headers["Cache-Control"] = "no-store"
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     body = b"" if scope["method"] == "HEAD" else document(problem, scope["path"], request_id)
     await send({"type": "http.response.start", "status": problem.status, "headers": encoded})

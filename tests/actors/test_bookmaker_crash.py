@@ -140,3 +140,17 @@ async def test_being_stopped_is_not_the_lists_fault() -> None:
 
 def _bug() -> None:
     raise ValueError("bug")
+
+
+async def test_a_change_lost_in_a_stop_is_not_vouched_for_either() -> None:
+    """Taken out of service in the middle of a delivery, it has lost it as in a crash."""
+    desk = BookmakerDesk()
+    async with supervised(desk.child) as supervisor:
+        desk.offer(Endless(), "list-1")
+        await anyio.lowlevel.checkpoint()
+        await anyio.lowlevel.checkpoint()
+        desk.inbox.put_nowait(batch(complete=False))
+        supervisor.quarantine(desk.status.actor.name, "something else")
+        await anyio.sleep(100)
+
+    assert (1, 0, []) == (len(desk.extracted), desk.inbox.depth, desk.published)

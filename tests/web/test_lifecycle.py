@@ -88,3 +88,16 @@ async def test_a_signal_stops_in_order() -> None:
     code = await lived(tree, send)
 
     assert (Exit.STOPPED, True, True) == (code, tree.stopped, drained[0].is_draining)
+
+
+async def test_a_server_that_fails_ends_with_70() -> None:
+    """Whatever the server ends by, but for its trigger, is a core failure with one line."""
+    sock = listen("127.0.0.1", 0)
+    os.close(sock.fileno())
+    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
+
+    with capture_logs() as logs:
+        life = Life(Tree(), Quart("oddsboard", static_folder=None), sock, status, 0.0, lambda: None, ignore)
+        code = await life.run()
+
+    assert (Exit.CORE, ["service.failed"]) == (code, [line["event"] for line in logs])
