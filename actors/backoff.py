@@ -26,7 +26,7 @@ class Backoff:
 
     def __init__(self, cap_s: float, random: Random) -> None:
         self.attempts = 0
-        self._cap_s = cap_s
+        self.cap_s = cap_s
         self._random = random
         self._good_since: float | None = None
 
@@ -35,7 +35,7 @@ class Backoff:
         if self._is_calm(now):
             self.attempts = 0
         self._good_since = None
-        longest = min(self._cap_s, BASE_S * 2.0 ** min(self.attempts, 32))
+        longest = min(self.cap_s, BASE_S * 2.0 ** min(self.attempts, 32))
         self.attempts += 1
         return self._random.uniform(0.0, longest)
 

@@ -16,9 +16,10 @@ import structlog
 from actors.bus import Bus
 from actors.clock import Clock
 from actors.errors import PayloadError
-from actors.integrity import Bounds, admit
+from actors.integrity import Bounds, admit, clean_name
 from actors.mailbox import Mailbox
-from actors.messages import Batch, BookmakerId, Document, Extract, Scope
+from actors.messages import Batch, Document, Extract, Scope
+from actors.offers import complete_batch
 from actors.set_aside import SetAside
 from actors.slices import Steps, in_slices
 from actors.status import BookmakerStatus
@@ -99,7 +100,10 @@ class BookmakerActor:
 
     async def _extracted(self, document: Document) -> Batch:
         extract = await in_slices(self._extract(document.content))
-        return complete_batch(self._status.id, document, extract)
+        batch = complete_batch(self._status.id, document, extract)
+        self._status.rejected.update(extract.passed_over)
+        self._status.learn_name(clean_name(extract.title or ""))
+        return batch
 
     def _fail(self, scope: Scope, error: str) -> None:
         if scope not in self._status.errors:
@@ -111,18 +115,3 @@ class BookmakerActor:
             self._log.info("bookmaker.recovered", scope=scope)
         self._status.batches += 1
         self._status.last_batch_at = self._clock.now().wall
-
-
-def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:
-    """Make the complete list that `extract` read from `document`."""
-    return Batch(
-        bookmaker=bookmaker,
-        scope=document.scope,
-        list_id=document.list_id,
-        complete=True,
-        matches=extract.matches,
-        removals=extract.removals,
-        received_at=document.received_at,
-        received_mono=document.received_mono,
-        stale_after_s=document.stale_after_s,
-    )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Generic, TypeVar
 
 from actors.bookmaker import Inbox
 from actors.clock import Clock
-from actors.kinds import SourceOptions
-from actors.messages import BookmakerId
+from actors.messages import BookmakerId, Payload
+from actors.options import SourceOptions
 from actors.published import Published
 from actors.set_aside import SetAside
 from actors.status import SourceStatus
@@ -19,12 +19,16 @@ from actors.status import SourceStatus
 Options = TypeVar("Options", bound=SourceOptions)
 
 
+def _unrecorded(payload: Payload) -> None:
+    del payload
+
+
 @dataclass(frozen=True, slots=True)
 class Desk(Generic[Options]):
     """One source's desk.
 
     `keys` and `inboxes` are those of its bookmakers; `refresh`, when set, asks for a fresh list;
-    `published` tells which lists are on the board.
+    `published` tells which lists are on the board; `record` is handed every payload as it came.
     """
 
     options: Options
@@ -36,3 +40,4 @@ class Desk(Generic[Options]):
     clock: Clock
     random: Random
     set_aside: SetAside = field(default_factory=SetAside)
+    record: Callable[[Payload], None] = _unrecorded

@@ -14,6 +14,8 @@ Messages say what was found and what is allowed, with ids, never with secrets.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class OddsboardError(Exception):
     """Root of everything that this project raises on purpose."""
@@ -36,19 +38,45 @@ class ActorReturned(OddsboardError):
 
 
 class SourceError(OddsboardError):
-    """Expected trouble with a source: it becomes state and is tried again."""
+    """Expected trouble with a source: it becomes state and is tried again.
+
+    `reason` is a short name under which it is counted.
+    """
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class TransportError(SourceError):
     """No usable answer arrived.
 
     `retry_after_s` is what the peer asked for (seconds, at least); None when it asked for nothing.
+    `status`, `headers` and `body` (cut short) are those of its answer, None and empty when there was
+    none; `is_sent` is False when it cannot even have been asked.
     """
 
-    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        message: str,
+        retry_after_s: float | None = None,
+        *,
+        reason: str = "transport",
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        is_sent: bool = True,
+    ) -> None:
+        super().__init__(message, reason)
         self.retry_after_s = retry_after_s
+        self.status = status
+        self.headers: Mapping[str, str] = headers or {}
+        self.body = body
+        self.is_sent = is_sent
 
 
 class PayloadError(SourceError):
     """A payload arrived whole and cannot be read: HTML, wrong shape, truncated, oversized."""
+
+    def __init__(self, message: str, reason: str = "unreadable") -> None:
+        super().__init__(message, reason)

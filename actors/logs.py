@@ -7,7 +7,7 @@ way, so that every line can be read by the same program.
 from __future__ import annotations
 
 import logging
-from typing import TextIO
+from typing import Any, TextIO
 
 import structlog
 
@@ -19,13 +19,25 @@ _SHARED: tuple[structlog.typing.Processor, ...] = (
 )
 
 
-def configure(level: str, stream: TextIO) -> None:
-    """Send all logs of at least `level` ("debug", "info", ...) to `stream`."""
+def configure(level: str, stream: TextIO, secrets: frozenset[str] = frozenset()) -> None:
+    """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them."""
+
+    def without_secrets(logger: object, name: str, event: Any) -> str:
+        del logger, name
+        line = str(event)  # what the renderers before made of it
+        for secret in secrets:
+            line = line.replace(secret, "***")
+        return line
+
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=_SHARED,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderers(stream)],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_renderers(stream),
+                without_secrets,
+            ],
         )
     )
     root = logging.getLogger()

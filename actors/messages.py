@@ -6,6 +6,7 @@ constraints are checked where data enters, never in these constructors.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NewType
 
 from msgspec import Struct
@@ -27,12 +28,14 @@ SourceMatchId = NewType("SourceMatchId", str)
 
 
 class Payload(Struct, frozen=True):
-    """One raw unit received from a source.
+    """One raw unit received from a source, or its word that the last one still holds.
 
     `received_at` is Unix seconds. `received_mono` is the moment that the source vouches for: when a
-    poll was sent, when a message was read, in monotonic seconds. `source_time` is the source's own
-    time for it (Unix seconds), where it gives one. Without `is_framed` nobody said how long it is, so
-    that it may have been cut.
+    poll was sent, when a message was read, in monotonic seconds; it holds for `stale_after_s`.
+    `source_time` is the source's own time for the content, `answered_at` its clock when it answered
+    (both Unix seconds), where it gives them. Without `is_framed` nobody said how long it is, so that
+    it may have been cut. With status 304 there is no body: the list named `list_id` is confirmed.
+    `headers` are those of the answer that matter, names in lower case.
     """
 
     source: SourceName
@@ -43,6 +46,10 @@ class Payload(Struct, frozen=True):
     received_mono: float
     source_time: float | None = None
     is_framed: bool = True
+    stale_after_s: float = 30.0
+    answered_at: float | None = None
+    status: int = 200
+    headers: Mapping[str, str] = {}
 
 
 class Document(Struct, frozen=True):
@@ -82,10 +89,18 @@ class Removal(Struct, frozen=True, gc=False):
 
 
 class Extract(Struct, frozen=True):
-    """What one document says about one bookmaker: its matches, and those that could not be read."""
+    """What one document says about one bookmaker: its matches, and those that could not be read.
+
+    `title` is the bookmaker's display name, where the source gives one. `passed_over` counts by
+    reason what is none of ours and takes no match off, such as another market of a match. `lag_s`
+    tells by how many seconds its newest price is older than the answer, both by the source's clock.
+    """
 
     matches: tuple[Match, ...]
     removals: tuple[Removal, ...] = ()
+    title: str | None = None
+    passed_over: Mapping[str, int] = {}
+    lag_s: float | None = None
 
 
 class Batch(Struct, frozen=True):

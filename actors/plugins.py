@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 
 from actors.errors import ConfigError
-from actors.kinds import Kind, PolledKind, PolledOptions, SourceOptions, TickingKind
+from actors.kinds import Kind, PolledKind, TickingKind
+from actors.options import PolledOptions, SourceOptions
 from actors.sources import KINDS
 
 GROUP = "oddsboard.sources"

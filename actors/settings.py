@@ -19,11 +19,14 @@ from msgspec import Meta, Struct
 
 from actors.errors import ConfigError
 from actors.integrity import clean_name
-from actors.kinds import Kind, PolledOptions, SourceOptions
+from actors.kinds import Kind, PolledKind
 from actors.messages import BookmakerId, SourceName
+from actors.options import PolledOptions, SourceOptions, secret_names, secrets_of
 from actors.plugins import kind_named
 
 S = TypeVar("S")
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,19 +44,27 @@ class BoardSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """One bookmaker: its display name, its source, and how that source names it."""
+    """One bookmaker: its source, how that source names it, and its display name.
 
-    name: str
+    The name may be left out where the source gives it.
+    """
+
     source: SourceName
     key: str
+    name: str | None = None
 
 
 class SourceSettings(Struct, frozen=True):
-    """One source: its kind, that kind's options, and its address as written, secrets by their names."""
+    """One source: its kind, that kind's options, and its table as written, secrets by their names."""
 
     kind: Kind
     options: SourceOptions
-    address: str = ""
+    written: Mapping[str, Any] = {}
+
+    @property
+    def address(self) -> str:
+        """Where it is asked, as written; empty for a source that is nowhere."""
+        return str(self.written.get("url", ""))
 
 
 class Settings(Struct, frozen=True):
@@ -67,6 +78,10 @@ class Settings(Struct, frozen=True):
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Give the bookmakers that draw on `source`."""
         return {name: one for name, one in self.bookmakers.items() if one.source == source}
+
+    def secrets(self) -> frozenset[str]:
+        """Give every credential of every source, for whoever has to keep them out of sight."""
+        return frozenset().union(*(secrets_of(source.options) for source in self.sources.values()))
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -133,12 +148,21 @@ def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceS
         kind = kind_named(str(expanded["kind"]))
     except ConfigError as error:
         raise _Invalid(f"{at}.{error}") from error
-    options = _converted(raw, expanded, kind.options, at)
+    options = _converted(_hidden(raw, kind), expanded, kind.options, at)
     if options.book_sum_min >= options.book_sum_max:
         raise _Invalid(f"{at}.book_sum_min was {options.book_sum_min}, must be below book_sum_max")
     if isinstance(options, PolledOptions) and not _is_http(options.url):
         raise _Invalid(f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...")
-    return SourceSettings(kind, options, str(raw.get("url", "")))
+    return SourceSettings(kind, options, _hidden(raw, kind))
+
+
+def _hidden(raw: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """Give the table as written, but for secrets that are written out in it."""
+    secret = secret_names(kind.options)
+    return {
+        name: "***" if name in secret and not _VARIABLE.fullmatch(str(value)) else value
+        for name, value in raw.items()
+    }
 
 
 def _bookmaker(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> BookmakerSettings:
@@ -146,7 +170,7 @@ def _bookmaker(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> Book
     if not re.fullmatch("[a-z0-9-]{1,32}", name) or not isinstance(expanded, dict):
         raise _Invalid(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'")
     bookmaker = _converted(raw, expanded, BookmakerSettings, at)
-    if clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name:
+    if bookmaker.name is not None and (clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name):
         raise _Invalid(
             f"{at}.name was {raw['name']!r}, must be 1 to 128 visible characters, single-spaced, in NFC"
         )
@@ -165,21 +189,34 @@ def _check_links(settings: Settings) -> None:
     if not settings.bookmakers:
         raise _Invalid("bookmakers has no entry, must have at least one")
     taken: dict[tuple[str, str], str] = {}
-    for name, bookmaker in settings.bookmakers.items():
-        at = f"bookmakers.{name}"
+    for bookmaker_id, bookmaker in settings.bookmakers.items():
+        at = f"bookmakers.{bookmaker_id}"
         if bookmaker.source not in settings.sources:
             known = ", ".join(settings.sources)
             raise _Invalid(f"{at}.source was {bookmaker.source!r}, must be one of {known}")
+        kind = settings.sources[bookmaker.source].kind
         try:
-            settings.sources[bookmaker.source].kind.check_key(bookmaker.key)
+            kind.check_key(bookmaker.key)
         except ValueError as error:
             raise _Invalid(f"{at}.{error}") from error
-        other = taken.setdefault((bookmaker.source, bookmaker.key), name)
-        if other != name:
+        if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):
+            raise _Invalid(f"{at}.name is missing")
+        other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
+        if other != bookmaker_id:
             raise _Invalid(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")
-    for source in settings.sources:
-        if not settings.bookmakers_of(source):
-            raise _Invalid(f"sources.{source} is used by no bookmaker, must be used or left out")
+    _check_sources(settings)
+
+
+def _check_sources(settings: Settings) -> None:
+    for name, source in settings.sources.items():
+        bookmakers = settings.bookmakers_of(name)
+        if not bookmakers:
+            raise _Invalid(f"sources.{name} is used by no bookmaker, must be used or left out")
+        if isinstance(source.kind, PolledKind):
+            try:
+                source.kind.plan(source.options, tuple(one.key for one in bookmakers.values()))
+            except ValueError as error:
+                raise _Invalid(f"sources.{name}.{error}") from error
 
 
 def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:
@@ -230,4 +267,4 @@ def _expanded(value: Any, environment: Mapping[str, str], used: dict[str, str], 
             used[content] = found[0]
         return content
 
-    return re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", replacement, value)
+    return _VARIABLE.sub(replacement, value)

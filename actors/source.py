@@ -1,25 +1,42 @@
 """The actor of a polled source: asks on its schedule and offers what comes to its bookmakers.
 
-One request and one decoding for all bookmakers of the source. It owns the session, the validators
-and the backoff. Expected trouble becomes its status; only a bug in a decoder leaves it as a crash.
+One request and one decoding for all bookmakers of the source. It owns the session and the
+validators; plan and schedule outlive it. Expected trouble becomes its status; only a bug in a decoder
+leaves it as a crash.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from hashlib import blake2b
+from math import inf
 
 import anyio
+import msgspec
 import structlog
 from msgspec import Struct
 
-from actors.backoff import MIN_CAP_S, Backoff
+from actors.clock import Instant
 from actors.desk import Desk
 from actors.errors import PayloadError, SourceError, TransportError
-from actors.kinds import PolledKind, PolledOptions, Target
-from actors.messages import Batch, BookmakerId, Document, ListId, Payload
-from actors.slices import in_slices
-from actors.source_edges import failed, succeeded
-from actors.transports.polling import Fetched, Limits, NotModified, PollingTransport, Validators
+from actors.kinds import PolledKind
+from actors.messages import ListId, Payload, Scope
+from actors.offering import Offering
+from actors.options import PolledOptions, secrets_of
+from actors.plan import Target
+from actors.schedule import Schedule
+from actors.source_edges import scope_failed, scope_succeeded
+from actors.status import ScopeStatus
+from actors.transports.polling import (
+    Fetched,
+    Limits,
+    NotModified,
+    PollingTransport,
+    Transport,
+    Validators,
+)
 
 log = structlog.get_logger()
 
@@ -27,57 +44,96 @@ MAX_FIRST_DELAY_S = 0.5
 
 
 class Held(Struct, frozen=True):
-    """What the last answer of a target was: the list it gave, and how to ask whether it changed."""
+    """What the last answer of a scope was: the list it gave, and how to ask whether it changed."""
 
     list_id: ListId
     validators: Validators
 
 
 class SourceActor:
-    """One polled source, with the desk that it shares with the instances before and after it."""
+    """One polled source, with the desk and the schedule that it shares with the instances before it.
 
-    def __init__(self, kind: PolledKind, desk: Desk[PolledOptions]) -> None:
+    `connect` opens its transport, over HTTP unless a test has another.
+    """
+
+    def __init__(
+        self,
+        kind: PolledKind,
+        desk: Desk[PolledOptions],
+        schedule: Schedule,
+        connect: Callable[[], AbstractAsyncContextManager[Transport]] | None = None,
+    ) -> None:
+        options = desk.options
+        limits = Limits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
         self._kind = kind
-        self._options = desk.options
         self._desk = desk
-        self._inboxes = desk.inboxes
         self._status = desk.status
-        self._backoff = Backoff(max(MIN_CAP_S, desk.options.poll_interval_s / 3), desk.random)
-        self._held: dict[Target, Held] = {}
+        self._schedule = schedule
+        self._plan = schedule.plan
+        self._connect = connect or partial(PollingTransport, limits, desk.clock, kind.headers)
+        self._offering = Offering(kind, desk)
+        self._secrets = secrets_of(options)
+        self._held: dict[Scope, Held] = {}
+        self._changed = anyio.Event()
         self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)
 
     async def run(self) -> None:
-        """Poll for ever; the next poll is planned when this one has ended, so polls never overlap."""
+        """Poll for ever; the next poll of a scope is planned when its last has ended."""
         self._desk.set_aside.recover()
-        options = self._options
-        limits = Limits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
+        self._schedule.restart(self._desk.clock.now())
         await anyio.sleep(self._short_delay())
-        async with PollingTransport(limits, self._desk.clock) as transport:
+        async with self._connect() as transport, anyio.create_task_group() as polls:
+            polls.start_soon(self._heed_requests)
             while True:
-                await self._pause(await self._poll(transport))
+                target = await self._next()
+                self._status.attempts += 1
+                self._schedule.begin(target, self._desk.clock.now())
+                polls.start_soon(self._poll, transport, target)
 
-    async def _poll(self, transport: PollingTransport) -> float:
-        """Ask every target once and give the seconds until the next poll."""
-        if self._desk.refresh.is_set():
+    async def _next(self) -> Target:
+        """Wait until a target may be asked, and give it."""
+        while True:
+            self._changed = anyio.Event()
+            found = self._schedule.next(self._desk.clock.now())
+            if found is not None and found[1] <= 0:
+                return found[0]
+            wait_s = inf if found is None else found[1]
+            self._note_plan(None if found is None else wait_s)
+            with anyio.move_on_after(wait_s):
+                await self._changed.wait()
+
+    async def _heed_requests(self) -> None:
+        """When somebody asks for a fresh list, ask soon and unconditionally for what is not held."""
+        while True:
+            await self._desk.refresh.wait()
             self._desk.refresh.clear()
+            lacking = {
+                target.scope
+                for target in self._plan.targets()
+                if (held := self._held.get(target.scope)) is None
+                or not self._offering.held_by_all(target.scope, held.list_id)
+            }
             self._held.clear()
-        self._status.attempts += 1
-        try:
-            for target in self._kind.targets(self._options):
-                await self._ask(transport, target)
-        except SourceError as error:
-            return self._failed(error)
-        now = self._desk.clock.now()
-        self._backoff.succeeded(now.mono)
-        succeeded(self._status, now, self._log)
-        return self._options.poll_interval_s
+            self._schedule.hasten(lacking, self._short_delay(), self._desk.clock.now())
+            self._changed.set()
 
-    async def _ask(self, transport: PollingTransport, target: Target) -> None:
+    async def _poll(self, transport: Transport, target: Target) -> None:
+        try:
+            await self._ask(transport, target)
+        except SourceError as error:
+            self._failed(target, error)
+        else:
+            now = self._desk.clock.now()
+            self._schedule.succeeded(target, now)
+            scope_succeeded(self._status, target.scope, now, self._log)
+        self._changed.set()
+
+    async def _ask(self, transport: Transport, target: Target) -> None:
         try:
             if (held := self._held_by_all(target)) is not None:
                 answer = await transport.fetch(target.url, held.validators)
                 if isinstance(answer, NotModified) and self._held_by_all(target) is not None:
-                    self._confirm(target, held.list_id, answer.asked_mono)
+                    self._confirmed(target, held, answer)
                     return
                 if isinstance(answer, Fetched):
                     await self._received(target, answer)
@@ -87,96 +143,102 @@ class SourceActor:
             if isinstance(answer, Fetched):
                 await self._received(target, answer)
         except PayloadError:
-            self._held.pop(target, None)
+            self._held.pop(target.scope, None)
             raise
 
     def _held_by_all(self, target: Target) -> Held | None:
         """Give what a conditional request may refer to: a list that every bookmaker has on the board."""
-        held = self._held.get(target)
-        if held is None or not all(self._holds(bookmaker, target, held) for bookmaker in self._inboxes):
+        held = self._held.get(target.scope)
+        if held is None or not self._kind.repeats_confirm:
             return None
-        return held
+        return held if self._offering.held_by_all(target.scope, held.list_id) else None
+
+    def _confirmed(self, target: Target, held: Held, answer: NotModified) -> None:
+        now = self._desk.clock.now()
+        self._plan.answered(target, answer.headers, now)
+        payload = Payload(
+            source=self._status.name,
+            scope=target.scope,
+            list_id=held.list_id,
+            body=b"",
+            received_at=now.wall,
+            received_mono=answer.asked_mono,
+            stale_after_s=self._plan.staleness_s(target, now),
+            status=304,
+            headers=answer.headers,
+        )
+        self._desk.record(payload)
+        self._offering.confirm(payload)
 
     async def _received(self, target: Target, answer: Fetched) -> None:
+        now = self._desk.clock.now()
         self._status.payloads += 1
         self._status.received_bytes += answer.wire_bytes
+        self._plan.answered(target, answer.headers, now)
         held = Held(ListId(blake2b(answer.body, digest_size=16).hexdigest()), answer.validators)
-        wanting = [bookmaker for bookmaker in self._inboxes if not self._holds(bookmaker, target, held)]
-        if len(wanting) < len(self._inboxes):
-            self._confirm(target, held.list_id, answer.asked_mono)
-        if wanting:
-            document = await self._decoded(target, held.list_id, answer)
-            for bookmaker in wanting:
-                self._inboxes[bookmaker].put_nowait(document)
-        self._held[target] = held
+        payload = self._payload(target, held.list_id, answer, now)
+        if target.is_catalogue:
+            self._plan.learnt(target, await self._offering.decoded(payload), now)
+        else:
+            await self._offer(target, payload, now)
+        self._held[target.scope] = held
 
-    async def _decoded(self, target: Target, list_id: ListId, answer: Fetched) -> Document:
-        if not self._desk.set_aside.begin(list_id):
-            raise PayloadError(f"set aside: payload {list_id} has crashed the decoder twice")
-        received_at = self._desk.clock.now().wall
-        payload = Payload(
+    async def _offer(self, target: Target, payload: Payload, now: Instant) -> None:
+        lacking, content = self._offering.lacking(payload), None
+        try:
+            if lacking:
+                content = await self._offering.decoded(payload)
+                self._plan.learnt(target, content, now)
+        finally:  # only now is it known how long it holds; what cannot be read is recorded as well
+            stale_after_s = self._plan.staleness_s(target, now)
+            payload = msgspec.structs.replace(payload, stale_after_s=stale_after_s)
+            self._desk.record(payload)
+        self._offering.hand_out(payload, lacking, content)
+
+    def _payload(self, target: Target, list_id: ListId, answer: Fetched, now: Instant) -> Payload:
+        return Payload(
             source=self._status.name,
             scope=target.scope,
             list_id=list_id,
             body=answer.body,
-            received_at=received_at,
+            received_at=now.wall,
             received_mono=answer.asked_mono,
             source_time=answer.last_modified_at,
             is_framed=answer.is_framed,
-        )
-        try:
-            content = await in_slices(self._kind.decode(payload, self._options))
-        except PayloadError:
-            self._desk.set_aside.end()
-            raise
-        self._desk.set_aside.end()
-        return Document(
-            scope=target.scope,
-            list_id=list_id,
-            content=content,
-            received_at=received_at,
-            received_mono=answer.asked_mono,
-            stale_after_s=self._options.staleness_s,
+            answered_at=answer.answered_at,
+            headers=answer.headers,
         )
 
-    def _confirm(self, target: Target, list_id: ListId, asked_mono: float) -> None:
-        """Vouch again for the list of every bookmaker that has it on the board."""
-        self._status.confirmations += 1
-        received_at = self._desk.clock.now().wall
-        for bookmaker, inbox in self._inboxes.items():
-            if self._desk.published.read().holds(bookmaker, target.scope, list_id):
-                inbox.put_nowait(
-                    Batch(
-                        bookmaker=bookmaker,
-                        scope=target.scope,
-                        list_id=list_id,
-                        complete=False,
-                        matches=(),
-                        removals=(),
-                        received_at=received_at,
-                        received_mono=asked_mono,
-                        stale_after_s=self._options.staleness_s,
-                    )
-                )
-
-    def _holds(self, bookmaker: BookmakerId, target: Target, held: Held) -> bool:
-        return self._desk.published.read().holds(bookmaker, target.scope, held.list_id)
-
-    def _failed(self, error: SourceError) -> float:
+    def _failed(self, target: Target, error: SourceError) -> None:
         now = self._desk.clock.now()
-        failed(self._status, error, now, self._log)
-        asked_for = error.retry_after_s if isinstance(error, TransportError) else None
-        return max(self._backoff.failed(now.mono), asked_for or 0.0)
+        error = self._told(error)
+        self._schedule.failed(target, error, now)
+        alone = not self._schedule.is_troubled
+        scope_failed(self._status, target.scope, error, now, self._log, alone=alone)
 
-    async def _pause(self, delay_s: float) -> None:
-        """Wait; after a success a bookmaker that asks for a fresh list shortens it."""
-        self._status.next_attempt_at = self._desk.clock.now().wall + delay_s
-        if self._status.failures:
-            await anyio.sleep(delay_s)
-            return
-        with anyio.move_on_after(delay_s):
-            await self._desk.refresh.wait()
-            await anyio.sleep(self._short_delay())
+    def _told(self, error: SourceError) -> SourceError:
+        """Have the kind say what a refusal means, and take every secret out of the message."""
+        if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
+            self._kind.explain(error)
+        for secret in self._secrets:
+            error.args = (str(error).replace(secret, "***"),)
+        return error
+
+    def _note_plan(self, wait_s: float | None) -> None:
+        """Write down for the probes what is asked when."""
+        now, targets = self._desk.clock.now(), self._plan.targets()
+        self._status.next_attempt_at = None if wait_s is None else now.wall + wait_s
+        self._status.quota = self._plan.quota()
+        self._status.scopes = {
+            target.scope: self._status.scopes.get(target.scope) or ScopeStatus() for target in targets
+        }
+        for target in targets:
+            record = self._status.scopes[target.scope]
+            record.interval_s = self._plan.interval_s(target, now)
+            record.stale_after_s = None if target.is_catalogue else self._plan.staleness_s(target, now)
+            record.next_attempt_at = now.wall + self._schedule.due_s(target, now)
 
     def _short_delay(self) -> float:
-        return self._desk.random.uniform(0.0, min(MAX_FIRST_DELAY_S, self._options.poll_interval_s / 10))
+        return self._desk.random.uniform(
+            0.0, min(MAX_FIRST_DELAY_S, self._desk.options.poll_interval_s / 10)
+        )

@@ -1,7 +1,8 @@
-"""The way down and the way up of a source: its record, and one log line for each.
+"""The way down and the way up of a source and of its scopes: their records, and one log line for each.
 
-Shared by all actors of sources. A source is down after two failed attempts in a row; what fails in
-between is only counted.
+Shared by all actors of sources. A source is down after two failed polls in a row that nothing else
+of it contradicts; while the others answer, it is a scope that is lost. What fails in between is only
+counted.
 """
 
 from __future__ import annotations
@@ -10,17 +11,18 @@ import structlog
 
 from actors.clock import Instant
 from actors.errors import SourceError
-from actors.status import SourceStatus
+from actors.messages import Scope
+from actors.status import ScopeStatus, SourceStatus
 
 FAILURES_TO_BE_DOWN = 2
 
+Log = structlog.typing.FilteringBoundLogger
 
-def failed(
-    status: SourceStatus, error: SourceError, now: Instant, log: structlog.typing.FilteringBoundLogger
-) -> None:
+
+def failed(status: SourceStatus, error: SourceError, now: Instant, log: Log) -> None:
     """Note a failed attempt; log `source.down` at the second in a row."""
+    _count(status, error)
     status.failures += 1
-    status.failures_total += 1
     status.last_error = str(error)
     if status.failing_since is None:
         status.failing_since, status.failing_since_mono = now.wall, now.mono
@@ -29,7 +31,23 @@ def failed(
         log.warning("source.down", error=status.last_error, attempts=status.failures)
 
 
-def succeeded(status: SourceStatus, now: Instant, log: structlog.typing.FilteringBoundLogger) -> None:
+def scope_failed(
+    status: SourceStatus, scope: Scope, error: SourceError, now: Instant, log: Log, *, alone: bool
+) -> None:
+    """Note a failed poll of `scope`; `alone` when the rest of the source answers."""
+    record = status.scopes.setdefault(scope, ScopeStatus())
+    record.failures += 1
+    record.last_error = str(error)
+    if not alone:
+        failed(status, error, now, log)
+        return
+    _count(status, error)
+    if record.failures >= FAILURES_TO_BE_DOWN and not record.is_lost:
+        record.is_lost = True
+        log.warning("scope.lost", scope=scope, error=record.last_error, attempts=record.failures)
+
+
+def succeeded(status: SourceStatus, now: Instant, log: Log) -> None:
     """Note a good attempt; log `source.recovered` if the source was down."""
     if status.is_down:
         down_for_s = now.mono - (
@@ -41,3 +59,20 @@ def succeeded(status: SourceStatus, now: Instant, log: structlog.typing.Filterin
     status.failing_since = status.failing_since_mono = None
     status.last_error = None
     status.last_success_at = now.wall
+
+
+def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) -> None:
+    """Note a good poll of `scope`; log `scope.recovered` if it was lost."""
+    succeeded(status, now, log)
+    record = status.scopes.setdefault(scope, ScopeStatus())
+    if record.is_lost:
+        log.info("scope.recovered", scope=scope, attempts=record.failures + 1)
+    record.failures = 0
+    record.is_lost = False
+    record.last_error = None
+    record.last_success_at = now.wall
+
+
+def _count(status: SourceStatus, error: SourceError) -> None:
+    status.failures_total += 1
+    status.failed_by[error.reason] += 1

@@ -7,7 +7,7 @@ these facts and its book whenever somebody looks, and kept only to tell since wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -56,10 +56,28 @@ class ActorStatus:
 
 
 @dataclass(slots=True)
+class ScopeStatus:
+    """One scope of a source: how often it is asked, how long an answer holds, how its polls go.
+
+    `failures` counts failed polls in a row; `is_lost` is set after two of them while others answer.
+    """
+
+    interval_s: float | None = None
+    stale_after_s: float | None = None
+    failures: int = 0
+    is_lost: bool = False
+    last_success_at: float | None = None
+    next_attempt_at: float | None = None
+    last_error: str | None = None
+
+
+@dataclass(slots=True)
 class SourceStatus:
     """One source; written by its actor. Times are Unix seconds but for `_mono`, None before the first.
 
-    `failures` counts failed attempts in a row; `is_down` is set after two of them.
+    `failures` counts polls in a row that failed while nothing else of the source answered; `is_down`
+    is set after two of them. `failed_by` counts all failures by reason, `quota` is what its plan
+    shows of a budget.
     """
 
     name: SourceName
@@ -78,6 +96,16 @@ class SourceStatus:
     last_success_at: float | None = None
     next_attempt_at: float | None = None
     last_error: str | None = None
+    failed_by: Counter[str] = field(default_factory=Counter)
+    scopes: dict[Scope, ScopeStatus] = field(default_factory=dict)
+    quota: Mapping[str, float | None] | None = None
+
+    @property
+    def error(self) -> str | None:
+        """What fails now: the source as a whole, or one of its scopes; None while all answers."""
+        if self.failures:
+            return self.last_error
+        return next((one.last_error for one in self.scopes.values() if one.failures), None)
 
 
 @dataclass(slots=True)
@@ -86,7 +114,7 @@ class BookmakerStatus:
 
     `errors` tells by scope what its part of the newest document lacked, and is empty while all can
     be read; `rejected` counts matches by reason; `withdrawn` holds the scopes whose withdrawal has
-    been logged.
+    been logged. Without `is_named` its name is a stopgap until the source gives one.
     """
 
     id: BookmakerId
@@ -100,6 +128,12 @@ class BookmakerStatus:
     withdrawn: set[Scope] = field(default_factory=set)
     state: BookmakerState = BookmakerState.STARTING
     since: float | None = None
+    is_named: bool = True
+
+    def learn_name(self, title: str) -> None:
+        """Take the display name that the source gives, once, if none is configured and it is not empty."""
+        if title and not self.is_named:
+            self.name, self.is_named = title, True
 
     def observe(self, book: Book, at: float) -> BookmakerState:
         """Derive the state from the facts and the bookmaker's book; note when it changed."""
@@ -117,8 +151,8 @@ class BookmakerStatus:
         """Give what went wrong last, the nearest cause first; None when nothing is wrong."""
         if self.errors:
             return self.error
-        if self.source.failures:
-            return self.source.last_error
+        if (error := self.source.error) is not None:
+            return error
         actors = (self.actor, self.source.actor)
         return next((actor.last_error for actor in actors if actor.state is ActorState.QUARANTINED), None)
 
@@ -131,7 +165,7 @@ class BookmakerStatus:
             return BookmakerState.STALE
         if any(state.doubted for state in book.lists.values()):
             return BookmakerState.SUSPECT
-        if self.errors or self.source.failures:
+        if self.errors or self.source.error is not None:
             return BookmakerState.RETRYING
         return BookmakerState.LIVE
 
@@ -163,9 +197,28 @@ class ServiceStatus:
     actors: dict[str, ActorStatus]
     is_draining: bool = False
 
+    @property
+    def names(self) -> Mapping[BookmakerId, str]:
+        """The display names, as they are whenever they are read."""
+        return _Names(self.bookmakers)
+
     def observe(self, snapshot: Snapshot, now: Instant) -> dict[BookmakerId, BookmakerState]:
         """Give the state of every bookmaker at `now`, as `snapshot` shows them."""
         return {
             bookmaker: status.observe(snapshot.books[bookmaker], now.wall)
             for bookmaker, status in self.bookmakers.items()
         }
+
+
+class _Names(Mapping[BookmakerId, str]):
+    def __init__(self, bookmakers: Mapping[BookmakerId, BookmakerStatus]) -> None:
+        self._bookmakers = bookmakers
+
+    def __getitem__(self, bookmaker: BookmakerId) -> str:
+        return self._bookmakers[bookmaker].name
+
+    def __iter__(self) -> Iterator[BookmakerId]:
+        return iter(self._bookmakers)
+
+    def __len__(self) -> int:
+        return len(self._bookmakers)

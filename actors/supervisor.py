@@ -126,6 +126,8 @@ class _Child:
                 self._crashed(ActorReturned("it returned, but must run until it is cancelled"))
 
     def _crashed(self, error: Exception) -> None:
+        while isinstance(error, ExceptionGroup):  # of an actor's own tasks: what one of them died of
+            error = error.exceptions[0]
         is_over = self._is_stopping or self._sentence_s is not None
         if is_over and isinstance(error, ActorReturned):
             return  # it was told to end, and did

@@ -25,6 +25,7 @@ from actors.kinds import PolledKind, TickingKind
 from actors.mailbox import Mailbox
 from actors.messages import BookmakerId, Extract, SourceName
 from actors.published import Published
+from actors.schedule import Schedule
 from actors.set_aside import SetAside
 from actors.settings import Settings, SourceSettings
 from actors.slices import Steps
@@ -130,7 +131,8 @@ class System:
         )
         match source.kind:
             case PolledKind() as polled:
-                return partial(SourceActor, polled, desk)
+                plan = polled.plan(source.options, tuple(desk.keys.values()))
+                return partial(SourceActor, polled, desk, Schedule(plan, self._random))
             case TickingKind() as ticking:
                 return partial(TickingSourceActor, ticking, desk)
 
@@ -156,7 +158,13 @@ def _status(settings: Settings, now: float) -> ServiceStatus:
         for name, source in settings.sources.items()
     }
     bookmakers = {
-        name: BookmakerStatus(name, one.name, sources[one.source], ActorStatus(f"bookmaker:{name}"))
+        name: BookmakerStatus(
+            name,
+            one.name or name,
+            sources[one.source],
+            ActorStatus(f"bookmaker:{name}"),
+            is_named=one.name is not None,
+        )
         for name, one in settings.bookmakers.items()
     }
     actors = [

@@ -11,8 +11,9 @@ import structlog
 
 from actors.clock import Instant
 from actors.desk import Desk
-from actors.kinds import Machine, SourceOptions, TickingKind
+from actors.kinds import Machine, TickingKind
 from actors.messages import Batch, BookmakerId, Extract, ListId
+from actors.options import SourceOptions
 from actors.source_edges import succeeded
 
 log = structlog.get_logger()

@@ -10,14 +10,16 @@ LAYERS = """
 actors actors.messages actors.errors actors.clock
 
 actors.backoff actors.board actors.chunks actors.conflation actors.integrity actors.kinds actors.listing
-actors.logs actors.set_aside actors.slices actors.snapshot actors.status
+actors.logs actors.offers actors.options actors.plan actors.schedule
+actors.set_aside actors.slices actors.snapshot actors.status
 
 actors.bus actors.mailbox actors.published actors.supervisor
-actors.transports actors.transports.inflate actors.transports.polling
+actors.transports actors.transports.headers actors.transports.inflate actors.transports.polling
 actors.sources actors.sources.football_data actors.sources.football_data_rows
 actors.sources.simulated actors.sources.simulated_prices actors.sources.simulated_world
 
-actors.aggregator actors.bookmaker actors.desk actors.source actors.source_edges actors.ticking
+actors.aggregator actors.bookmaker actors.desk actors.offering actors.source
+actors.source_edges actors.ticking
 
 actors.plugins
 

@@ -24,7 +24,7 @@ from msgspec.structs import fields
 from actors import logs
 from actors.clock import SystemClock
 from actors.errors import BindError, ConfigError
-from actors.kinds import PolledOptions
+from actors.kinds import PolledKind
 from actors.plugins import installed
 from actors.settings import Settings, load, parse_bind
 from actors.system import System
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _serve(settings: Settings, bind: str | None) -> Exit:
-    logs.configure(settings.server.log_level, sys.stdout)
+    logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
     sock = listen(*parse_bind(bind or settings.server.bind))
     return anyio.run(_run, settings, sock)
 
@@ -72,12 +72,12 @@ def _serve(settings: Settings, bind: str | None) -> Exit:
 async def _run(settings: Settings, sock: socket.socket) -> Exit:
     clock = SystemClock()
     system = System(settings, clock, Random())
-    names = {bookmaker: one.name for bookmaker, one in settings.bookmakers.items()}
+    names = system.status.names
     app = create_app(system.published.read, system.status, names, clock)
     address = address_of(sock)
 
     def announce() -> None:
-        log.info("service.started", url=address, pid=os.getpid(), bookmakers=names)
+        log.info("service.started", url=address, pid=os.getpid(), bookmakers=dict(names))
         for name, source in system.status.sources.items():
             if source.is_simulated:
                 log.warning("source.simulated", source=name, note="invented prices, not offers")
@@ -91,16 +91,17 @@ def _check(path: Path, settings: Settings) -> Exit:
     print(f"{path}: valid")
     for name, source in settings.sources.items():
         options = source.options
-        where = (
-            f" {source.address} every {options.poll_interval_s:g} s"
-            if isinstance(options, PolledOptions)
-            else ""
-        )
-        print(f"source {name}: {source.kind.name}{where}, stale after {options.staleness_s:g} s")
-        if isinstance(options, PolledOptions) and options.staleness_s <= options.poll_interval_s:
-            print(f"  warning: its lists are withdrawn between polls (every {options.poll_interval_s:g} s)")
-        for bookmaker, one in settings.bookmakers_of(name).items():
-            print(f"  bookmaker {bookmaker}: {one.name} (key {one.key})")
+        bookmakers = settings.bookmakers_of(name)
+        print(f"source {name}: {source.kind.name} {source.address}".rstrip())
+        if isinstance(source.kind, PolledKind):
+            plan = source.kind.plan(options, tuple(one.key for one in bookmakers.values()))
+            lines = plan.describe()
+        else:
+            lines = [f"stale after {options.staleness_s:g} s"]
+        for line in lines:
+            print(f"  {line}")
+        for bookmaker, one in bookmakers.items():
+            print(f"  bookmaker {bookmaker}: {one.name or 'named by the source'} (key {one.key})")
     return Exit.STOPPED
 
 

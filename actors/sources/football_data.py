@@ -24,8 +24,10 @@ from msgspec import Struct
 
 from actors.errors import PayloadError
 from actors.integrity import Reason
-from actors.kinds import PolledKind, PolledOptions, Seconds, Target
+from actors.kinds import PolledKind
 from actors.messages import Extract, Match, Payload, Removal, Scope, SourceMatchId
+from actors.options import PolledOptions, Seconds
+from actors.plan import Target, every
 from actors.slices import SLICE, Steps
 from actors.sources.football_data_rows import FINISHED, MAX_CELL_CHARS, Fixture, Layout, read_fixture
 
@@ -186,7 +188,7 @@ KIND = PolledKind(
     name="football_data",
     options=FootballDataOptions,
     check_key=check_key,
-    targets=targets,
+    plan=every(targets),
     decode=decode,
     extract=extract,
 )

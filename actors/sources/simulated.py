@@ -18,8 +18,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from actors.clock import Instant
-from actors.kinds import SourceOptions, TickingKind
+from actors.kinds import TickingKind
 from actors.messages import Extract, Match, Removal, Scope, SourceMatchId
+from actors.options import SourceOptions
 from actors.sources.simulated_prices import Book, Labels, Offer, Triple, open_book, quote
 from actors.sources.simulated_world import Fixture, World
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 import ssl
-from datetime import UTC
-from email.utils import parsedate_to_datetime
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 from urllib.parse import urljoin, urlsplit
 
 import anyio
@@ -19,10 +18,10 @@ import httpx2
 from msgspec import Struct
 
 from actors.clock import Clock
-from actors.errors import TransportError
+from actors.errors import PayloadError, TransportError
+from actors.transports.headers import http_date, raw, retry_after_s
 from actors.transports.inflate import inflated
 
-MAX_RETRY_AFTER_S = 3600.0
 MAX_REDIRECTS = 3
 DENIED_RETRY_S = 60.0
 # ValueError and OverflowError: addresses and header values that only fail when they are used.
@@ -32,6 +31,11 @@ _TROUBLE = (
 )
 _REDIRECTS = {301, 302, 303, 307, 308}
 _DENIED = {401, 403}
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
+KEPT = ("date", "etag", "last-modified")
+MAX_KEPT_CHARS = 256
+MAX_EXCUSE_BYTES = 4096
+EXCUSE_WITHIN_S = 1.0
 
 
 class Validators(Struct, frozen=True):
@@ -54,6 +58,7 @@ class Fetched(Struct, frozen=True):
 
     `asked_mono` is when it was asked for (monotonic seconds): no answer vouches for a later moment,
     however long it waited to be read. `is_framed`: its length was announced, so it cannot be cut.
+    `answered_at` is its Date (Unix seconds), by the server's clock; `headers` are those that matter.
     """
 
     body: bytes
@@ -62,19 +67,34 @@ class Fetched(Struct, frozen=True):
     last_modified_at: float | None
     asked_mono: float
     is_framed: bool = True
+    answered_at: float | None = None
+    headers: Mapping[str, str] = {}
 
 
 class NotModified(Struct, frozen=True):
     """The server vouches for what the validators stand for, as of `asked_mono` (monotonic seconds)."""
 
     asked_mono: float
+    headers: Mapping[str, str] = {}
+
+
+class Transport(Protocol):
+    """What a polled source asks through."""
+
+    async def fetch(self, url: str, validators: Validators) -> Fetched | NotModified:
+        """Get `url`; see `PollingTransport.fetch`."""
+        ...
 
 
 class PollingTransport:
-    """One connection pool of one source; use it as an asynchronous context manager."""
+    """One connection pool of one source; use it as an asynchronous context manager.
 
-    def __init__(self, limits: Limits, clock: Clock) -> None:
+    `kept` names headers of an answer to keep, beside those that every source may need.
+    """
+
+    def __init__(self, limits: Limits, clock: Clock, kept: tuple[str, ...] = ()) -> None:
         self._limits = limits
+        self._kept = {*KEPT, *kept}
         self._clock = clock
         # trust_env: the environment is read by settings.py alone. timeout: the total deadline is ours.
         self._client = httpx2.AsyncClient(
@@ -104,9 +124,12 @@ class PollingTransport:
             with anyio.fail_after(self._limits.timeout_s):
                 return await self._follow(url, validators, self._clock.now().mono)
         except TimeoutError as error:
-            raise TransportError(f"no whole answer within {self._limits.timeout_s:g} s") from error
+            message = f"no whole answer within {self._limits.timeout_s:g} s"
+            raise TransportError(message, reason="timeout") from error
         except _TROUBLE as error:
-            raise TransportError(f"{type(error).__name__}: {_root(error)}") from error
+            is_sent = not isinstance(error, _NEVER_SENT)
+            message = f"{type(error).__name__}: {_root(error)}"
+            raise TransportError(message, reason="connection", is_sent=is_sent) from error
 
     async def _follow(self, url: str, validators: Validators, asked_mono: float) -> Fetched | NotModified:
         for _ in range(MAX_REDIRECTS + 1):
@@ -122,43 +145,70 @@ class PollingTransport:
         self, response: httpx2.Response, validators: Validators, asked_mono: float
     ) -> Fetched | NotModified:
         if response.status_code == httpx2.codes.NOT_MODIFIED and validators != Validators():
-            return NotModified(asked_mono)
+            return NotModified(asked_mono, self._headers(response))
         if response.status_code != httpx2.codes.OK:
-            raise self._refusal(response)
+            raise await self._refusal(response)
         wire = await self._wire_body(response)
         body = inflated(wire, response.headers.get("content-encoding", ""), self._limits.max_inflated_bytes)
-        last_modified = _raw(response, b"last-modified")
-        fresh = Validators(_raw(response, b"etag"), last_modified)
+        last_modified = raw(response, b"last-modified")
+        fresh = Validators(raw(response, b"etag"), last_modified)
         is_framed = "content-length" in response.headers or "transfer-encoding" in response.headers
-        return Fetched(body, len(wire), fresh, http_date(last_modified), asked_mono, is_framed)
+        return Fetched(
+            body,
+            len(wire),
+            fresh,
+            http_date(last_modified),
+            asked_mono,
+            is_framed,
+            http_date(response.headers.get("date")),
+            self._headers(response),
+        )
+
+    def _headers(self, response: httpx2.Response) -> dict[str, str]:
+        headers = response.headers
+        return {name: headers[name][:MAX_KEPT_CHARS] for name in sorted(self._kept) if name in headers}
 
     async def _wire_body(self, response: httpx2.Response) -> bytes:
         limit = self._limits.max_payload_bytes
         announced = response.headers.get("content-length", "")
         if re.fullmatch("[0-9]{1,18}", announced) and int(announced) > limit:
-            raise TransportError(f"the answer announces {announced} bytes, at most {limit} are allowed")
+            message = f"the answer announces {announced} bytes, at most {limit} are allowed"
+            raise TransportError(message, reason="too_big")
         body = bytearray()
         async for part in response.aiter_raw():
             body += part
             if len(body) > limit:
-                raise TransportError(f"the answer exceeds {limit} bytes")
+                raise TransportError(f"the answer exceeds {limit} bytes", reason="too_big")
         return bytes(body)
 
-    def _refusal(self, response: httpx2.Response) -> TransportError:
+    async def _refusal(self, response: httpx2.Response) -> TransportError:
         status = response.status_code
-        retry_after = self._retry_after_s(response.headers.get("retry-after"))
+        retry_after = retry_after_s(response.headers.get("retry-after"), self._clock.now().wall)
         if status in _DENIED:
             retry_after = max(retry_after or 0.0, DENIED_RETRY_S)
-        return TransportError(f"status was {status}, must be 200", retry_after)
+        return TransportError(
+            f"status was {status}, must be 200",
+            retry_after,
+            reason=f"status_{status}",
+            status=status,
+            headers=self._headers(response),
+            body=await _excuse(response),
+        )
 
-    def _retry_after_s(self, value: str | None) -> float | None:
-        """Read Retry-After, seconds or a date (RFC 9110, 10.2.3); at most an hour, None if unreadable."""
-        if value is None:
-            return None
-        if re.fullmatch("[0-9]+", value.strip()):
-            return min(float(value), MAX_RETRY_AFTER_S)
-        date = http_date(value)
-        return None if date is None else min(max(date - self._clock.now().wall, 0.0), MAX_RETRY_AFTER_S)
+
+async def _excuse(response: httpx2.Response) -> bytes:
+    """Read what a refusal says of itself, as far as it is short and comes soon."""
+    body = b""
+    try:
+        with anyio.move_on_after(EXCUSE_WITHIN_S):
+            async for part in response.aiter_raw():
+                body += part
+                if len(body) > MAX_EXCUSE_BYTES:
+                    return b""
+            return inflated(body, response.headers.get("content-encoding", ""), MAX_EXCUSE_BYTES)
+    except (*_TROUBLE, PayloadError):
+        pass  # the status and its headers are what counts
+    return b""
 
 
 def _root(error: BaseException) -> str:
@@ -167,22 +217,6 @@ def _root(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         inner = error.exceptions[0]
     return _root(inner) if inner is not None else str(error) or repr(error)
-
-
-def http_date(value: str | None) -> float | None:
-    """Read an HTTP date (RFC 9110, 5.6.7) as Unix seconds; None if there is none that can be read."""
-    try:
-        date = parsedate_to_datetime(value or "")
-        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
-
-
-def _raw(response: httpx2.Response, name: bytes) -> str | None:
-    """Give a header's value byte for byte (as latin-1), so that it can be given back as it came."""
-    return next(
-        (value.decode("latin-1") for key, value in response.headers.raw if key.lower() == name), None
-    )
 
 
 def _conditions(validators: Validators) -> dict[bytes, bytes]:

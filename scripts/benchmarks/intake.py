@@ -10,9 +10,9 @@ from boards import KEYS, NOW, RULES, SCOPE, csv_body
 from tables import seconds, spread, table
 
 from actors.board import Board
-from actors.bookmaker import complete_batch
 from actors.integrity import Bounds, admit
 from actors.messages import BookmakerId, Document, ListId, Payload, SourceName
+from actors.offers import complete_batch
 from actors.slices import finish
 from actors.snapshot import Snapshot
 from actors.sources.football_data import KIND, FootballDataOptions

@@ -11,8 +11,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.clock import Instant
-from actors.kinds import SourceOptions, TickingKind
+from actors.kinds import TickingKind
 from actors.messages import Batch, BookmakerId, Extract, Scope, SourceName
+from actors.options import SourceOptions
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.status import ActorState
 from actors.system import System
@@ -60,7 +61,7 @@ def _settings() -> Settings:
         ServerSettings(),
         BoardSettings(),
         {source: SourceSettings(kind, SourceOptions(kind="still"))},
-        {name: BookmakerSettings(name, source, name) for name in NAMES},
+        {name: BookmakerSettings(source, name, name) for name in NAMES},
     )
 
 

@@ -1,13 +1,13 @@
 """The schedule of a polled source: first delay, interval, backoff, Retry-After, requests for a list.
 
-Its transport is tested over real sockets elsewhere. Here a scripted kind fails or succeeds before
-anything is sent: each question for its targets is one attempt.
+Its transport is tested over real sockets elsewhere; here a scripted one answers at once.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from itertools import accumulate, pairwise
 from random import Random
 from typing import Any
@@ -17,20 +17,27 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board import BoardRules
+from actors.conflation import merged_deliveries
 from actors.desk import Desk
 from actors.errors import PayloadError, SourceError, TransportError
-from actors.kinds import PolledKind, PolledOptions, Target
-from actors.messages import BookmakerId
+from actors.kinds import PolledKind
+from actors.mailbox import Mailbox
+from actors.messages import BookmakerId, Payload, Scope
+from actors.options import PolledOptions
+from actors.plan import Target, every
 from actors.published import Published
+from actors.schedule import Schedule
 from actors.slices import Steps
 from actors.snapshot import Snapshot
 from actors.source import SourceActor
 from actors.supervisor import ChildSpec
+from actors.transports.polling import Fetched, Transport, Validators
 from tests.support.supervision import source_record, supervised
 from tests.support.virtual import WALL_0, VirtualClock
 
 pytestmark = pytest.mark.anyio
 
+ALDER = BookmakerId("alder")
 REFUSED = TransportError("refused")
 
 
@@ -60,24 +67,40 @@ class Stage:
         url = "http://127.0.0.1:9/never-asked"
         self.desk = Desk(
             options=PolledOptions(kind="scripted", url=url, poll_interval_s=poll_interval_s),
-            keys={},
-            inboxes={},
+            keys={ALDER: "A"},
+            inboxes={ALDER: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
             status=source_record(),
             refresh=asyncio.Event(),
-            published=Published(Snapshot.empty(1, (BookmakerId("alder"),)), BoardRules(), self.clock),
+            published=Published(Snapshot.empty(1, (ALDER,)), BoardRules(), self.clock),
             clock=self.clock,
             random=random,
         )
-        kind = PolledKind("scripted", PolledOptions, lambda _: None, self._targets, _never, _never)
-        self.child = ChildSpec(self.desk.status.actor, lambda: SourceActor(kind, self.desk))
+        plan = every(lambda options: (Target(Scope("all"), options.url),))
+        kind = PolledKind("scripted", PolledOptions, lambda _: None, plan, _decode, _never)
+        schedule = Schedule(plan(self.desk.options, ()), random)
+        self.child = ChildSpec(
+            self.desk.status.actor, lambda: SourceActor(kind, self.desk, schedule, self._connect)
+        )
 
-    def _targets(self, options: PolledOptions) -> tuple[Target, ...]:
-        del options
-        self.asked.append(anyio.current_time())
+    @asynccontextmanager
+    async def _connect(self) -> AsyncIterator[Transport]:
+        yield self
+
+    async def fetch(self, url: str, validators: Validators) -> Fetched:
+        """Answer as scripted."""
+        del url
+        now = anyio.current_time()
+        self.asked.append(now)
         outcome = next(self._script, None)
         if outcome is not None:
             raise outcome
-        return ()
+        return Fetched(b"content", 7, validators, None, now)
+
+
+def _decode(payload: Payload, options: PolledOptions) -> Steps[object]:
+    del options
+    yield
+    return payload.body
 
 
 def _never(*given: object) -> Steps[Any]:

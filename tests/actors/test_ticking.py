@@ -15,9 +15,10 @@ from actors.bookmaker import Inbox
 from actors.clock import Instant
 from actors.conflation import merged_deliveries
 from actors.desk import Desk
-from actors.kinds import SourceOptions, TickingKind
+from actors.kinds import TickingKind
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
+from actors.options import SourceOptions
 from actors.published import Published
 from actors.slices import finish
 from actors.snapshot import Snapshot

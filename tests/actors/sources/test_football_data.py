@@ -186,6 +186,6 @@ def test_what_cannot_be_a_bookmaker_is_no_key(key: str) -> None:
 )
 def test_the_scope_is_the_file(url: str, scope: str) -> None:
     """One source polls one file, and that file's list is complete for itself only."""
-    (target,) = KIND.targets(FootballDataOptions(kind="football_data", url=url))
+    (target,) = KIND.plan(FootballDataOptions(kind="football_data", url=url), ()).targets()
 
     assert (target.scope, target.url) == (scope, url)

@@ -234,4 +234,4 @@ def test_the_scope_tells_nothing_of_the_address(tail: str) -> None:
     """It is shown to everybody: only what is plainly a file's name becomes one."""
     options = structs.replace(OPTIONS, url=f"https://feed.example/{tail}")
 
-    assert [target.scope in {"file", "file.csv"} for target in KIND.targets(options)] == [True]
+    assert [target.scope in {"file", "file.csv"} for target in KIND.plan(options, ()).targets()] == [True]

@@ -9,7 +9,8 @@ import pytest
 
 from actors.clock import SystemClock
 from actors.errors import TransportError
-from actors.transports.polling import Fetched, NotModified, PollingTransport, Validators, http_date
+from actors.transports.headers import http_date
+from actors.transports.polling import Fetched, NotModified, PollingTransport, Validators
 from tests.support.fetching import LIMITS, fetch, fetched, refusal, trouble
 from tests.support.http_peer import HttpPeer, conditional, respond
 from tests.support.virtual import ManualClock
@@ -27,7 +28,12 @@ async def test_an_answer_is_its_body_its_validators_and_its_time(peer: HttpPeer)
     peer.answers["/f.csv"] = respond(BODY, headers={"ETag": '"one"', "Last-Modified": MODIFIED})
 
     assert await fetch(peer.url("/f.csv"), Validators()) == Fetched(
-        BODY, len(BODY), Validators('"one"', MODIFIED), MODIFIED_AT, 0.0
+        BODY,
+        len(BODY),
+        Validators('"one"', MODIFIED),
+        MODIFIED_AT,
+        asked_mono=0.0,
+        headers={"etag": '"one"', "last-modified": MODIFIED},
     )
 
 

@@ -1,0 +1,72 @@
+"""Hands what a source received to its bookmakers: decoded once, whatever their number.
+
+Shared by the actors that have payloads. Who has the very list on the board only hears that it still
+holds; who lacks it gets the document.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+
+from actors.desk import Desk
+from actors.errors import PayloadError
+from actors.kinds import PolledKind
+from actors.messages import BookmakerId, ListId, Payload, Scope
+from actors.offers import confirmation, document_of
+from actors.slices import in_slices
+
+
+class Offering:
+    """One source's payloads on their way to its bookmakers."""
+
+    def __init__(self, kind: PolledKind, desk: Desk[Any]) -> None:
+        self._kind = kind
+        self._desk = desk
+        self._in_turn = anyio.Lock()  # one at a time, so that a crash tells whose it was
+
+    def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
+        """Tell whether the bookmaker has that very list on the board."""
+        return self._desk.published.read().holds(bookmaker, scope, list_id)
+
+    def held_by_all(self, scope: Scope, list_id: ListId) -> bool:
+        """Tell whether every bookmaker has it."""
+        return all(self.holds(bookmaker, scope, list_id) for bookmaker in self._desk.inboxes)
+
+    def confirm(self, payload: Payload) -> None:
+        """Vouch again for the list that `payload` names, to every bookmaker that has it on the board."""
+        self._desk.status.confirmations += 1
+        for bookmaker, inbox in self._desk.inboxes.items():
+            if self.holds(bookmaker, payload.scope, payload.list_id):
+                inbox.put_nowait(confirmation(bookmaker, payload))
+
+    def lacking(self, payload: Payload) -> list[BookmakerId]:
+        """Give the bookmakers that need its document: all, where a repeat vouches for nothing."""
+        if not self._kind.repeats_confirm:
+            return list(self._desk.inboxes)
+        return [one for one in self._desk.inboxes if not self.holds(one, payload.scope, payload.list_id)]
+
+    def hand_out(self, payload: Payload, lacking: list[BookmakerId], content: object) -> None:
+        """Give the document to who lacks it, and a confirmation to the others."""
+        if len(lacking) < len(self._desk.inboxes):
+            self.confirm(payload)
+        document = document_of(payload, content)
+        for bookmaker in lacking:
+            self._desk.inboxes[bookmaker].put_nowait(document)
+
+    async def decoded(self, payload: Payload) -> object:
+        """Decode a payload. Raises: PayloadError if it cannot be read, or has crashed the decoder twice."""
+        set_aside = self._desk.set_aside
+        async with self._in_turn:
+            if not set_aside.begin(payload.list_id):
+                raise PayloadError(
+                    f"set aside: payload {payload.list_id} has crashed the decoder twice", "set_aside"
+                )
+            try:
+                content: object = await in_slices(self._kind.decode(payload, self._desk.options))
+            except (PayloadError, anyio.get_cancelled_exc_class()):
+                set_aside.end()
+                raise
+            set_aside.end()
+        return content

@@ -1,0 +1,100 @@
+"""What a polled source asks for, and when.
+
+Pure, one object a source, which outlives its actor. The plain plan asks for every target once each
+`poll_interval_s`; a kind that has more to consider (a budget, targets that come and go) overrides
+what differs. How failures delay it is not its business but the schedule's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from actors.clock import Instant
+from actors.errors import SourceError
+from actors.messages import Scope
+from actors.options import PolledOptions
+
+
+class Target(Struct, frozen=True):
+    """One thing to poll: a scope and the address that speaks for it.
+
+    With `is_catalogue` its answer is for the plan alone and says nothing of odds.
+    """
+
+    scope: Scope
+    url: str
+    is_catalogue: bool = False
+
+
+class Plan:
+    """Every target once each `poll_interval_s`. Scopes of targets are unique."""
+
+    def __init__(self, options: PolledOptions, targets: tuple[Target, ...]) -> None:
+        self._options = options
+        self._targets = targets
+
+    def targets(self) -> tuple[Target, ...]:
+        """Give what is to be polled, as far as it is known; it may change after any answer."""
+        return self._targets
+
+    def first_delay_s(self, target: Target, now: Instant) -> float:
+        """Give the seconds before `target`, new in `targets()`, is asked for the first time."""
+        del target, now
+        return 0.0
+
+    def interval_s(self, target: Target, now: Instant) -> float:
+        """Give the seconds from an answer of `target`, got at `now`, to the next request."""
+        del target, now
+        return self._options.poll_interval_s
+
+    def staleness_s(self, target: Target, now: Instant) -> float:
+        """Give the seconds for which an answer of `target` holds that was asked for at `now`."""
+        return self._options.staleness_at(self.interval_s(target, now))
+
+    def wait_s(self, target: Target, now: Instant) -> float:
+        """Give the seconds for which `target` must not be asked, whatever is due; 0 when it may."""
+        del target, now
+        return 0.0
+
+    def asked(self, target: Target, now: Instant) -> None:
+        """Hear that `target` is being asked."""
+
+    def answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
+        """Hear that an answer came, with those of its headers that matter."""
+
+    def failed(self, target: Target, error: SourceError, now: Instant) -> float:
+        """Hear that none came, or one that cannot be read; give the least seconds until a retry."""
+        del target, error, now
+        return 0.0
+
+    def learnt(self, target: Target, content: Any, now: Instant) -> None:
+        """Hear what the kind's decoder made of a new answer."""
+
+    def quota(self) -> Mapping[str, float | None] | None:
+        """Give what probes show of a budget; None without one."""
+        return None
+
+    def describe(self) -> list[str]:
+        """Say in lines for an operator what is asked how often, and how fresh that is."""
+        interval_s, stale_s = self._options.poll_interval_s, self._options.staleness_s
+        lines = [f"every {interval_s:g} s, stale after {stale_s:g} s"]
+        if stale_s <= interval_s:
+            lines.append(f"warning: its lists are withdrawn between polls (every {interval_s:g} s)")
+        return lines
+
+
+PlanMaker = Callable[[Any, tuple[str, ...]], Plan]
+"""`(options, bookmaker keys) -> Plan`; raises ValueError, saying why, for options that cannot work."""
+
+
+def every(targets: Callable[[Any], tuple[Target, ...]]) -> PlanMaker:
+    """Give the plain plan of a kind whose targets follow from its options alone."""
+
+    def make(options: PolledOptions, keys: tuple[str, ...]) -> Plan:
+        del keys
+        return Plan(options, targets(options))
+
+    return make

@@ -1,0 +1,127 @@
+"""When each target of a polled source is asked next: its plan, delayed by failures.
+
+Pure, and outlives its actor, so that a restart neither repeats a round nor forgets a delay. Every
+target has its own backoff. When two of them have failed and none has answered since, it is the peer
+that is in trouble, and a gate lets one request through at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from random import Random
+
+from actors.backoff import MIN_CAP_S, Backoff
+from actors.clock import Instant
+from actors.errors import SourceError, TransportError
+from actors.messages import Scope
+from actors.plan import Plan, Target
+
+MAX_IN_FLIGHT = 4
+"""Requests under way to one peer at a time, so that one slow answer does not hold up the others."""
+
+TROUBLED = 2
+
+
+@dataclass(slots=True)
+class _Row:
+    due_mono: float
+    backoff: Backoff
+    is_asked: bool = False
+    is_failing: bool = False
+
+
+class Schedule:
+    """Due times by scope. All moments are Instants of one clock; nothing here waits."""
+
+    def __init__(self, plan: Plan, random: Random) -> None:
+        self.plan = plan
+        self._random = random
+        self._rows: dict[Scope, _Row] = {}
+        self._gate = Backoff(MIN_CAP_S, random)
+        self._gate_mono = -inf
+        self._troubled: set[Scope] = set()
+
+    @property
+    def is_troubled(self) -> bool:
+        """Whether the peer itself seems to be in trouble, not only one target."""
+        return len(self._troubled) >= min(TROUBLED, len(self._rows))
+
+    def restart(self, now: Instant) -> None:
+        """Hear that requests under way have gone with their actor: they are due again."""
+        for row in self._rows.values():
+            if row.is_asked:
+                row.is_asked, row.due_mono = False, now.mono
+
+    def next(self, now: Instant) -> tuple[Target, float] | None:
+        """Give the target that comes next and the seconds until then; None while none can be asked."""
+        targets = self.plan.targets()
+        self._keep_rows(targets, now)
+        asked = sum(row.is_asked for row in self._rows.values())
+        if asked >= (1 if len(self._troubled) >= TROUBLED else MAX_IN_FLIGHT):
+            return None
+        waits = [
+            (self._wait_s(target, row, now), row.due_mono, order)
+            for order, target in enumerate(targets)
+            if not (row := self._rows[target.scope]).is_asked
+        ]
+        if not waits:
+            return None
+        wait_s, _, order = min(waits)
+        return targets[order], wait_s
+
+    def begin(self, target: Target, now: Instant) -> None:
+        """Hear that `target` is being asked."""
+        self._rows[target.scope].is_asked = True
+        self.plan.asked(target, now)
+
+    def succeeded(self, target: Target, now: Instant) -> None:
+        """Hear that `target` has answered, in a way that can be read."""
+        self._troubled.clear()
+        self._gate.succeeded(now.mono)
+        if (row := self._rows.get(target.scope)) is not None:
+            row.backoff.succeeded(now.mono)
+            row.is_asked = row.is_failing = False
+            row.due_mono = now.mono + self.plan.interval_s(target, now)
+
+    def failed(self, target: Target, error: SourceError, now: Instant) -> None:
+        """Hear that `target` has not."""
+        self._troubled.add(target.scope)
+        asked_for_s = (error.retry_after_s or 0.0) if isinstance(error, TransportError) else 0.0
+        least_s = max(asked_for_s, self.plan.failed(target, error, now))
+        cap_s = max(MIN_CAP_S, self.plan.interval_s(target, now) / 3)
+        if (row := self._rows.get(target.scope)) is not None:
+            row.backoff.cap_s = cap_s
+            row.is_asked, row.is_failing = False, True
+            row.due_mono = now.mono + max(row.backoff.failed(now.mono), least_s)
+        if len(self._troubled) >= TROUBLED:
+            self._gate_mono = now.mono + max(self._gate.failed(now.mono), asked_for_s)
+
+    def hasten(self, scopes: set[Scope], delay_s: float, now: Instant) -> None:
+        """Bring those forward to at most `delay_s` from now, unless they are failing."""
+        for scope in scopes & set(self._rows):
+            row = self._rows[scope]
+            if not row.is_failing:
+                row.due_mono = min(row.due_mono, now.mono + delay_s)
+
+    def due_s(self, target: Target, now: Instant) -> float:
+        """Give the seconds until `target` is asked, as far as it can be said."""
+        row = self._rows.get(target.scope)
+        return 0.0 if row is None else self._wait_s(target, row, now)
+
+    def _wait_s(self, target: Target, row: _Row, now: Instant) -> float:
+        left_s = max(row.due_mono, self._gate_mono) - now.mono
+        return max(left_s, self.plan.wait_s(target, now), 0.0)
+
+    def _keep_rows(self, targets: tuple[Target, ...], now: Instant) -> None:
+        """Open a row for what is new and close those of what is gone."""
+        scopes = {target.scope for target in targets}
+        if scopes == self._rows.keys():
+            return
+        for target in targets:
+            if target.scope not in self._rows:
+                due_mono = now.mono + self.plan.first_delay_s(target, now)
+                self._rows[target.scope] = _Row(due_mono, Backoff(MIN_CAP_S, self._random))
+        for scope in self._rows.keys() - scopes:
+            del self._rows[scope]
+            self._troubled.discard(scope)
