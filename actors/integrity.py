@@ -36,6 +36,11 @@ class Reason(StrEnum):
     MATCH_ID = "match_id"  # the source's id has another shape than ours
     START_TIME = "start_time"  # a date or time that cannot be
     DUPLICATE = "duplicate"  # the same id again in one list: the last wins
+    OUTCOME = "outcome"  # an outcome that is neither team nor the draw
+    TWO_WAY = "two_way"  # a market without a draw
+    LAY = "lay"  # the other side of an exchange: what it takes, not what it offers
+    SPORT = "sport"  # not football
+    UNREADABLE = "unreadable"  # so broken that not even its id can be told
 
 
 class Bounds(Struct, frozen=True):

@@ -77,6 +77,10 @@ class Plan:
         """Give what probes show of a budget; None without one."""
         return None
 
+    def facts(self) -> Mapping[str, object]:
+        """Give what an operator should find in the log when the plan is made; empty when it is plain."""
+        return {}
+
     def describe(self) -> list[str]:
         """Say in lines for an operator what is asked how often, and how fresh that is."""
         interval_s, stale_s = self._options.poll_interval_s, self._options.staleness_s

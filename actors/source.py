@@ -80,6 +80,7 @@ class SourceActor:
     async def run(self) -> None:
         """Poll for ever; the next poll of a scope is planned when its last has ended."""
         self._desk.set_aside.recover()
+        self._tell_plan()
         self._schedule.restart(self._desk.clock.now())
         await anyio.sleep(self._short_delay())
         async with self._connect() as transport, anyio.create_task_group() as polls:
@@ -179,6 +180,7 @@ class SourceActor:
         payload = self._payload(target, held.list_id, answer, now)
         if target.is_catalogue:
             self._plan.learnt(target, await self._offering.decoded(payload), now)
+            self._tell_plan()
         else:
             await self._offer(target, payload, now)
         self._held[target.scope] = held
@@ -223,6 +225,10 @@ class SourceActor:
         for secret in self._secrets:
             error.args = (str(error).replace(secret, "***"),)
         return error
+
+    def _tell_plan(self) -> None:
+        if facts := self._plan.facts():
+            self._log.info("source.planned", **facts)
 
     def _note_plan(self, wait_s: float | None) -> None:
         """Write down for the probes what is asked when."""

@@ -17,6 +17,8 @@ actors.bus actors.mailbox actors.published actors.supervisor
 actors.transports actors.transports.headers actors.transports.inflate actors.transports.polling
 actors.sources actors.sources.football_data actors.sources.football_data_rows
 actors.sources.simulated actors.sources.simulated_prices actors.sources.simulated_world
+actors.sources.the_odds_api actors.sources.the_odds_api_answers actors.sources.the_odds_api_budget
+actors.sources.the_odds_api_options actors.sources.the_odds_api_plan actors.sources.the_odds_api_wire
 
 actors.aggregator actors.bookmaker actors.desk actors.offering actors.source
 actors.source_edges actors.ticking

@@ -13,7 +13,7 @@ MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 40
 
 HARMLESS_CALLS = {
-    *("NewType", "TypeVar", "Meta", "dataclass", "field", "every", "lru_cache"),  # declarations
+    *("NewType", "TypeVar", "Meta", "dataclass", "field", "every", "lru_cache", "Scope"),  # declarations
     *("PolledKind", "TickingKind", "BoardSettings", "ServerSettings"),  # values of ours
     *("Path", "Path(__file__).resolve", "ZoneInfo", "attrgetter", "frozenset", "range", "re.compile"),
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),

@@ -122,6 +122,15 @@ def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, 
         "matches_upserted": board.upserted,
         "matches_removed": board.removed,
         "matches_finished": board.finished,
+        "sources": {
+            name: {
+                "attempts": one.attempts,
+                "payloads": one.payloads,
+                "failed_by": dict(one.failed_by),
+                "quota": one.quota,
+            }
+            for name, one in status.sources.items()
+        },
         "bookmakers": {
             bookmaker: {
                 "matches": snapshot.books[bookmaker].count,

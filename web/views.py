@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from actors.snapshot import Book
-from actors.status import ActorStatus, BookmakerStatus, SourceStatus
+from actors.status import ActorStatus, BookmakerStatus, ScopeStatus, SourceStatus
 
 
 def time_view(at: float | None) -> float | None:
@@ -37,10 +37,24 @@ def source_view(status: SourceStatus) -> dict[str, Any]:
         "attempts": status.attempts,
         "failures_in_a_row": status.failures,
         "failures": status.failures_total,
+        "failed_by": dict(status.failed_by),
         "payloads": status.payloads,
         "confirmations": status.confirmations,
         "received_bytes": status.received_bytes,
         "failing_since": time_view(status.failing_since),
+        "last_success_at": time_view(status.last_success_at),
+        "next_attempt_at": time_view(status.next_attempt_at),
+        "last_error": status.error,
+        "quota": status.quota,
+        "scopes": {scope: _scope_view(one) for scope, one in status.scopes.items()},
+    }
+
+
+def _scope_view(status: ScopeStatus) -> dict[str, Any]:
+    return {
+        "interval_s": time_view(status.interval_s),
+        "stale_after_s": time_view(status.stale_after_s),
+        "failures_in_a_row": status.failures,
         "last_success_at": time_view(status.last_success_at),
         "next_attempt_at": time_view(status.next_attempt_at),
         "last_error": status.last_error,

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from actors.kinds import Kind
-from actors.sources import football_data, simulated
+from actors.sources import football_data, simulated, the_odds_api
 
 KINDS: Final[Mapping[str, Kind]] = {
     kind.name: kind
     for kind in (
         simulated.KIND,
         football_data.KIND,
+        the_odds_api.KIND,
     )
 }

@@ -27,7 +27,7 @@ class Asked:
 
 @dataclass
 class HttpPeer:
-    """What the peer answers, by path; `asked` collects every request in order."""
+    """What the peer answers, by path with or without query; `asked` collects every request in order."""
 
     port: int
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -137,7 +137,8 @@ def _serve(connection: socket.socket, peer: HttpPeer) -> None:
         asked = _read(connection)
         if asked is not None:
             peer.asked.append(asked)
-            peer.answers.get(asked.path, respond(status=404))(connection, asked)
+            at_path = peer.answers.get(asked.path.partition("?")[0], respond(status=404))
+            peer.answers.get(asked.path, at_path)(connection, asked)
 
 
 def _read(connection: socket.socket) -> Asked | None:

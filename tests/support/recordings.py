@@ -14,6 +14,11 @@ def are_there() -> bool:
     return (FOLDER / "football_data").is_dir()
 
 
+def the_odds_api(pattern: str = "2024-08-03T222130/data_soccer_*.json") -> list[Path]:
+    """Give the recorded answers of The Odds API, in order of their names."""
+    return sorted((FOLDER / "the_odds_api").glob(pattern))
+
+
 def football_data(folder: str, pattern: str = "*") -> list[Path]:
     """Give the recorded files of one folder of football_data, in order of their names."""
     return sorted((FOLDER / "football_data" / folder).glob(pattern))

@@ -1,0 +1,79 @@
+"""The options of The Odds API, and the addresses and costs that follow from them.
+
+Pure. Costs: markets x regions credits a call, ten bookmakers counting as one region; /v4/sports is
+free. Source: the API's documentation of v4, "Usage Quota Costs".
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Annotated, Literal
+from urllib.parse import quote, urlencode
+
+from msgspec import Meta, Struct
+
+from actors.messages import Scope
+from actors.options import PolledOptions, Seconds, Secret
+from actors.plan import Target
+
+SportKey = Annotated[str, Meta(pattern="^soccer_[a-z0-9_]{1,64}$")]
+Region = Annotated[str, Meta(pattern="^[a-z0-9]{2,8}$")]
+Credits = Annotated[float, Meta(gt=0, le=1e9)]
+
+BOOKMAKERS_A_CREDIT = 10
+SPORTS_SCOPE = Scope("sports")
+
+
+class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
+    """Options of The Odds API.
+
+    `sports` are keys of its football leagues, or "football" for all that are in season. Without
+    `credits_per_day` every sport is asked each `poll_interval_s`, which is the shortest interval
+    otherwise. `regions` are those that all the configured bookmakers belong to.
+    """
+
+    api_key: Secret
+    sports: Annotated[tuple[SportKey, ...], Meta(min_length=1)] | Literal["football"]
+    url: str = "https://api.the-odds-api.com"
+    regions: tuple[Region, ...] = ()
+    poll_interval_s: Seconds = 60.0
+    credits_per_day: Credits | None = None
+
+
+class Call(Struct, frozen=True):
+    """How odds are asked for: by which parameter, and what one call costs."""
+
+    parameter: str
+    value: str
+    credits: int
+
+
+def cheapest_call(options: TheOddsApiOptions, keys: tuple[str, ...]) -> tuple[Call, Call | None]:
+    """Give the cheaper way to ask for those bookmakers, and the other one where there is one."""
+    by_name = Call("bookmakers", ",".join(keys), ceil(len(keys) / BOOKMAKERS_A_CREDIT))
+    if not options.regions:
+        return by_name, None
+    by_region = Call("regions", ",".join(options.regions), len(options.regions))
+    return (by_region, by_name) if by_region.credits < by_name.credits else (by_name, by_region)
+
+
+def sports_target(options: TheOddsApiOptions) -> Target:
+    """Give the free list of all sports."""
+    asked = urlencode({"apiKey": options.api_key})
+    return Target(SPORTS_SCOPE, f"{_base(options)}/sports?{asked}", is_catalogue=True)
+
+
+def odds_target(options: TheOddsApiOptions, call: Call, sport: str) -> Target:
+    """Give the odds of one sport."""
+    asked = {
+        "apiKey": options.api_key,
+        call.parameter: call.value,
+        "markets": "h2h",
+        "oddsFormat": "decimal",
+        "dateFormat": "iso",
+    }
+    return Target(Scope(sport), f"{_base(options)}/sports/{quote(sport)}/odds?{urlencode(asked, safe=',')}")
+
+
+def _base(options: TheOddsApiOptions) -> str:
+    return options.url.rstrip("/").removesuffix("/v4") + "/v4"

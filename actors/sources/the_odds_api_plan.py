@@ -1,0 +1,253 @@
+"""The poll plan of The Odds API: which sports, how often, within which budget.
+
+Pure. A sport with a match in play or near its kick-off is asked more often than one whose matches
+are days ahead (`the_odds_api_budget.py`); what it knows of kick-offs it has from the answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import ceil, inf
+
+from actors.clock import Instant
+from actors.errors import SourceError, TransportError
+from actors.messages import Scope
+from actors.plan import Plan, Target
+from actors.sources.the_odds_api_answers import Slate, Sports
+from actors.sources.the_odds_api_budget import (
+    DAY_S,
+    START_SHARE,
+    Bounds,
+    Ledger,
+    Pace,
+    Windows,
+    day_pace,
+    near_windows,
+    pace,
+    until_midnight_s,
+    window_at,
+)
+from actors.sources.the_odds_api_options import (
+    TheOddsApiOptions,
+    cheapest_call,
+    odds_target,
+    sports_target,
+)
+
+SPORTS_INTERVAL_S = DAY_S
+USUAL_SPORTS = 40
+"""Football keys that are in season at a time, more or less: to plan with until they are known."""
+CALL_SPACING_S = 0.04
+"""The API allows 30 calls a second."""
+REMAINING, USED, LAST = "x-requests-remaining", "x-requests-used", "x-requests-last"
+HEADERS = (REMAINING, USED, LAST)
+CEILING_SHARE = 0.9
+"""Of an explicit staleness: the longest interval, where the budget reaches."""
+_CLIENT_ERRORS = range(400, 500)
+_WHOLE = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?").fullmatch
+
+
+class TheOddsApiPlan(Plan):
+    """The plan of one key. Raises: ValueError for options that cannot be kept."""
+
+    def __init__(self, options: TheOddsApiOptions, keys: tuple[str, ...]) -> None:
+        self._call, self._other = cheapest_call(options, keys)
+        self._cost = float(self._call.credits)
+        self._api = options
+        self._near: dict[Scope, Windows] = {}
+        self._charged: dict[Scope, float] = {}
+        self._seen: dict[str, float | None] = dict.fromkeys(HEADERS)
+        self._last_asked_mono = -inf
+        self._ledger = None if options.credits_per_day is None else Ledger(options.credits_per_day)
+        self._sports: tuple[str, ...] = ()
+        self._pace_of: tuple[float, Pace] | None = None
+        super().__init__(options, ())
+        self._take(() if options.sports == "football" else tuple(options.sports))
+        self._check()
+
+    def first_delay_s(self, target: Target, now: Instant) -> float:
+        """Let some of the sports in at once, the others at the rate at which credits come."""
+        del now
+        if self._ledger is None or target.is_catalogue:
+            return 0.0
+        waiting = [sport for sport in self._sports if Scope(sport) not in self._near]
+        at_once = max(int(self._ledger.per_day * START_SHARE / self._cost), 1)
+        turn = max(waiting.index(target.scope) + 1 - at_once, 0)
+        return turn * self._cost * DAY_S / self._ledger.per_day
+
+    def interval_s(self, target: Target, now: Instant) -> float:
+        """Give the pace of the sport, and have it asked when it comes near a kick-off."""
+        if target.is_catalogue:
+            return SPORTS_INTERVAL_S
+        if self._ledger is None:
+            return self._api.poll_interval_s
+        pace = self._pace(self._ledger, now)
+        window = window_at(self._near.get(target.scope, ()), now.wall)
+        if window is None:
+            return pace.far_s
+        return min(pace.far_s, max(window[0] - now.wall, pace.near_s))
+
+    def wait_s(self, target: Target, now: Instant) -> float:
+        """Wait for midnight (UTC) when the day's credits are spent, and a moment between two calls."""
+        spacing_s = self._last_asked_mono + CALL_SPACING_S - now.mono
+        if self._ledger is None or target.is_catalogue or self._ledger.left(now.wall) >= self._cost:
+            return spacing_s
+        return max(spacing_s, until_midnight_s(now.wall))
+
+    def asked(self, target: Target, now: Instant) -> None:
+        """Count the credits before they are spent."""
+        self._last_asked_mono = now.mono
+        self._charge(target, 0.0 if target.is_catalogue else self._cost, now)
+
+    def answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
+        """Believe what the answer says that it cost."""
+        for name in HEADERS:
+            self._seen[name] = _number(headers.get(name), self._seen[name])
+        if not target.is_catalogue and (last := _number(headers.get(LAST), None)) is not None:
+            self._correct(target, last, now)
+            self._cost = max(self._cost, last)
+
+    def failed(self, target: Target, error: SourceError, now: Instant) -> float:
+        """Take back what cannot have been charged; otherwise be slow to spend it again."""
+        if isinstance(error, TransportError):
+            self.answered(target, error.headers, now)
+            is_refused = error.status in _CLIENT_ERRORS and LAST not in error.headers
+            if not error.is_sent or is_refused:
+                self._correct(target, 0.0, now)
+        charged = self._charged.get(target.scope, 0.0)
+        return self.interval_s(target, now) / 3 if charged and self._ledger is not None else 0.0
+
+    def learnt(self, target: Target, content: object, now: Instant) -> None:
+        """Take the kick-offs of a sport, or which sports there are."""
+        del now
+        match content:
+            case Sports(keys=keys):
+                self._take(keys)
+            case Slate(kick_offs=kick_offs):
+                self._near[target.scope] = near_windows(kick_offs)
+                self._pace_of = None
+
+    def quota(self) -> Mapping[str, float | None]:
+        """Give what the API says of the key, and what is planned of it."""
+        spent = None if self._ledger is None else self._ledger.spent_today
+        return {
+            "requests_remaining": self._seen[REMAINING],
+            "requests_used": self._seen[USED],
+            "credits_last": self._seen[LAST],
+            "credits_a_call": self._cost,
+            "credits_per_day": self._api.credits_per_day,
+            "credits_spent_today": spent,
+        }
+
+    def facts(self) -> Mapping[str, object]:
+        """Say what was chosen, for the log."""
+        facts: dict[str, object] = {
+            "asks_by": self._call.parameter,
+            "credits_a_call": self._call.credits,
+            "credits_per_day": self._api.credits_per_day,
+            "sports": len(self._sports),
+        }
+        if self._other is not None:
+            facts[f"credits_by_{self._other.parameter}"] = self._other.credits
+        return facts
+
+    def describe(self) -> list[str]:
+        """Say what is asked how often, in quiet and in busy hours, and how fresh that is."""
+        count = self._expected_sports()
+        known = "" if self._sports else " (as many as usual: which ones is known when it runs)"
+        other = f", by {self._other.parameter} {self._other.credits}" if self._other else ""
+        lines = [
+            f"sports: {count}{known}",
+            f"asks by {self._call.parameter} {self._call.value}: credits a call {self._cost:g}{other}",
+        ]
+        per_day = self._api.credits_per_day
+        if per_day is None:
+            spent = count * self._cost * DAY_S / self._api.poll_interval_s
+            return [*lines, f"no credits_per_day: {spent:.0f} credits a day", *super().describe()]
+        lines.append(
+            f"at most {per_day:g} credits a UTC day; near is from 2 h before a kick-off to 2.5 h after"
+        )
+        lines.append(f"none near: {self._freshness(self._pace_with(0, count).far_s)}")
+        for near in sorted({1, count}):
+            at = self._pace_with(near, count)
+            rest = "the others" if near < count else "at other hours"
+            lines.append(f"{near} of {count} near: {self._freshness(at.near_s)}")
+            lines.append(f"{' ' * 8}{rest}: {self._freshness(at.far_s)}")
+        return lines
+
+    def _freshness(self, interval_s: float) -> str:
+        return f"every {_span(interval_s)}, stale after {_span(self._api.staleness_at(interval_s))}"
+
+    def _expected_sports(self) -> int:
+        return len(self._sports) or USUAL_SPORTS
+
+    def _check(self) -> None:
+        """Refuse a budget that buys nothing, and a staleness that the budget cannot keep."""
+        per_day, stale_s = self._api.credits_per_day, self._api.stale_after_s
+        if per_day is not None and per_day < self._cost:
+            raise ValueError(
+                f"credits_per_day was {per_day:g}, must be at least the {self._cost:g} that one call costs"
+            )
+        needed_s = self._equal_share_s()
+        if stale_s is not None and stale_s < needed_s:
+            why = f"each of {self._expected_sports()} sports can be asked every {_span(needed_s)}"
+            raise ValueError(f"stale_after_s was {stale_s:g}, must be at least {ceil(needed_s)}: {why}")
+
+    def _equal_share_s(self) -> float:
+        """The interval of every sport when all are alike: none has to wait longer to be kept fresh."""
+        if self._api.credits_per_day is None:
+            return self._api.poll_interval_s
+        fair_s = self._expected_sports() * self._cost * DAY_S / self._api.credits_per_day
+        return max(fair_s, self._api.poll_interval_s)
+
+    def _bounds(self) -> Bounds:
+        stale_s = self._api.stale_after_s
+        ceiling_s = inf if stale_s is None else max(CEILING_SHARE * stale_s, self._equal_share_s())
+        return Bounds(self._api.poll_interval_s, ceiling_s)
+
+    def _pace(self, ledger: Ledger, now: Instant) -> Pace:
+        """Give the present pace; computed once a minute, and when something was learnt."""
+        minute = now.wall // 60
+        if self._pace_of is None or self._pace_of[0] != minute:
+            near = {Scope(sport): self._near.get(Scope(sport), ()) for sport in self._sports}
+            left, per_day = ledger.left(now.wall) / self._cost, ledger.per_day / self._cost
+            found = day_pace(near, now.wall, left, per_day, self._bounds())
+            self._pace_of = (minute, found)
+        return self._pace_of[1]
+
+    def _pace_with(self, near: int, count: int) -> Pace:
+        """Give the pace of a whole day on which `near` of `count` sports are near a kick-off once."""
+        windows = near_windows([int(DAY_S / 2)])
+        sports = {Scope(str(number)): windows if number < near else () for number in range(count)}
+        calls = (self._api.credits_per_day or 0.0) / self._cost
+        return pace(sports, 0.0, DAY_S, calls, self._bounds())
+
+    def _take(self, sports: tuple[str, ...]) -> None:
+        self._sports = sports
+        self._pace_of = None
+        odds = tuple(odds_target(self._api, self._call, sport) for sport in sports)
+        is_open = self._api.sports == "football"
+        self._targets = (sports_target(self._api), *odds) if is_open else odds
+
+    def _charge(self, target: Target, amount: float, now: Instant) -> None:
+        self._charged[target.scope] = amount
+        if self._ledger is not None:
+            self._ledger.spend(amount, now.wall)
+
+    def _correct(self, target: Target, amount: float, now: Instant) -> None:
+        already = self._charged.get(target.scope, 0.0)
+        self._charge(target, amount - already, now)
+        self._charged[target.scope] = amount
+
+
+def _number(value: str | None, otherwise: float | None) -> float | None:
+    return float(value) if value is not None and _WHOLE(value) else otherwise
+
+
+def _span(seconds: float) -> str:
+    """Write a duration for people: 45 s, 90 min, 54 h."""
+    for unit_s, unit in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= 2 * unit_s:
+            return f"{seconds / unit_s:.3g} {unit}"
+    return f"{seconds:.3g} s"
