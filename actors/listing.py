@@ -11,9 +11,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from actors.chunks import entries_of, find
+from actors.chunks import find
 from actors.clock import Instant
-from actors.messages import Batch, Match, SourceMatchId
+from actors.messages import Batch, Match, Scope, SourceMatchId
 from actors.slices import SLICE, Steps
 from actors.snapshot import Book, Entry
 
@@ -65,23 +65,15 @@ def complete_changes(book: Book, batch: Batch, left: Left, last_start: float) ->
     still see and that an earlier batch of the same commit took off: one that comes back is the same.
     """
     found = Found()
-    gone: dict[SourceMatchId, Entry] = {}
-    index: dict[SourceMatchId, Entry] = {}
-    for chunk in book.chunks:
-        for entry in chunk.entries:
-            index[entry.match.source_match_id] = entry
-            if entry.scope == batch.scope:
-                gone[entry.match.source_match_id] = entry
-        yield
+    gone = yield from entries_in(book, batch.scope)
     for count, match in enumerate(batch.matches):
         if count % SLICE == 0:
             yield
-        old = index.get(match.source_match_id)
+        old = gone.pop(match.source_match_id, None) or find(book.chunks, match.source_match_id)
         if has_kicked_off(match, last_start):
             _note_finished(found, old, match)
         else:
             _compare(found, old, match, batch, left)
-        gone.pop(match.source_match_id, None)
     for count, (match_id, entry) in enumerate(gone.items()):
         if count % SLICE == 0:
             yield
@@ -115,19 +107,33 @@ def is_doubtful(book: Book, batch: Batch, now: Instant) -> Steps[bool]:
     Matches that have kicked off vanish normally; one that the list names and that was rejected is
     not lost.
     """
+    present = yield from entries_in(book, batch.scope)
+    if len(present) <= MIN_LOST:
+        return False
     listed = {match.source_match_id for match in batch.matches}
     yield
     listed.update(removal.source_match_id for removal in batch.removals)
     yield
     ahead = lost = 0
-    for count, entry in enumerate(entries_of(book.chunks)):
+    for count, (match_id, entry) in enumerate(present.items()):
         if count % SLICE == 0:
             yield
         start = entry.match.start_time
-        if entry.scope == batch.scope and (start is None or start > now.wall):
+        if start is None or start > now.wall:
             ahead += 1
-            lost += entry.match.source_match_id not in listed
+            lost += match_id not in listed
     return lost > MIN_LOST and lost * 2 > ahead
+
+
+def entries_in(book: Book, scope: Scope) -> Steps[dict[SourceMatchId, Entry]]:
+    """Give what a scope has on the board, by id, in slices."""
+    present: dict[SourceMatchId, Entry] = {}
+    for chunk in book.chunks:
+        present.update(
+            [(entry.match.source_match_id, entry) for entry in chunk.entries if entry.scope == scope]
+        )
+        yield
+    return present
 
 
 def has_kicked_off(match: Match, by: float) -> bool:

@@ -49,12 +49,12 @@ class Chunk(Struct, frozen=True, eq=False, weakref=True):
     @classmethod
     def of(cls, entries: tuple[Entry, ...]) -> Chunk:
         """Make a chunk of `entries`, which must be in order and at least one."""
-        starts = (entry.match.start_time for entry in entries)
+        starts = [entry.match.start_time for entry in entries]
         return cls(
             entries,
             entries[0].match.source_match_id,
-            sum(entry.is_named for entry in entries),
-            min((start for start in starts if start is not None), default=inf),
+            sum([entry.is_named for entry in entries]),  # lists: this is done for every changed chunk
+            min([start for start in starts if start is not None], default=inf),
         )
 
 

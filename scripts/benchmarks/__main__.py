@@ -9,12 +9,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import intake
+import leagues
 import publish
 import reads
 from tables import machine
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "intake": intake.run,
+    "leagues": leagues.run,
     "publish": publish.run,
     "reads": reads.run,
 }

@@ -5,21 +5,19 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from functools import partial
 
-from boards import KEYS, NOW, RULES, SCOPE, csv_body
+from boards import KEYS, SCOPE, csv_body
 from tables import seconds, spread, table
+from taking_in import Source, take_in
 
-from actors.board import Board
-from actors.integrity import Bounds, admit
-from actors.messages import BookmakerId, Document, ListId, Payload, SourceName
-from actors.offers import complete_batch
-from actors.slices import finish
+from actors.messages import BookmakerId
 from actors.snapshot import Snapshot
 from actors.sources.football_data import KIND, FootballDataOptions
 
 ROWS = 20_000
 RUNS = 7
-OPTIONS = FootballDataOptions(kind="football_data", url="http://127.0.0.1/fixtures.csv")
+SOURCE = Source(KIND, FootballDataOptions(kind="football_data", url="http://127.0.0.1/fixtures.csv"))
 
 
 def run() -> None:
@@ -28,25 +26,12 @@ def run() -> None:
     reader = seconds(lambda: list(csv.reader(io.StringIO(first.decode(), newline=""))), RUNS)
     rows = [_row("csv.reader alone", reader, reader)]
     for keys in (KEYS[:1], KEYS):
-        base = take_in(Snapshot.empty(1, tuple(map(BookmakerId, keys))), first, keys)
+        base = take_in(SOURCE, Snapshot.empty(1, tuple(map(BookmakerId, keys))), SCOPE, first, keys)
         for what, body in (("all prices changed", second), ("new bytes, nothing changed", first)):
-            times = seconds(lambda body=body, keys=keys, base=base: take_in(base, body, keys), RUNS)  # type: ignore[misc]
+            times = seconds(partial(take_in, SOURCE, base, SCOPE, body, keys), RUNS)
             rows.append(_row(f"payload to commit, {len(keys)} bookmaker(s), {what}", times, reader))
     title = f"Intake: {ROWS:,} rows of 114 columns, {len(first) / 2**20:.1f} MiB"
     table(title, ["path", "ms: median (min to max)", "rows/s", "speed against csv.reader"], rows)
-
-
-def take_in(base: Snapshot, body: bytes, keys: Sequence[str]) -> Snapshot:
-    """Take a payload the whole way: decode once, extract, admit and apply per bookmaker, commit."""
-    payload = Payload(SourceName("bench"), SCOPE, ListId("list"), body, NOW.wall, NOW.mono, NOW.wall)
-    content = finish(KIND.decode(payload, OPTIONS))
-    document = Document(SCOPE, payload.list_id, content, NOW.wall, NOW.mono, 3600.0)
-    board = Board(base, RULES)
-    for key in keys:
-        extract = finish(KIND.extract(content, key, OPTIONS))
-        admission = finish(admit(complete_batch(BookmakerId(key), document, extract), Bounds()))
-        finish(board.apply(admission.batch, NOW))
-    return board.commit()
 
 
 def _row(what: str, times: Sequence[float], peer: Sequence[float]) -> list[str]:
