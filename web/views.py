@@ -84,7 +84,7 @@ def bookmaker_view(status: BookmakerStatus, book: Book) -> dict[str, Any]:
             scope: {
                 "withdrawn": state.withdrawn,
                 "doubted": state.doubted,
-                "stale_after_s": state.stale_after_s,
+                "stale_after_s": time_view(state.stale_after_s),
             }
             for scope, state in book.lists.items()
         },

@@ -45,7 +45,7 @@ HEADERS = (REMAINING, USED, LAST)
 CEILING_SHARE = 0.9
 """Of an explicit staleness: the longest interval, where the budget reaches."""
 _CLIENT_ERRORS = range(400, 500)
-_WHOLE = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?").fullmatch
+_WHOLE = re.compile("[0-9]{1,12}").fullmatch
 
 
 class TheOddsApiPlan(Plan):
@@ -103,8 +103,8 @@ class TheOddsApiPlan(Plan):
     def answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
         """Believe what the answer says that it cost."""
         for name in HEADERS:
-            self._seen[name] = _number(headers.get(name), self._seen[name])
-        if not target.is_catalogue and (last := _number(headers.get(LAST), None)) is not None:
+            self._seen[name] = _whole(headers.get(name), self._seen[name])
+        if not target.is_catalogue and (last := _whole(headers.get(LAST), None)) is not None:
             self._correct(target, last, now)
             self._cost = max(self._cost, last)
 
@@ -130,18 +130,20 @@ class TheOddsApiPlan(Plan):
 
     def quota(self) -> Mapping[str, float | None]:
         """Give what the API says of the key, and what is planned of it."""
-        spent = None if self._ledger is None else self._ledger.spent_today
+        left = None if self._ledger is None else round(self._ledger.per_day - self._ledger.spent_today, 3)
         return {
             "requests_remaining": self._seen[REMAINING],
             "requests_used": self._seen[USED],
             "credits_last": self._seen[LAST],
             "credits_a_call": self._cost,
             "credits_per_day": self._api.credits_per_day,
-            "credits_spent_today": spent,
+            "credits_left_today": left,
         }
 
     def facts(self) -> Mapping[str, object]:
-        """Say what was chosen, for the log."""
+        """Say what was chosen, for the log, as soon as the sports are known."""
+        if not self._sports:
+            return {}
         facts: dict[str, object] = {
             "asks_by": self._call.parameter,
             "credits_a_call": self._call.credits,
@@ -241,8 +243,8 @@ class TheOddsApiPlan(Plan):
         self._charged[target.scope] = amount
 
 
-def _number(value: str | None, otherwise: float | None) -> float | None:
-    return float(value) if value is not None and _WHOLE(value) else otherwise
+def _whole(value: str | None, otherwise: float | None) -> float | None:
+    return int(value) if value is not None and _WHOLE(value) else otherwise
 
 
 def _span(seconds: float) -> str:
