@@ -13,6 +13,7 @@ import anyio
 import structlog
 
 from actors.board import Applied, Board
+from actors.board_edges import turned
 from actors.clock import Clock, elapsed_s
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Scope
@@ -108,23 +109,7 @@ class AggregatorActor:
         self._blame(batch.bookmaker)
 
     def _note(self, base: Snapshot, snapshot: Snapshot, applied: list[Applied], took_s: float) -> None:
-        board, now = self._status.board, self._clock.now()
-        board.last_turn_mono = now.mono
-        for one in applied:
-            board.verdicts[one.verdict] += 1
-            board.upserted += one.upserted
-            board.removed += one.removed
-            board.finished += one.finished
         if snapshot.version != base.version:
             took_ms = round(took_s * 1e3, 3)
             self._log.debug("board.committed", version=snapshot.version, took_ms=took_ms)
-        self._note_withdrawals(snapshot)
-        self._status.observe(snapshot, now)
-
-    def _note_withdrawals(self, snapshot: Snapshot) -> None:
-        for bookmaker, status in self._status.bookmakers.items():
-            lists = snapshot.books[bookmaker].lists
-            withdrawn = {scope for scope, state in lists.items() if state.withdrawn}
-            if fresh := sorted(withdrawn - status.withdrawn):
-                self._log.warning("bookmaker.withdrawn", bookmaker=bookmaker, scopes=fresh)
-            status.withdrawn = withdrawn
+        turned(self._status, snapshot, applied, self._clock.now(), self._log)

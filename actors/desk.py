@@ -19,7 +19,8 @@ from actors.status import SourceStatus
 Options = TypeVar("Options", bound=SourceOptions)
 
 
-def _unrecorded(payload: Payload) -> None:
+def unrecorded(payload: Payload) -> None:
+    """Keep nothing."""
     del payload
 
 
@@ -40,4 +41,9 @@ class Desk(Generic[Options]):
     clock: Clock
     random: Random
     set_aside: SetAside = field(default_factory=SetAside)
-    record: Callable[[Payload], None] = _unrecorded
+    record: Callable[[Payload], None] = unrecorded
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether anybody keeps what `record` is handed, for who has to make a payload first."""
+        return self.record is not unrecorded

@@ -45,7 +45,10 @@ class PolledKind(Struct, frozen=True):
 
 
 class Machine(Protocol):
-    """A source that is computed: a state machine stepped by the clock, one for all its bookmakers."""
+    """A source that is computed: a state machine stepped by the clock, one for all its bookmakers.
+
+    A key that it leaves out of an answer has no list at present.
+    """
 
     scope: Scope
     interval_s: float
@@ -60,12 +63,16 @@ class Machine(Protocol):
 
 
 class TickingKind(Struct, frozen=True):
-    """A kind of source that is computed, not received: `start(options, keys, now)` gives its machine."""
+    """A kind of source that is computed, not received: `start(options, keys, now)` gives its machine.
+
+    `check(options, keys)` raises ValueError, naming the option, where its machine cannot be started.
+    """
 
     name: str
     options: type[SourceOptions]
     check_key: Callable[[str], None]
     start: Callable[[Any, tuple[str, ...], Instant], Machine]
+    check: Callable[[Any, tuple[str, ...]], None] | None = None
 
 
 Kind = PolledKind | TickingKind

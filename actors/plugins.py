@@ -1,21 +1,27 @@
 """Kinds of source by name: the built-in ones, and those that other packages bring.
 
 A package adds a kind with an entry point in the group `oddsboard.sources`: its name is the kind's,
-its object a `PolledKind` or a `TickingKind` of `actors.kinds`. One is loaded when a configuration
+its object a `PolledKind` or a `TickingKind`. One is loaded when a configuration
 names it, so that a broken package harms only those who use it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
+from typing import Final
 
 from actors.errors import ConfigError
 from actors.kinds import Kind, PolledKind, TickingKind
 from actors.options import PolledOptions, SourceOptions
-from actors.sources import KINDS
+from actors.sources import kinds
 
 GROUP = "oddsboard.sources"
+
+_OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
+    PolledKind: PolledOptions,
+    TickingKind: SourceOptions,
+}
 
 
 def kind_named(name: str) -> Kind:
@@ -23,11 +29,11 @@ def kind_named(name: str) -> Kind:
 
     Raises: ConfigError if there is none, or if the package that should bring it cannot.
     """
-    if name in KINDS:
-        return KINDS[name]
+    if name in BUILT_IN:
+        return BUILT_IN[name]
     found = [point for point in entry_points(group=GROUP) if point.name == name]
     if len(found) != 1:
-        known = ", ".join(sorted({*KINDS, *(point.name for point in entry_points(group=GROUP))}))
+        known = ", ".join(sorted({*BUILT_IN, *(point.name for point in entry_points(group=GROUP))}))
         many = f", which {len(found)} installed packages bring" if found else ""
         raise ConfigError(f"kind was {name!r}{many}, must be one of {known}")
     return _loaded(found[0])
@@ -35,10 +41,10 @@ def kind_named(name: str) -> Kind:
 
 def installed() -> Iterator[tuple[Kind, str]]:
     """Go through all kinds and where each is from. Raises: ConfigError for one that cannot be loaded."""
-    for kind in KINDS.values():
+    for kind in BUILT_IN.values():
         yield kind, "built in"
     for point in entry_points(group=GROUP):
-        if point.name not in KINDS:
+        if point.name not in BUILT_IN:
             yield _loaded(point), point.dist.name if point.dist else "unknown package"
 
 
@@ -49,11 +55,15 @@ def _loaded(point: EntryPoint) -> Kind:
     except (ImportError, AttributeError, SyntaxError, NameError, TypeError, ValueError) as error:
         raise ConfigError(f"{at}: cannot be loaded: {error}") from error
     if not isinstance(kind, PolledKind | TickingKind):
-        raise ConfigError(f"{at}: was a {type(kind).__name__}, must be a PolledKind or a TickingKind")
+        allowed = "a PolledKind or a TickingKind"
+        raise ConfigError(f"{at}: was a {type(kind).__name__}, must be {allowed}")
     if kind.name != point.name:
         raise ConfigError(f"{at}: its kind is named {kind.name!r}, must be {point.name!r}")
-    needed = PolledOptions if isinstance(kind, PolledKind) else SourceOptions
+    needed = _OPTIONS[type(kind)]
     options: object = kind.options
     if not (isinstance(options, type) and issubclass(options, needed)):
         raise ConfigError(f"{at}: its options must be a subclass of {needed.__name__}")
     return kind
+
+
+BUILT_IN: Final[Mapping[str, Kind]] = kinds(kind_named)

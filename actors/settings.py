@@ -209,14 +209,16 @@ def _check_links(settings: Settings) -> None:
 
 def _check_sources(settings: Settings) -> None:
     for name, source in settings.sources.items():
-        bookmakers = settings.bookmakers_of(name)
-        if not bookmakers:
+        keys = tuple(one.key for one in settings.bookmakers_of(name).values())
+        if not keys:
             raise _Invalid(f"sources.{name} is used by no bookmaker, must be used or left out")
-        if isinstance(source.kind, PolledKind):
-            try:
-                source.kind.plan(source.options, tuple(one.key for one in bookmakers.values()))
-            except ValueError as error:
-                raise _Invalid(f"sources.{name}.{error}") from error
+        try:
+            if isinstance(source.kind, PolledKind):
+                source.kind.plan(source.options, keys)
+            elif source.kind.check is not None:
+                source.kind.check(source.options, keys)
+        except ValueError as error:
+            raise _Invalid(f"sources.{name}.{error}") from error
 
 
 def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:

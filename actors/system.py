@@ -19,11 +19,11 @@ from actors.bookmaker import BookmakerActor, Inbox
 from actors.bus import Bus
 from actors.clock import Clock
 from actors.conflation import merged_batches, merged_deliveries
-from actors.desk import Desk
+from actors.desk import Desk, unrecorded
 from actors.integrity import Bounds
 from actors.kinds import PolledKind, TickingKind
 from actors.mailbox import Mailbox
-from actors.messages import BookmakerId, Extract, SourceName
+from actors.messages import BookmakerId, Extract, Payload, SourceName
 from actors.published import Published
 from actors.schedule import Schedule
 from actors.set_aside import SetAside
@@ -37,14 +37,24 @@ from actors.ticking import TickingSourceActor
 
 
 class System:
-    """The whole service below the web: `supervisor` runs it, `published` and `status` show it."""
+    """The whole service below the web: `supervisor` runs it, `published` and `status` show it.
 
-    def __init__(self, settings: Settings, clock: Clock, random: Random) -> None:
+    `record(source)`, where given, is what is handed every payload of that source.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        random: Random,
+        record: Callable[[SourceName], Callable[[Payload], None]] | None = None,
+    ) -> None:
         now = clock.now()
         self._settings = settings
         self._clock = clock
         self._random = random
-        self.status = _status(settings, now.wall)
+        self._record = record
+        self.status = service_status(settings, now.wall)
         self.status.board.last_turn_mono = now.mono
         self.status.board.first_version = int(now.wall * 1000)
         first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers))
@@ -128,6 +138,7 @@ class System:
             published=self.published,
             clock=self._clock,
             random=self._random,
+            record=unrecorded if self._record is None else self._record(name),
         )
         match source.kind:
             case PolledKind() as polled:
@@ -146,10 +157,11 @@ def _extractor(source: SourceSettings, key: str) -> Callable[[object], Steps[Ext
 
 
 def _no_documents(content: object) -> Steps[Extract]:
-    raise TypeError(f"a computed source offers batches, never a document of {type(content).__name__}")
+    raise TypeError(f"this source offers batches, never a document of {type(content).__name__}")
 
 
-def _status(settings: Settings, now: float) -> ServiceStatus:
+def service_status(settings: Settings, now: float) -> ServiceStatus:
+    """Open the records of a service that starts at `now` (Unix seconds)."""
     board = BoardStatus(ActorStatus("aggregator"))
     sources = {
         name: SourceStatus(

@@ -7,12 +7,13 @@ name; changes go out under that name, and a bookmaker that has lost the list get
 from __future__ import annotations
 
 import anyio
+import msgspec
 import structlog
 
 from actors.clock import Instant
 from actors.desk import Desk
 from actors.kinds import Machine, TickingKind
-from actors.messages import Batch, BookmakerId, Extract, ListId
+from actors.messages import Batch, BookmakerId, Extract, ListId, Payload
 from actors.options import SourceOptions
 from actors.source_edges import succeeded
 
@@ -50,14 +51,20 @@ class TickingSourceActor:
             self._lists.clear()
         wanting = [bookmaker for bookmaker in self._inboxes if self._wants_image(bookmaker, machine, now)]
         image = machine.image() if wanting else {}
-        for bookmaker, inbox in self._inboxes.items():
-            key = self._desk.keys[bookmaker]
-            if bookmaker in wanting:
-                self._lists[bookmaker] = ListId(f"{self._status.name}-{now.wall:.6f}")
+        tick = ListId(f"{self._status.name}-{now.wall:.6f}")
+        batches = []
+        for bookmaker, key in self._desk.keys.items():
+            is_image = bookmaker in wanting
+            if (extract := (image if is_image else changes).get(key)) is None:
+                continue
+            if is_image:
+                self._lists[bookmaker] = tick
                 self._imaged_mono[bookmaker] = now.mono
-                inbox.put_nowait(self._batch(bookmaker, machine, image[key], now, complete=True))
-            else:
-                inbox.put_nowait(self._batch(bookmaker, machine, changes[key], now, complete=False))
+            batches.append(self._batch(bookmaker, machine, extract, now, complete=is_image))
+        if self._desk.is_recorded:
+            self._desk.record(self._payload(machine, tick, batches, now))
+        for batch in batches:
+            self._inboxes[batch.bookmaker].put_nowait(batch)
         self._status.attempts += 1
         self._status.payloads += 1
         succeeded(self._status, now, self._log)
@@ -78,6 +85,18 @@ class TickingSourceActor:
             complete=complete,
             matches=extract.matches,
             removals=extract.removals,
+            received_at=now.wall,
+            received_mono=now.mono,
+            stale_after_s=self._desk.options.staleness_s,
+        )
+
+    def _payload(self, machine: Machine, tick: ListId, batches: list[Batch], now: Instant) -> Payload:
+        """Make of a tick what a polled source would have received."""
+        return Payload(
+            source=self._status.name,
+            scope=machine.scope,
+            list_id=tick,
+            body=msgspec.json.encode(batches),
             received_at=now.wall,
             received_mono=now.mono,
             stale_after_s=self._desk.options.staleness_s,

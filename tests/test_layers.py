@@ -9,13 +9,14 @@ from tests.support.source_code import imported, is_any_of, modules, modules_impo
 LAYERS = """
 actors actors.messages actors.errors actors.clock
 
-actors.backoff actors.board actors.chunks actors.conflation actors.integrity actors.kinds actors.listing
-actors.logs actors.offers actors.options actors.plan actors.schedule
+actors.backoff actors.blocks actors.board actors.board_edges actors.chunks actors.conflation
+actors.integrity actors.kinds actors.listing actors.logs actors.offers actors.options actors.plan
+actors.playback actors.recorded actors.recording actors.schedule
 actors.set_aside actors.slices actors.snapshot actors.status
 
 actors.bus actors.mailbox actors.published actors.supervisor
 actors.transports actors.transports.headers actors.transports.inflate actors.transports.polling
-actors.sources actors.sources.football_data actors.sources.football_data_rows
+actors.sources actors.sources.football_data actors.sources.football_data_rows actors.sources.replay
 actors.sources.simulated actors.sources.simulated_prices actors.sources.simulated_world
 actors.sources.the_odds_api actors.sources.the_odds_api_answers actors.sources.the_odds_api_budget
 actors.sources.the_odds_api_options actors.sources.the_odds_api_plan actors.sources.the_odds_api_wire
@@ -25,10 +26,10 @@ actors.source_edges actors.ticking
 
 actors.plugins
 
-actors.settings actors.system
+actors.descriptions actors.recorder actors.replay actors.settings actors.system
 
 web web.answers web.app web.capabilities web.guard web.lifecycle web.negotiation web.odds web.probes
-web.problems web.requests web.schemas web.segments web.server web.views
+web.problems web.recording web.requests web.schemas web.segments web.server web.views
 
 web.__main__
 """

@@ -1,4 +1,4 @@
-"""The command line: `oddsboard serve | check-config | sources | version`, and the exit codes.
+"""The command line: `oddsboard serve | record | replay | inspect | ...`, and the exit codes.
 
 0 stopped, 70 core failure, 71 cannot bind, 78 configuration error; a second signal ends the process
 at once with 128 and its number.
@@ -8,28 +8,34 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 from random import Random
-from typing import get_type_hints
 
 import anyio
 import structlog
-from msgspec.structs import fields
 
 from actors import logs
 from actors.clock import SystemClock
+from actors.descriptions import configuration_lines, kind_lines, recording_lines
 from actors.errors import BindError, ConfigError
-from actors.kinds import PolledKind
-from actors.plugins import installed
-from actors.settings import Settings, load, parse_bind
+from actors.plugins import kind_named
+from actors.recorded import RecordedSource, open_sources
+from actors.recorder import Recorder
+from actors.replay import Replay
+from actors.settings import ServerSettings, Settings, load, parse_bind
+from actors.status import ServiceStatus
 from actors.system import System
 from web.app import create_app
 from web.lifecycle import Exit, Life, end_for_certain
+from web.recording import record_until_told
 from web.server import address_of, listen
 
 log = structlog.get_logger()
@@ -42,15 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = _parser().parse_args(arguments)
     code = Exit.STOPPED
     try:
-        match given.command:
-            case "serve":
-                code = _serve(load(given.config), given.bind)
-            case "check-config":
-                code = _check(given.config, load(given.config))
-            case "sources":
-                code = _sources()
-            case _:
-                code = _version()
+        code = _run(given)
         sys.stdout.flush()
     except ConfigError as error:
         code = _refuse(Exit.CONFIG, error)
@@ -63,65 +61,81 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
+def _run(given: argparse.Namespace) -> Exit:
+    match given.command:
+        case "serve":
+            code = _serve(load(given.config), given.bind)
+        case "record":
+            code = _record(load(given.config), given.out, given.for_s)
+        case "replay":
+            code = _replay(given.path, given.speed, given.bind)
+        case "check-config":
+            code = _print(configuration_lines(given.config, load(given.config)))
+        case "sources":
+            code = _print(kind_lines())
+        case "inspect":
+            code = _print(recording_lines(given.path))
+        case _:
+            code = _print([f"oddsboard {version('oddsboard')}"])
+    return code
+
+
 def _serve(settings: Settings, bind: str | None) -> Exit:
     logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
     sock = listen(*parse_bind(bind or settings.server.bind))
-    return anyio.run(_run, settings, sock)
+    return anyio.run(_run_service, settings, sock)
 
 
-async def _run(settings: Settings, sock: socket.socket) -> Exit:
+async def _run_service(settings: Settings, sock: socket.socket) -> Exit:
     clock = SystemClock()
     system = System(settings, clock, Random())
-    names = system.status.names
-    app = create_app(system.published.read, system.status, names, clock)
-    address = address_of(sock)
-
-    def announce() -> None:
-        log.info("service.started", url=address, pid=os.getpid(), bookmakers=dict(names))
-        for name, source in system.status.sources.items():
-            if source.is_simulated:
-                log.warning("source.simulated", source=name, note="invented prices, not offers")
-
+    app = create_app(system.published.read, system.status, system.status.names, clock)
+    announce = partial(_announce, system.status, url=address_of(sock))
     drain_s = settings.server.drain_s
     life = Life(system.supervisor, app, sock, system.status, drain_s, announce, end_for_certain)
     return await life.run()
 
 
-def _check(path: Path, settings: Settings) -> Exit:
-    print(f"{path}: valid")
-    for name, source in settings.sources.items():
-        options = source.options
-        bookmakers = settings.bookmakers_of(name)
-        print(f"source {name}: {source.kind.name} {source.address}".rstrip())
-        if isinstance(source.kind, PolledKind):
-            plan = source.kind.plan(options, tuple(one.key for one in bookmakers.values()))
-            lines = plan.describe()
-        else:
-            lines = [f"stale after {options.staleness_s:g} s"]
-        for line in lines:
-            print(f"  {line}")
-        for bookmaker, one in bookmakers.items():
-            print(f"  bookmaker {bookmaker}: {one.name or 'named by the source'} (key {one.key})")
-    return Exit.STOPPED
+def _record(settings: Settings, out: Path, for_s: float) -> Exit:
+    logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
+    return anyio.run(_run_recording, settings, out, for_s)
 
 
-def _sources() -> Exit:
-    for kind, origin in installed():
-        print(f"{kind.name} ({origin})")
-        types = get_type_hints(kind.options)
-        for option in fields(kind.options):
-            if option.name != "kind":
-                shown = "required" if option.required else f"default {option.default!r}"
-                print(f"  {option.name}: {_type_name(types[option.name])}, {shown}")
-    return Exit.STOPPED
+async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
+    clock = SystemClock()
+    with Recorder.open(out, settings, clock) as recorder:
+        system = System(settings, clock, Random(), recorder.of)
+        _announce(system.status, folder=str(out))
+        return await record_until_told(system.supervisor, for_s, recorder.watch, end_for_certain)
 
 
-def _type_name(kind: object) -> str:
-    return kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
+def _replay(path: Path, speed: float, bind: str) -> Exit:
+    logs.configure(ServerSettings().log_level, sys.stdout)
+    sources = open_sources(path, kind_named)
+    sock = listen(*parse_bind(bind))
+    return anyio.run(_run_replay, sources, speed, sock)
 
 
-def _version() -> Exit:
-    print(f"oddsboard {version('oddsboard')}")
+async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: socket.socket) -> Exit:
+    replay = Replay(sources, speed, SystemClock())
+    status, playback = replay.status, replay.playback
+    app = create_app(lambda: playback.snapshot, status, status.names, playback)
+    announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
+    return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, end_for_certain).run()
+
+
+def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
+    log.info("service.started", **facts, pid=os.getpid(), bookmakers=dict(status.names))
+    for name, source in status.sources.items():
+        if is_recorded or source.kind == "replay":
+            log.warning("source.recorded", source=name, note="recorded prices, not offers of now")
+        elif source.is_simulated:
+            log.warning("source.simulated", source=name, note="invented prices, not offers")
+
+
+def _print(lines: Iterable[str]) -> Exit:
+    for line in lines:
+        print(line)
     return Exit.STOPPED
 
 
@@ -134,15 +148,45 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="oddsboard", description="A consolidated board of football odds")
     commands = parser.add_subparsers(dest="command", required=True)
     serve = commands.add_parser("serve", help="run the service")
+    record = commands.add_parser("record", help="write down what each source delivers, serving nobody")
+    replay = commands.add_parser("replay", help="run the service on recordings and their clock")
     check = commands.add_parser("check-config", help="validate a configuration and say what it would run")
     commands.add_parser("sources", help="list the kinds of source and their options")
+    inspect = commands.add_parser("inspect", help="list what a recording holds")
     commands.add_parser("version", help="print the version")
-    for command in (serve, check):
+    for command in (serve, record, check):
         command.add_argument("--config", type=Path, default=DEFAULT_CONFIG, metavar="FILE")
     serve.add_argument(
         "--bind", metavar="HOST:PORT", help="where to listen, instead of the configuration's"
     )
+    record.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to, a file a source")
+    record.add_argument(
+        "--for", type=_seconds, default=inf, dest="for_s", metavar="DURATION", help="like 90s, 15m, 2h, 1d"
+    )
+    replay.add_argument("path", type=Path, metavar="DIR|FILE")
+    replay.add_argument(
+        "--speed", type=_speed, default=1.0, metavar="N|max", help="recorded seconds a second; default 1"
+    )
+    replay.add_argument(
+        "--bind", default=ServerSettings().bind, metavar="HOST:PORT", help="where to listen"
+    )
+    inspect.add_argument("path", type=Path, metavar="FILE")
     return parser
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch("([1-9][0-9]{0,8})([smhd])", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"was {text!r}, must be like 90s, 15m, 2h or 1d")
+    return int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]]
+
+
+def _speed(text: str) -> float:
+    if text == "max":
+        return inf
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or float(text) == 0:
+        raise argparse.ArgumentTypeError(f"was {text!r}, must be a number above 0, or max")
+    return float(text)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ class Life:
         try:
             await self._run()
         except* CoreFailure as failures:
-            log.critical("service.failed", errors=_messages(failures))
+            log.critical("service.failed", errors=messages_of(failures))
             code = Exit.CORE
         return code
 
@@ -99,7 +99,7 @@ class Life:
                     await tasks.start(self._run_tree)
                     number = await anext(signals)
                     code = Exit.STOPPED
-                    tasks.start_soon(_end_at_once, signals)
+                    tasks.start_soon(end_at_once, signals)
                     await self._drain(number)
                 finally:
                     # Set here as well because the server does not heed cancellation.
@@ -131,7 +131,8 @@ class Life:
             _exit(Exit.STOPPED)
 
 
-async def _end_at_once(signals: AsyncIterator[signal.Signals]) -> None:
+async def end_at_once(signals: AsyncIterator[signal.Signals]) -> None:
+    """Wait for one more signal, and end the process with 128 and its number."""
     number = await anext(signals)
     log.warning("service.killed", signal=number.name)
     _exit(128 + number)
@@ -142,8 +143,9 @@ def _exit(code: int) -> None:
     os._exit(code)
 
 
-def _messages(group: BaseExceptionGroup[CoreFailure]) -> list[str]:
+def messages_of(group: BaseExceptionGroup[CoreFailure]) -> list[str]:
+    """Give the messages of all failures in a group and in its groups."""
     messages: list[str] = []
     for one in group.exceptions:
-        messages.extend(_messages(one) if isinstance(one, BaseExceptionGroup) else [str(one)])
+        messages.extend(messages_of(one) if isinstance(one, BaseExceptionGroup) else [str(one)])
     return messages

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
 
 from actors.kinds import Kind
-from actors.sources import football_data, simulated, the_odds_api
+from actors.sources import football_data, replay, simulated, the_odds_api
 
-KINDS: Final[Mapping[str, Kind]] = {
-    kind.name: kind
-    for kind in (
+
+def kinds(kind_named: Callable[[str], Kind]) -> Mapping[str, Kind]:
+    """Give the kinds by name; `kind_named` finds any kind, for the one that plays what others delivered."""
+    own: tuple[Kind, ...] = (
         simulated.KIND,
         football_data.KIND,
         the_odds_api.KIND,
+        replay.replay_kind(kind_named),
     )
-}
+    return {kind.name: kind for kind in own}

@@ -20,7 +20,7 @@ START_S = 20.0
 
 @dataclass
 class Service:
-    """A running service: its base address, and its log so far as decoded lines."""
+    """A running service: its base address, if it serves, and its log so far as decoded lines."""
 
     process: subprocess.Popen[str]
     log: list[dict[str, Any]] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Service:
             with contextlib.suppress(json.JSONDecodeError):
                 self.log.append(json.loads(line))
                 if self.log[-1].get("event") == "service.started":
-                    self.base = self.log[-1]["url"]
+                    self.base = self.log[-1].get("url", "")
                     self._started.set()
         self._started.set()
 
@@ -50,8 +50,15 @@ class Service:
 @contextlib.contextmanager
 def service(config: Path, environment: Mapping[str, str] | None = None) -> Iterator[Service]:
     """Run `serve --config CONFIG` on a free port until the block ends."""
+    with program("serve", "--config", str(config), "--bind", "127.0.0.1:0", environment=environment) as one:
+        yield one
+
+
+@contextlib.contextmanager
+def program(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[Service]:
+    """Run one command that says when it has started until the block ends."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "web", "serve", "--config", str(config), "--bind", "127.0.0.1:0"],
+        [sys.executable, "-m", "web", *arguments],
         cwd=ROOT,
         env={**os.environ, **(environment or {})},
         stdout=subprocess.PIPE,

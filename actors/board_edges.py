@@ -1,0 +1,41 @@
+"""What a turn of the board leaves in the records, and one log line for each withdrawal.
+
+Shared by who applies batches: the aggregator, and the replay of a recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import structlog
+
+from actors.board import Applied
+from actors.clock import Instant
+from actors.snapshot import Snapshot
+from actors.status import ServiceStatus
+
+Log = structlog.typing.FilteringBoundLogger
+
+
+def turned(
+    status: ServiceStatus, snapshot: Snapshot, applied: Iterable[Applied], now: Instant, log: Log
+) -> None:
+    """Note a turn that ended at `now` with `snapshot`; log `bookmaker.withdrawn` once for each list."""
+    board = status.board
+    board.last_turn_mono = now.mono
+    for one in applied:
+        board.verdicts[one.verdict] += 1
+        board.upserted += one.upserted
+        board.removed += one.removed
+        board.finished += one.finished
+    _note_withdrawals(status, snapshot, log)
+    status.observe(snapshot, now)
+
+
+def _note_withdrawals(status: ServiceStatus, snapshot: Snapshot, log: Log) -> None:
+    for bookmaker, record in status.bookmakers.items():
+        lists = snapshot.books[bookmaker].lists
+        withdrawn = {scope for scope, state in lists.items() if state.withdrawn}
+        if fresh := sorted(withdrawn - record.withdrawn):
+            log.warning("bookmaker.withdrawn", bookmaker=bookmaker, scopes=fresh)
+        record.withdrawn = withdrawn

@@ -1,0 +1,85 @@
+"""What the command line prints, line by line: of a configuration, of the kinds of source, of a recording.
+
+Pure but for reading the recording; prints nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_type_hints
+
+from msgspec.structs import fields
+
+from actors.errors import ConfigError
+from actors.kinds import PolledKind
+from actors.plugins import installed
+from actors.recording import Header, Recorded, Recording
+from actors.settings import Settings
+
+
+def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
+    """Say what a checked configuration would run."""
+    yield f"{path}: valid"
+    for name, source in settings.sources.items():
+        bookmakers = settings.bookmakers_of(name)
+        yield f"source {name}: {source.kind.name} {source.address}".rstrip()
+        if isinstance(source.kind, PolledKind):
+            plan = source.kind.plan(source.options, tuple(one.key for one in bookmakers.values()))
+            lines = plan.describe()
+        else:
+            lines = [f"stale after {source.options.staleness_s:g} s"]
+        yield from (f"  {line}" for line in lines)
+        for bookmaker, one in bookmakers.items():
+            yield f"  bookmaker {bookmaker}: {one.name or 'named by the source'} (key {one.key})"
+
+
+def kind_lines() -> Iterator[str]:
+    """List the kinds of source and their options. Raises: ConfigError for one that cannot be loaded."""
+    for kind, origin in installed():
+        yield f"{kind.name} ({origin})"
+        types = get_type_hints(kind.options)
+        for option in fields(kind.options):
+            if option.name != "kind":
+                shown = "required" if option.required else f"default {option.default!r}"
+                yield f"  {option.name}: {_type_name(types[option.name])}, {shown}"
+
+
+def recording_lines(path: Path) -> Iterator[str]:
+    """List what a recording holds. Raises: ConfigError, naming the file, if it is none."""
+    try:
+        with path.open("rb") as file:
+            recording = Recording(file)
+            yield from _header_lines(path, recording.header)
+            counts: Counter[str] = Counter()
+            for record in recording:
+                counts.update({"payloads": 1, "bytes": len(record.payload.body)})
+                yield _record_line(record)
+            yield f"{counts['payloads']} payloads, {counts['bytes']} bytes; {recording.ending}"
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def _header_lines(path: Path, header: Header) -> Iterator[str]:
+    yield f"{path}: source {header.source} of kind {header.kind}, from {_time(header.started_at)}"
+    yield from (f"  {name} = {value!r}" for name, value in header.options.items() if name != "kind")
+    yield f"  matches expire {header.expire_after_kickoff_s:g} s after kick-off"
+    for one in header.bookmakers:
+        yield f"  bookmaker {one.id}: {one.name or 'named by the source'} (key {one.key})"
+
+
+def _record_line(record: Recorded) -> str:
+    one = record.payload
+    return f"{_time(one.received_at)} {one.scope} {one.status} {len(one.body)} bytes, list {one.list_id}"
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _type_name(kind: object) -> str:
+    return kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")

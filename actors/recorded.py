@@ -1,0 +1,90 @@
+"""What a recording is of: its kind with its options, its bookmakers; opened and checked before it plays.
+
+Below the actors. It is handed how to find a kind by its name, because one of the kinds plays
+recordings itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
+
+from actors.errors import ConfigError
+from actors.kinds import Kind
+from actors.options import SourceOptions, secret_names
+from actors.recording import Header, Recording
+
+SUFFIX = ".rec.zst"
+"""How the files of a recorder end; what stands before it is the name of the source."""
+
+KindNamed = Callable[[str], Kind]
+"""Gives the kind of a name. Raises: ConfigError if there is none."""
+
+
+class RecordedSource(Struct, frozen=True):
+    """One recording, ready to be played."""
+
+    path: Path
+    header: Header
+    kind: Kind
+    options: SourceOptions
+
+    @property
+    def position(self) -> int:
+        """Its place among the sources of its configuration: that of its first bookmaker."""
+        return min((one.position for one in self.header.bookmakers), default=0)
+
+
+def open_source(path: Path, kind_named: KindNamed) -> RecordedSource:
+    """Read what a file is a recording of. Raises: ConfigError naming the file and what was found."""
+    try:
+        with path.open("rb") as file:
+            header = Recording(file).header
+        kind = kind_named(header.kind)
+        return RecordedSource(path, header, kind, options_of(kind, header.options))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def open_sources(path: Path, kind_named: KindNamed) -> tuple[RecordedSource, ...]:
+    """Do so for one file, or for all recordings of a folder, in the order of their configuration.
+
+    Raises: ConfigError as well if the folder has none, or some that are not of one configuration.
+    """
+    paths = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
+    if not paths:
+        raise ConfigError(f"{path}: has no recording, must have files named SOURCE{SUFFIX}")
+    sources = sorted((open_source(one, kind_named) for one in paths), key=lambda source: source.position)
+    taken: dict[str, Path] = {}
+    for source in sources:
+        header = source.header
+        for name in (f"source {header.source}", *(f"bookmaker {one.id}" for one in header.bookmakers)):
+            if (other := taken.setdefault(name, source.path)) != source.path:
+                raise ConfigError(f"{source.path}: {name} is in {other} as well, must be in one only")
+        expiry_s = sources[0].header.expire_after_kickoff_s
+        if header.expire_after_kickoff_s != expiry_s:
+            raise ConfigError(
+                f"{source.path}: expire_after_kickoff_s was {header.expire_after_kickoff_s:g},"
+                f" must be {expiry_s:g} as in {sources[0].path}"
+            )
+    return tuple(sources)
+
+
+def options_of(kind: Kind, recorded: Mapping[str, Any]) -> SourceOptions:
+    """Make the options again; what was secret is not in a recording, and nothing that plays needs it.
+
+    Raises: ConfigError, saying why, if they cannot be made.
+    """
+    required = {field.name for field in fields(kind.options) if field.required}
+    secrets = dict.fromkeys(secret_names(kind.options) & required, "recorded")
+    try:
+        return msgspec.convert({**recorded, **secrets}, kind.options)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"its options do not suit kind {kind.name!r}: {error}") from error

@@ -1,0 +1,154 @@
+"""Writes recordings: one file a source, every payload in it before the next one comes.
+
+Owns the files. What it is handed it writes at once and to the end, so that a process that dies
+leaves all that it has received; what is secret is taken out before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+
+from actors.clock import Clock, Instant
+from actors.errors import ConfigError, CoreFailure
+from actors.messages import Payload, SourceName
+from actors.options import secret_names
+from actors.recorded import SUFFIX, options_of
+from actors.recording import Encoder, Header, RecordedBookmaker
+from actors.settings import Settings
+
+
+class Recorder:
+    """The recordings of one run; `of(source)` is what a source hands its payloads to."""
+
+    def __init__(
+        self, tapes: Mapping[SourceName, Tape], secrets: frozenset[str], start: Instant, clock: Clock
+    ) -> None:
+        self._tapes = tapes
+        self._secrets = sorted(secrets, key=len, reverse=True)
+        self._start_mono = start.mono
+        self._clock = clock
+        self._failure: OSError | None = None
+        self._failed = anyio.Event()
+
+    @classmethod
+    @contextmanager
+    def open(cls, folder: Path, settings: Settings, clock: Clock) -> Iterator[Recorder]:
+        """Record into `folder`, which is made if missing, while the block runs.
+
+        Raises: ConfigError if it cannot be written to, or holds a recording of one of the sources.
+        """
+        now = clock.now()
+        headers = {name: _header(settings, name, now.wall) for name in settings.sources}
+        with ExitStack() as files:
+            recorder = cls(_tapes(folder, headers, files), settings.secrets(), now, clock)
+            yield recorder
+            recorder._end()
+
+    def of(self, source: SourceName) -> Callable[[Payload], None]:
+        """Give what writes the payloads of that source down; it never raises."""
+        return partial(self._write, self._tapes[source])
+
+    async def watch(self) -> None:
+        """Wait until something cannot be written. Raises: CoreFailure, naming the file, when it is so."""
+        await self._failed.wait()
+        raise CoreFailure(f"the recording cannot go on: {self._failure}")
+
+    def _write(self, tape: Tape, payload: Payload) -> None:
+        if self._failure is not None:
+            return
+        received_s = self._clock.now().mono - self._start_mono
+        asked_s = payload.received_mono - self._start_mono
+        try:
+            tape.write(self._without_secrets(payload), received_s, asked_s)
+        except OSError as error:
+            self._failure = error
+            self._failed.set()
+
+    def _end(self) -> None:
+        with suppress(OSError):  # all that was received is there without its end as well
+            for tape in self._tapes.values() if self._failure is None else ():
+                tape.end()
+
+    def _without_secrets(self, payload: Payload) -> Payload:
+        """Take out a key that the source repeats in its answer."""
+        body, headers = payload.body, dict(payload.headers)
+        for secret in self._secrets:
+            body = body.replace(secret.encode(), b"***")
+            headers = {name: value.replace(secret, "***") for name, value in headers.items()}
+        if body is payload.body and headers == payload.headers:
+            return payload
+        return msgspec.structs.replace(payload, body=body, headers=headers)
+
+
+class Tape:
+    """One file that is being written. After an OSError it must not be written to again."""
+
+    def __init__(self, file: FileIO, header: Header) -> None:
+        self._file = file
+        self._encoder = Encoder()
+        self._append(self._encoder.header(header))
+
+    def write(self, payload: Payload, received_s: float, asked_s: float) -> None:
+        """Append a payload. Raises: OSError if it cannot be."""
+        self._append(self._encoder.record(payload, received_s, asked_s))
+
+    def end(self) -> None:
+        """Close the recording in order. Raises: OSError if it cannot be."""
+        self._append(self._encoder.end())
+
+    def _append(self, data: bytes) -> None:
+        while data:
+            data = data[self._file.write(data) :]
+
+
+def _tapes(folder: Path, headers: Mapping[SourceName, Header], files: ExitStack) -> dict[SourceName, Tape]:
+    paths = {name: folder / f"{name}{SUFFIX}" for name in headers}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in paths.values():
+            if path.exists():
+                raise ConfigError(f"--out was {folder}, which has {path.name}, must have no such file")
+        opened = {name: files.enter_context(FileIO(path, "xb")) for name, path in paths.items()}
+        return {name: Tape(file, headers[name]) for name, file in opened.items()}
+    except OSError as error:
+        raise ConfigError(f"--out was {folder}: cannot be written to: {error.strerror}") from error
+
+
+def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
+    source, bookmakers = settings.sources[name], settings.bookmakers_of(name)
+    positions = list(settings.bookmakers)
+    secret = secret_names(source.kind.options)
+    options = {key: _bare(value) for key, value in source.written.items() if key not in secret}
+    try:
+        options_of(source.kind, options)
+    except ConfigError as error:  # such as a ${NAME} where only certain words are allowed
+        raise ConfigError(f"sources.{name} cannot be recorded without its secrets: {error}") from error
+    return Header(
+        source=name,
+        kind=source.kind.name,
+        options=options,
+        bookmakers=tuple(
+            RecordedBookmaker(bookmaker, one.name, one.key, positions.index(bookmaker))
+            for bookmaker, one in bookmakers.items()
+        ),
+        expire_after_kickoff_s=settings.board.expire_after_kickoff_s,
+        started_at=started_at,
+    )
+
+
+def _bare(value: Any) -> Any:
+    """Take out of addresses what may be a credential: user, password, query and fragment."""
+    if isinstance(value, list):
+        return [_bare(one) for one in value]
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    return re.sub("(?<=://)[^/?#]*@", "", value).partition("#")[0].partition("?")[0]

@@ -1,0 +1,227 @@
+r"""The format of a recording: one source, everything that it delivered, readable after any crash.
+
+Pure: bytes in, bytes out; `recorder.py` writes the files, `playback.py` plays them. One zstd stream,
+flushed after every record. In it, as `zstdcat` shows it: a line about the source, and then for each
+payload a line about it, the body as it came, and a newline:
+
+    {"oddsboard_recording":1,"source":"feed","kind":"football_data",...,"crc32":2774129518}
+    {"scope":"fixtures.csv",...,"received_s":0.31,"status":200,...,"bytes":9,"crc32":1190362846}
+    Div,Date\n
+
+The checksum is of all that stands before it in its line, and of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, BinaryIO, Literal, TypeVar
+from zlib import crc32
+
+import msgspec
+import zstandard
+from msgspec import Meta, Struct
+
+from actors.blocks import Ending, blocks
+from actors.errors import ConfigError
+from actors.messages import BookmakerId, ListId, Payload, Scope, SourceName
+
+S = TypeVar("S")
+
+MAX_BODY_BYTES = 256 * 1024 * 1024
+MAX_LINE_BYTES = 1024 * 1024
+
+_LEVEL = 3
+_SEAL = b',"crc32":'
+
+
+class RecordedBookmaker(Struct, frozen=True):
+    """A bookmaker of the source, and its position among all of the configuration."""
+
+    id: BookmakerId
+    name: str | None
+    key: str
+    position: int
+
+
+class Header(Struct, frozen=True, kw_only=True):
+    """What a recording is of: its source as it was configured, without addresses' secrets and keys.
+
+    `started_at` (Unix seconds) is the moment from which all other times of the file are counted.
+    """
+
+    oddsboard_recording: Literal[1] = 1
+    source: SourceName
+    kind: str
+    options: Mapping[str, Any]
+    bookmakers: tuple[RecordedBookmaker, ...]
+    expire_after_kickoff_s: float
+    started_at: float
+
+
+class Recorded(Struct, frozen=True):
+    """One payload, and when it was received; that and its `received_mono` in seconds from the start."""
+
+    payload: Payload
+    received_s: float
+
+
+class _About(Struct, frozen=True, kw_only=True):
+    scope: Scope
+    list_id: ListId
+    received_s: float
+    asked_s: float
+    received_at: float
+    status: int
+    source_time: float | None
+    answered_at: float | None
+    is_framed: bool
+    stale_after_s: float
+    headers: Mapping[str, str]
+    bytes: Annotated[int, Meta(ge=0, le=MAX_BODY_BYTES)]
+
+
+class Encoder:
+    """Makes the bytes of one recording: its header, its records, its end."""
+
+    def __init__(self) -> None:
+        self._stream = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
+
+    def header(self, header: Header) -> bytes:
+        """Give the bytes that a recording begins with."""
+        return self._flushed(_sealed(msgspec.json.encode(header), b""))
+
+    def record(self, payload: Payload, received_s: float, asked_s: float) -> bytes:
+        """Give the bytes of one payload; nothing of it is kept back for later ones."""
+        about = _About(
+            scope=payload.scope,
+            list_id=payload.list_id,
+            received_s=received_s,
+            asked_s=asked_s,
+            received_at=payload.received_at,
+            status=payload.status,
+            source_time=payload.source_time,
+            answered_at=payload.answered_at,
+            is_framed=payload.is_framed,
+            stale_after_s=payload.stale_after_s,
+            headers=payload.headers,
+            bytes=len(payload.body),
+        )
+        return self._flushed(_sealed(msgspec.json.encode(about), payload.body) + payload.body + b"\n")
+
+    def end(self) -> bytes:
+        """Give the bytes that a recording ends with when it is closed in order."""
+        return self._stream.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)
+
+    def _flushed(self, content: bytes) -> bytes:
+        return self._stream.compress(content) + self._stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+
+
+class Recording:
+    """A recording that is being read, once: iterate over its whole records, in the order of receipt.
+
+    `ending` is None until the last has been given. `file` is read as far as needed, block by block.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        """Read the header. Raises: ConfigError, saying what was found, if there is none."""
+        self.ending: Ending | None = None
+        self._content = _Content(file)
+        try:
+            about, seal = _opened(self._content.line())
+            self.header = _decoded(about, Header)
+            _check(about, b"", seal)
+        except _Ended as ended:
+            raise ConfigError(f"is not a recording that can be read: {ended}") from None
+
+    def __iter__(self) -> Iterator[Recorded]:
+        """Give the records, up to the first that is not whole or not what was written."""
+        while self.ending is None:
+            try:
+                record = self._next()
+            except _Ended as ended:
+                self.ending = ended.ending
+            else:
+                yield record
+
+    def _next(self) -> Recorded:
+        line, seal = _opened(self._content.line())
+        about = _decoded(line, _About)
+        body = self._content.take(about.bytes + 1)[:-1]
+        _check(line, body, seal)
+        payload = Payload(
+            source=self.header.source,
+            scope=about.scope,
+            list_id=about.list_id,
+            body=body,
+            received_at=about.received_at,
+            received_mono=about.asked_s,
+            source_time=about.source_time,
+            is_framed=about.is_framed,
+            stale_after_s=about.stale_after_s,
+            answered_at=about.answered_at,
+            status=about.status,
+            headers=about.headers,
+        )
+        return Recorded(payload, about.received_s)
+
+
+class _Ended(Exception):
+    def __init__(self, ending: Ending, found: str) -> None:
+        super().__init__(found)
+        self.ending = ending
+
+
+class _Content:
+    """What is in the stream, by lines and lengths. Raises: _Ended where there is no more."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._blocks = blocks(file)
+        self._data = bytearray()
+
+    def line(self) -> bytes:
+        searched = 0
+        while (end := self._data.find(b"\n", searched)) < 0:
+            searched = len(self._data)
+            if searched > MAX_LINE_BYTES:
+                raise _Ended(Ending.DAMAGED, "a line is too long")
+            self._grow(is_between=not self._data)
+        return self.take(end + 1)
+
+    def take(self, count: int) -> bytes:
+        while len(self._data) < count:
+            self._grow(is_between=False)
+        taken = bytes(self._data[:count])
+        del self._data[:count]
+        return taken
+
+    def _grow(self, *, is_between: bool) -> None:
+        try:
+            self._data += next(self._blocks)
+        except StopIteration as done:
+            ending: Ending = done.value
+            if ending is Ending.CLOSED and not is_between:
+                ending = Ending.DAMAGED
+            raise _Ended(ending, f"its content is {ending}") from None
+
+
+def _sealed(content: bytes, body: bytes) -> bytes:
+    """Put the checksum into a JSON object, as its last field, and end the line."""
+    return b"%b%b%d}\n" % (content[:-1], _SEAL, crc32(body, crc32(content[:-1])))
+
+
+def _opened(line: bytes) -> tuple[bytes, bytes]:
+    """Split a line into its content, without the closing bracket, and its checksum."""
+    content, _, seal = line.rpartition(_SEAL)
+    return content, seal
+
+
+def _check(content: bytes, body: bytes, seal: bytes) -> None:
+    if seal != b"%d}\n" % crc32(body, crc32(content)):
+        raise _Ended(Ending.DAMAGED, "a checksum does not fit")
+
+
+def _decoded(content: bytes, kind: type[S]) -> S:
+    try:
+        return msgspec.json.decode(content + b"}", type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise _Ended(Ending.DAMAGED, str(error)) from None

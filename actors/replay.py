@@ -1,0 +1,127 @@
+"""Replays recordings as a service of their own: the tree below the web, without an actor.
+
+One task lets happen what was recorded, at the pace that is asked for, and keeps the records that the
+probes show. The clock is that of the recordings: it moves with what happens and never in between, so
+that nobody who reads can change anything. At the end the board stands as it was at the end.
+"""
+
+from __future__ import annotations
+
+import anyio
+import anyio.lowlevel
+import structlog
+from anyio.abc import TaskStatus
+
+from actors.board_edges import turned
+from actors.clock import Clock, Instant
+from actors.kinds import PolledKind
+from actors.messages import Scope
+from actors.playback import NOT_MODIFIED, Event, Moment, Part, Playback, Played
+from actors.recorded import RecordedSource
+from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
+from actors.slices import Steps, in_slices
+from actors.source_edges import scope_failed, scope_succeeded, succeeded
+from actors.status import ActorState, BookmakerStatus
+from actors.system import service_status
+
+log = structlog.get_logger()
+
+
+class Replay:
+    """The replay of some recordings: `playback` shows the board and the time, `status` all else.
+
+    `speed` is how many of their seconds pass in one of ours, infinity as many as can. `pace` is our
+    own clock.
+    """
+
+    def __init__(self, sources: tuple[RecordedSource, ...], speed: float, pace: Clock) -> None:
+        self.playback = Playback(sources)
+        self.status = service_status(settings_of(sources), self.playback.now().wall)
+        for source in self.status.sources.values():
+            source.is_simulated = True  # recorded: whatever it was, it is not live
+        self.status.board.first_version = self.playback.snapshot.version
+        self.status.board.last_turn_mono = self.playback.now().mono
+        for actor in self.status.actors.values():
+            actor.become(ActorState.RUNNING, self.playback.now().wall)
+        self._speed = speed
+        self._pace = pace
+        self._scope = anyio.CancelScope()
+
+    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Play everything, then wait until told to stop."""
+        with self._scope:
+            task_status.started()
+            await self._play()
+            await anyio.sleep_forever()
+
+    async def stop(self) -> None:
+        """Stop where it is."""
+        self._scope.cancel()
+        await anyio.lowlevel.checkpoint()
+
+    async def _play(self) -> None:
+        playback, payloads = self.playback, 0
+        began, first = self._pace.now().mono, playback.now().mono
+        for moment in playback.moments():
+            due = began + (moment.at.mono - first) / self._speed
+            await anyio.sleep(max(due - self._pace.now().mono, 0.0))
+            await in_slices(self._happen(moment))
+            payloads += moment.event is not None
+        version = playback.snapshot.version
+        log.info("replay.finished", payloads=payloads, version=version, endings=playback.endings)
+
+    def _happen(self, moment: Moment) -> Steps[None]:
+        """Work a moment off and note it in one go: a name that is learnt shows with its version."""
+        played = yield from self.playback.work(moment)
+        if moment.event is not None:
+            self._note(moment.event, played)
+        applied = [part.applied for part in played.parts if part.applied is not None]
+        bound = log.bind(actor="aggregator")
+        turned(self.status, self.playback.snapshot, applied, self.playback.now(), bound)
+
+    def _note(self, event: Event, played: Played) -> None:
+        """Keep the records of a source and of its bookmakers as their actors do."""
+        payload, now = event.payload, self.playback.now()
+        status = self.status.sources[payload.source]
+        bound = log.bind(actor=status.actor.name, source=status.name)
+        status.attempts += 1
+        if payload.status == NOT_MODIFIED:
+            status.confirmations += 1
+        else:
+            status.payloads += 1
+            status.received_bytes += len(payload.body)
+        if played.error is not None:
+            others = [one for scope, one in status.scopes.items() if scope != payload.scope]
+            alone = any(not one.failures for one in others)
+            scope_failed(status, payload.scope, played.error, now, bound, alone=alone)
+        elif isinstance(event.source.kind, PolledKind):
+            scope_succeeded(status, payload.scope, now, bound)
+        else:
+            succeeded(status, now, bound)
+        for part in played.parts:
+            _note_part(self.status.bookmakers[part.bookmaker], part, payload.scope, now)
+
+
+def settings_of(sources: tuple[RecordedSource, ...]) -> Settings:
+    """Give the configuration that was recorded, as far as it matters to whoever does not poll."""
+    bookmakers = sorted(
+        ((one, source.header.source) for source in sources for one in source.header.bookmakers),
+        key=lambda pair: pair[0].position,
+    )
+    return Settings(
+        ServerSettings(),
+        BoardSettings(sources[0].header.expire_after_kickoff_s),
+        {one.header.source: SourceSettings(one.kind, one.options, one.header.options) for one in sources},
+        {one.id: BookmakerSettings(source, one.key, one.name) for one, source in bookmakers},
+    )
+
+
+def _note_part(status: BookmakerStatus, part: Part, scope: Scope, now: Instant) -> None:
+    if part.error is not None:
+        status.errors[scope] = part.error
+        return
+    status.errors.pop(scope, None)
+    status.rejected.update(part.rejected)
+    status.learn_name(part.title)
+    status.batches += 1
+    status.last_batch_at = now.wall

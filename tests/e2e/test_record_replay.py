@@ -1,0 +1,308 @@
+"""Record, kill, cut and replay, as an operator does it: the real program in processes of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import formatdate
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import httpx2
+import pytest
+import zstandard
+
+from tests.support import the_odds_api as api
+from tests.support.feed import sheet
+from tests.support.http_peer import HttpPeer, conditional, http_peer
+from tests.support.process import ROOT, Service, program, service
+from tests.support.recorded import header, pieces_of, read, received, write
+from tests.support.recordings import football_data, the_odds_api
+from tests.support.waiting import eventually
+from web.__main__ import main
+
+CONFIG = """
+[server]
+drain_s = 0
+[board]
+expire_after_kickoff_s = 1_000_000_000
+[sources.feed]
+kind = "football_data"
+url = "{url}"
+poll_interval_s = 0.1
+[bookmakers.bet365]
+name = "Bet365"
+source = "feed"
+key = "B365"
+[bookmakers.other]
+name = "Other"
+source = "feed"
+key = "BW"
+"""
+SERVED, RECORDED = "/served.csv", "/recorded.csv"
+
+
+def _ran(*arguments: str, within_s: float = 20.0) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "web", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=within_s,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def _config(folder: Path, peer: HttpPeer, path: str) -> Path:
+    config = folder / f"{path.strip('/')}.toml"
+    config.write_text(CONFIG.format(url=peer.url(path)), "utf-8")
+    return config
+
+
+def _bodies(data: bytes) -> list[bytes]:
+    return [one.payload.body for one in read(data)[1] if one.payload.status == 200]
+
+
+def _matches(base: str) -> Any:
+    return httpx2.get(f"{base}/api/v2/odds", trust_env=False).json().get("matches", [])
+
+
+@contextlib.contextmanager
+def _replayed(path: Path) -> Iterator[Service]:
+    """Replay as fast as can be, and wait for the end."""
+    with program("replay", str(path), "--speed", "max", "--bind", "127.0.0.1:0") as replay:
+        eventually(lambda: replay.events("replay.finished"), "the end of the replay")
+        yield replay
+
+
+@dataclass
+class Original:
+    """An original run: what was shown after each body, and what was recorded of the same bodies."""
+
+    shown: dict[bytes, Any]
+    recording: bytes
+
+
+def _lived(folder: Path, bodies: Sequence[bytes]) -> Original:
+    """Serve and record the same bodies, one after the other, and kill the recorder after the last."""
+    shown: dict[bytes, Any] = {}
+    file = folder / "out" / "feed.rec.zst"
+    with http_peer() as peer:
+
+        def is_held(path: str, etag: str) -> bool:
+            return any(
+                one.path == path and one.headers.get("if-none-match") == etag for one in list(peer.asked)
+            )
+
+        recorded = _config(folder, peer, RECORDED)
+        with (
+            service(_config(folder, peer, SERVED)) as serving,
+            program("record", "--config", str(recorded), "--out", str(folder / "out")) as recording,
+        ):
+            for number, body in enumerate(bodies):
+                etag = f'"{number}"'
+                modified = {"Last-Modified": formatdate(1_700_000_000 + number, usegmt=True)}
+                for path in (SERVED, RECORDED):
+                    peer.answers[path] = conditional(body, etag, modified)
+                for path in (SERVED, RECORDED):
+                    eventually(partial(is_held, path, etag), f"{path} has {etag}")
+                shown[body] = _matches(serving.base)
+            assert -signal.SIGKILL == recording.stop(signal.SIGKILL)
+    return Original(shown, file.read_bytes())
+
+
+def _check_cut(folder: Path, original: Original, length: int) -> None:
+    """What a replay of the first `length` bytes shows is what was shown after the last whole payload."""
+    path = folder / f"cut-{length}.rec.zst"
+    path.write_bytes(original.recording[:length])
+    whole = _bodies(original.recording[:length])
+
+    with _replayed(path) as replay:
+        assert (original.shown[whole[-1]] if whole else []) == _matches(replay.base)
+
+
+def _check(folder: Path, bodies: Sequence[bytes], cuts: int, seed: int) -> None:
+    original, random = _lived(folder, bodies), Random(seed)
+    assert list(bodies) == _bodies(original.recording)
+    (head, _) = pieces_of(read(original.recording)[0], [])
+
+    _check_cut(folder, original, len(original.recording))
+    for _ in range(cuts):
+        _check_cut(folder, original, random.randrange(len(head), len(original.recording)))
+
+
+def _sheet(random: Random) -> bytes:
+    prices = [(round(random.uniform(1.5, 3), 2), 3.5, 4.0) for _ in range(40)]
+    return (
+        sheet("B365", *prices)
+        .replace(b"B365H,B365D,B365A", b"B365H,B365D,B365A,BWH,BWD,BWA")
+        .replace(b",3.5,4.0", b",3.5,4.0,2.2,3.4,3.9")
+    )
+
+
+def test_a_killed_recorder_and_its_replay(tmp_path: Path) -> None:
+    """Hand-written files: up to the last whole payload the replay shows what the service showed."""
+    random = Random(1)
+
+    _check(tmp_path, [_sheet(random) for _ in range(6)], cuts=3, seed=2)
+
+
+@pytest.mark.recordings
+@pytest.mark.timeout(180)
+def test_the_recorded_downloads_recorded_killed_and_replayed(tmp_path: Path) -> None:
+    """The 20 real files with prices, cut at random bytes."""
+    bodies = [path.read_bytes() for path in football_data("fixtures")[1:]]
+
+    _check(tmp_path, bodies, cuts=4, seed=3)
+
+
+def _api_lived(folder: Path, answers: Mapping[str, bytes]) -> tuple[Any, bytes]:
+    """Serve and record answers of The Odds API with a key; give what was shown and the file."""
+    keys = api.keys_in(answers)
+    file = folder / "out" / "api.rec.zst"
+
+    def all_is_shown(serving: Service) -> bool:
+        bookmakers = httpx2.get(f"{serving.base}/monitor", trust_env=False).json()["bookmakers"]
+        return all(set(answers) <= set(one["lists"]) for one in bookmakers)
+
+    with http_peer() as peer:
+        api.serve(peer, answers)
+        config = folder / "api.toml"
+        config.write_text(api.config(peer.url(""), answers, keys, poll_interval_s=30.0), "utf-8")
+        with (
+            service(config) as serving,
+            program("record", "--config", str(config), "--out", str(folder / "out")) as recording,
+        ):
+            eventually(lambda: all_is_shown(serving), "every league on the board")
+            eventually(lambda: len(read(file.read_bytes())[1]) == len(answers), "every league in the file")
+            assert 0 == recording.stop()
+            return _matches(serving.base), file.read_bytes()
+
+
+@pytest.mark.recordings
+def test_recorded_leagues_recorded_and_replayed(tmp_path: Path) -> None:
+    """The Odds API: all bookmakers of all leagues, with the names that it gives; and not its key."""
+    answers = api.recorded(the_odds_api())
+
+    shown, recording = _api_lived(tmp_path, answers)
+    with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(recording)) as stream:
+        content = stream.readall()
+    with _replayed(tmp_path / "out") as replay:
+        replayed = _matches(replay.base)
+
+    for one in (*shown, *replayed):
+        del one["updated"]  # when it was received, which was twice
+
+    assert len(shown) > 1000
+    assert shown == replayed
+    assert api.API_KEY.encode() not in content
+
+
+def test_a_replay_says_the_same_every_time(tmp_path: Path) -> None:
+    """Two runs give the same bytes, versions and tags, and say that nothing of it is live."""
+    records = [received(sheet("B365", (2 + at / 200, 3.5, 4.0)), float(at)) for at in range(50)]
+    path = write(tmp_path / "feed.rec.zst", header(), *records)
+
+    answers = []
+    for _ in range(2):
+        with _replayed(path) as replay, httpx2.Client(base_url=replay.base, trust_env=False) as client:
+            found = client.get("/api/v2/odds", headers={"Accept-Encoding": "identity"})
+            answers.append((found.content, found.headers["ETag"]))
+            checks = client.get("/health").json()["checks"]
+            assert ["feed"] == [line["source"] for line in replay.events("source.recorded")]
+            assert [True] == [one["simulated"] for one in checks.values()]
+            assert 0 == replay.stop()
+
+    version = 1_780_000_000_000 + 50
+    assert answers[0] == answers[1]
+    assert (version, f'"{version}"') == (json.loads(answers[0][0])["version"], answers[0][1])
+
+
+def test_a_recording_ends_after_its_time(tmp_path: Path) -> None:
+    """With 0 and a file that was closed; `inspect` lists what it holds."""
+    config = ROOT / "config" / "default.toml"
+
+    code, out, err = _ran("record", "--config", str(config), "--out", str(tmp_path), "--for", "1s")
+    events = [json.loads(line)["event"] for line in out.splitlines()]
+
+    assert (0, "") == (code, err)
+    assert ["service.started", "source.simulated", "service.stopping", "service.stopped"] == events
+    code, out, err = _ran("inspect", str(tmp_path / "simulated.rec.zst"))
+    first, *lines, last = out.splitlines()
+    assert (0, "") == (code, err)
+    assert re.fullmatch(r".*simulated\.rec\.zst: source simulated of kind simulated, from 20.*Z", first)
+    assert "  bookmaker cedar: Cedar (simulated) (key wide)" in lines
+    assert 3 < sum(
+        bool(re.match("20.*Z simulated 200 [0-9]+ bytes, list simulated-", one)) for one in lines
+    )
+    assert re.fullmatch("[0-9]+ payloads, [0-9]+ bytes; closed", last)
+
+
+def test_inspect_tells_where_a_file_breaks_off(tmp_path: Path) -> None:
+    """What is whole is listed, and how the file ended stands in the last line."""
+    path = write(tmp_path / "feed.rec.zst", header(), received(b"one", 0.0), received(b"", 1.0, status=304))
+    path.write_bytes(path.read_bytes()[:-10])
+
+    code, out, err = _ran("inspect", str(path))
+
+    assert (0, "", "1 payloads, 3 bytes; cut") == (code, err, out.splitlines()[-1])
+    assert "2026-05-28T20:26:40.000Z f.csv 200 3 bytes, list " in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["replay", "{folder}/none"], "none: cannot be read: No such file or directory"),
+        (["replay", "{folder}"], "has no recording, must have files named SOURCE.rec.zst"),
+        (["replay", "{folder}/some.csv"], "some.csv: is not a recording that can be read: its content is"),
+        (["inspect", "{folder}/none"], "none: cannot be read: No such file or directory"),
+        (["inspect", "{folder}"], "cannot be read: Is a directory"),
+        (["inspect", "{folder}/some.csv"], "some.csv: is not a recording that can be read: its content is"),
+        (["record", "--out", "{folder}/some.csv"], "some.csv: cannot be written to: File exists"),
+        (
+            ["record", "--config", "{folder}/none", "--out", "{folder}"],
+            "none: cannot be read: No such file",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_78_and_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+    """On standard error, naming the file and what was found."""
+    (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
+
+    code, out, err = _ran(*(one.format(folder=tmp_path) for one in arguments))
+
+    assert (78, "", 1) == (code, out, err.count("\n"))
+    assert (True, True) == (err.startswith("oddsboard: "), message in err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["replay", "x", "--speed", "0"], "was '0', must be a number above 0, or max"),
+        (["replay", "x", "--speed", "-1"], "--speed"),
+        (["replay", "x", "--speed", "nan"], "was 'nan', must be a number above 0, or max"),
+        (["record", "--out", "x", "--for", "90"], "was '90', must be like 90s, 15m, 2h or 1d"),
+        (["record", "--out", "x", "--for", "0s"], "was '0s', must be like 90s, 15m, 2h or 1d"),
+        (["record"], "--out"),
+        (["replay"], "DIR|FILE"),
+    ],
+)
+def test_arguments_that_cannot_be_are_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the usage, what was found and what is allowed."""
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+
+    assert 2 == ended.value.code
+    assert message in capsys.readouterr().err

@@ -1,0 +1,87 @@
+"""The life of a process that records, with a supervision tree that fails as told."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from math import inf
+
+import anyio
+import pytest
+from anyio.abc import TaskStatus
+from structlog.testing import capture_logs
+
+from actors.errors import CoreFailure
+from web.lifecycle import Exit
+from web.recording import record_until_told
+
+pytestmark = pytest.mark.anyio
+
+
+class Tree:
+    """A tree that does one thing when it runs, and runs until stopped."""
+
+    def __init__(self, first: Callable[[], None] = lambda: None) -> None:
+        self.first = first
+        self.stopped = anyio.Event()
+
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Do it."""
+        task_status.started()
+        self.first()
+        await self.stopped.wait()
+
+    async def stop(self) -> None:
+        """Note that it was asked to stop."""
+        self.stopped.set()
+
+
+def _fail() -> None:
+    raise CoreFailure("the aggregator crashed too often")
+
+
+def _signal() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def _full() -> None:
+    raise CoreFailure("the disk is full")
+
+
+async def _recorded(
+    tree: Tree, for_s: float, watch: object = anyio.sleep_forever
+) -> tuple[Exit, list[str]]:
+    codes: list[Exit] = []
+    with capture_logs() as logs:
+        code = await record_until_told(tree, for_s, watch, codes.append)  # type: ignore[arg-type]  # a Watch
+    assert [code] == codes
+    return code, [f"{one['event']} {one.get('signal', one.get('errors', ''))}" for one in logs]
+
+
+async def test_it_ends_when_its_time_is_over() -> None:
+    """In order, with 0."""
+    tree = Tree()
+
+    assert (Exit.STOPPED, ["service.stopping None", "service.stopped "]) == await _recorded(tree, 0.01)
+    assert tree.stopped.is_set()
+
+
+async def test_it_ends_on_a_signal() -> None:
+    """In order, with 0, however long it was to run."""
+    tree = Tree(_signal)
+
+    assert (Exit.STOPPED, ["service.stopping SIGTERM", "service.stopped "]) == await _recorded(tree, inf)
+    assert tree.stopped.is_set()
+
+
+async def test_a_recording_that_cannot_go_on_ends_with_70() -> None:
+    """One line says why."""
+    assert (Exit.CORE, ["service.failed ['the disk is full']"]) == await _recorded(Tree(), inf, _full)
+
+
+async def test_a_core_failure_ends_with_70() -> None:
+    """As it does for a service."""
+    expected = (Exit.CORE, ["service.failed ['the aggregator crashed too often']"])
+
+    assert expected == await _recorded(Tree(_fail), inf)
