@@ -65,6 +65,9 @@ class Board:
         """Take in one batch, all of it or none, and say what became of it."""
         book = self._books[batch.bookmaker]
         state = book.lists.get(batch.scope)
+        if batch.withdrawn:
+            self.withdraw(batch.bookmaker, batch.scope)
+            return Applied(Verdict.WITHDRAWN)
         if (refusal := _refusal(batch, state, now)) is not None:
             return Applied(refusal)
         if batch.is_confirmation:

@@ -16,8 +16,10 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
     """Give one batch with the effect of `old` and then `new`, both of one bookmaker and scope."""
     if new.received_mono < old.received_mono:
         old, new = new, old
-    if new.complete:
+    if new.complete or new.withdrawn:
         return new
+    if old.withdrawn:
+        return old  # only a complete list brings it back
     if new.list_id != old.list_id:
         return new  # what it changes or confirms is not `old`, so `old` no longer holds
     if new.is_confirmation:
@@ -41,7 +43,7 @@ def merged_deliveries(old: Document | Batch, new: Document | Batch) -> Document 
         return merged_batches(old, new)
     if new.received_mono < old.received_mono:
         old, new = new, old
-    if isinstance(new, Document) or new.complete:
+    if isinstance(new, Document) or new.complete or new.withdrawn:
         return new
     if new.list_id == old.list_id:
         return msgspec.structs.replace(old, received_mono=new.received_mono)

@@ -17,6 +17,7 @@ from actors.messages import Extract, Payload, Scope
 from actors.options import PolledOptions, SourceOptions
 from actors.plan import PlanMaker
 from actors.slices import Steps
+from actors.streams import StreamKind
 
 
 class PolledKind(Struct, frozen=True):
@@ -75,4 +76,4 @@ class TickingKind(Struct, frozen=True):
     check: Callable[[Any, tuple[str, ...]], None] | None = None
 
 
-Kind = PolledKind | TickingKind
+Kind = PolledKind | TickingKind | StreamKind

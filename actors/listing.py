@@ -26,6 +26,7 @@ class Verdict(StrEnum):
 
     ACCEPTED = "accepted"
     CONFIRMED = "confirmed"
+    WITHDRAWN = "withdrawn"  # by its source, which no longer vouches for it
     SUSPECT = "suspect"  # lost too much at once to be believed at first sight
     LATE = "late"  # stale before it was applied
     OUTDATED = "outdated"  # older than what the board has

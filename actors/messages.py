@@ -108,7 +108,8 @@ class Batch(Struct, frozen=True):
 
     Complete: `matches` is the whole list, `removals` only say why something is not in it. Otherwise
     a change of the list named `list_id`: upserts and removals; with neither, its confirmation.
-    `received_mono` is when the source vouched for it, `stale_after_s` how long that holds.
+    `received_mono` is when the source vouched for it, `stale_after_s` how long that holds. With
+    `withdrawn` the source takes back its word: the list goes, until a complete one comes.
     """
 
     bookmaker: BookmakerId
@@ -120,8 +121,9 @@ class Batch(Struct, frozen=True):
     received_at: float
     received_mono: float
     stale_after_s: float
+    withdrawn: bool = False
 
     @property
     def is_confirmation(self) -> bool:
         """Whether it changes nothing and only vouches for the list that is there."""
-        return not (self.complete or self.matches or self.removals)
+        return not (self.complete or self.matches or self.removals or self.withdrawn)

@@ -6,18 +6,19 @@ the configuration, the probes and the documentation.
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, get_type_hints
+from urllib.parse import quote, quote_plus
 
 from msgspec import Meta, Struct
-from msgspec.structs import fields
 
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Bytes = Annotated[int, Meta(gt=0, le=2**30)]
 BookSum = Annotated[float, Meta(gt=0, le=100)]
 
 _SECRET = {"secret": True}
-Secret = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._~-]{1,256}$", extra=_SECRET)]
-"""A credential: never shown, logged or recorded. Of characters that no encoding changes."""
+Secret = Annotated[str, Meta(pattern=r"^[ -~]{1,256}$", extra=_SECRET)]
+"""A credential, in printable ASCII: never shown, logged or recorded."""
 
 MIN_STALE_AFTER_S = 30.0
 
@@ -62,10 +63,10 @@ def secret_names(options: type[SourceOptions]) -> frozenset[str]:
 
 
 def secrets_of(options: SourceOptions) -> frozenset[str]:
-    """Give the secrets themselves, for whoever has to keep them out of sight."""
-    secret = secret_names(type(options))
-    values = (getattr(options, field.name) for field in fields(options) if field.name in secret)
-    return frozenset(value for value in values if value)
+    """Give the secrets as written, in an address and in JSON, for whoever has to keep them out of sight."""
+    values = [getattr(options, name) for name in secret_names(type(options))]
+    forms = [(one, quote(one, safe=""), quote_plus(one), json.dumps(one)[1:-1]) for one in values if one]
+    return frozenset(form for each in forms for form in each)
 
 
 def _is_secret(hint: Any) -> bool:

@@ -1,7 +1,7 @@
 """Kinds of source by name: the built-in ones, and those that other packages bring.
 
 A package adds a kind with an entry point in the group `oddsboard.sources`: its name is the kind's,
-its object a `PolledKind` or a `TickingKind`. One is loaded when a configuration
+its object a `PolledKind`, a `TickingKind` or a `StreamKind`. One is loaded when a configuration
 names it, so that a broken package harms only those who use it.
 """
 
@@ -15,12 +15,14 @@ from actors.errors import ConfigError
 from actors.kinds import Kind, PolledKind, TickingKind
 from actors.options import PolledOptions, SourceOptions
 from actors.sources import kinds
+from actors.streams import StreamKind, StreamOptions
 
 GROUP = "oddsboard.sources"
 
 _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
     PolledKind: PolledOptions,
     TickingKind: SourceOptions,
+    StreamKind: StreamOptions,
 }
 
 
@@ -54,8 +56,8 @@ def _loaded(point: EntryPoint) -> Kind:
         kind = point.load()
     except (ImportError, AttributeError, SyntaxError, NameError, TypeError, ValueError) as error:
         raise ConfigError(f"{at}: cannot be loaded: {error}") from error
-    if not isinstance(kind, PolledKind | TickingKind):
-        allowed = "a PolledKind or a TickingKind"
+    if not isinstance(kind, PolledKind | TickingKind | StreamKind):
+        allowed = "a PolledKind, a TickingKind or a StreamKind"
         raise ConfigError(f"{at}: was a {type(kind).__name__}, must be {allowed}")
     if kind.name != point.name:
         raise ConfigError(f"{at}: its kind is named {kind.name!r}, must be {point.name!r}")

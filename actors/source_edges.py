@@ -19,14 +19,16 @@ FAILURES_TO_BE_DOWN = 2
 Log = structlog.typing.FilteringBoundLogger
 
 
-def failed(status: SourceStatus, error: SourceError, now: Instant, log: Log) -> None:
-    """Note a failed attempt; log `source.down` at the second in a row."""
+def failed(
+    status: SourceStatus, error: SourceError, now: Instant, log: Log, *, at_once: bool = False
+) -> None:
+    """Note a failed attempt; log `source.down` at the second in a row, or `at_once`."""
     _count(status, error)
     status.failures += 1
     status.last_error = str(error)
     if status.failing_since is None:
         status.failing_since, status.failing_since_mono = now.wall, now.mono
-    if status.failures >= FAILURES_TO_BE_DOWN and not status.is_down:
+    if (at_once or status.failures >= FAILURES_TO_BE_DOWN) and not status.is_down:
         status.is_down = True
         log.warning("source.down", error=status.last_error, attempts=status.failures)
 

@@ -32,6 +32,8 @@ from actors.slices import Steps
 from actors.snapshot import Snapshot
 from actors.source import SourceActor
 from actors.status import ActorStatus, BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.streaming import StreamSourceActor
+from actors.streams import StreamKind
 from actors.supervisor import Actor, ChildSpec, Supervisor
 from actors.ticking import TickingSourceActor
 
@@ -146,13 +148,15 @@ class System:
                 return partial(SourceActor, polled, desk, Schedule(plan, self._random))
             case TickingKind() as ticking:
                 return partial(TickingSourceActor, ticking, desk)
+            case StreamKind() as stream:
+                return partial(StreamSourceActor, stream, desk)
 
 
 def _extractor(source: SourceSettings, key: str) -> Callable[[object], Steps[Extract]]:
     match source.kind:
         case PolledKind() as kind:
             return lambda content: kind.extract(content, key, source.options)
-        case TickingKind():
+        case TickingKind() | StreamKind():
             return _no_documents
 
 

@@ -14,7 +14,7 @@ MAX_FUNCTION_LINES = 40
 
 HARMLESS_CALLS = {
     *("NewType", "TypeVar", "Meta", "dataclass", "field", "every", "lru_cache", "Scope"),  # declarations
-    *("PolledKind", "TickingKind", "BoardSettings", "ServerSettings", "kinds"),  # values of ours
+    *("PolledKind", "StreamKind", "TickingKind", "BoardSettings", "ServerSettings", "kinds"),  # values of ours
     *("Path", "Path(__file__).resolve", "ZoneInfo", "attrgetter", "frozenset", "range", "re.compile"),
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),
     *("structlog.processors.StackInfoRenderer", "structlog.processors.TimeStamper"),

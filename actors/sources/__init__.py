@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from actors.kinds import Kind
-from actors.sources import football_data, replay, simulated, the_odds_api
+from actors.sources import betfair_stream, football_data, replay, simulated, the_odds_api
 
 
 def kinds(kind_named: Callable[[str], Kind]) -> Mapping[str, Kind]:
@@ -14,6 +14,7 @@ def kinds(kind_named: Callable[[str], Kind]) -> Mapping[str, Kind]:
         simulated.KIND,
         football_data.KIND,
         the_odds_api.KIND,
+        betfair_stream.KIND,
         replay.replay_kind(kind_named),
     )
     return {kind.name: kind for kind in own}

@@ -7,7 +7,6 @@ of one answer, or says that nothing changed, or raises a SourceError that says w
 from __future__ import annotations
 
 import re
-import ssl
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Protocol, Self
@@ -21,14 +20,10 @@ from actors.clock import Clock
 from actors.errors import PayloadError, TransportError
 from actors.transports.headers import http_date, raw, retry_after_s
 from actors.transports.inflate import inflated
+from actors.transports.trouble import TROUBLE, root_of
 
 MAX_REDIRECTS = 3
 DENIED_RETRY_S = 60.0
-# ValueError and OverflowError: addresses and header values that only fail when they are used.
-_TROUBLE = (
-    *(httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError),
-    *(ssl.SSLError, OSError, ValueError, OverflowError),
-)
 _REDIRECTS = {301, 302, 303, 307, 308}
 _DENIED = {401, 403}
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
@@ -126,9 +121,9 @@ class PollingTransport:
         except TimeoutError as error:
             message = f"no whole answer within {self._limits.timeout_s:g} s"
             raise TransportError(message, reason="timeout") from error
-        except _TROUBLE as error:
+        except TROUBLE as error:
             is_sent = not isinstance(error, _NEVER_SENT)
-            message = f"{type(error).__name__}: {_root(error)}"
+            message = f"{type(error).__name__}: {root_of(error)}"
             raise TransportError(message, reason="connection", is_sent=is_sent) from error
 
     async def _follow(self, url: str, validators: Validators, asked_mono: float) -> Fetched | NotModified:
@@ -206,17 +201,9 @@ async def _excuse(response: httpx2.Response) -> bytes:
                 if len(body) > MAX_EXCUSE_BYTES:
                     return b""
             return inflated(body, response.headers.get("content-encoding", ""), MAX_EXCUSE_BYTES)
-    except (*_TROUBLE, PayloadError):
+    except (*TROUBLE, PayloadError):
         pass  # the status and its headers are what counts
     return b""
-
-
-def _root(error: BaseException) -> str:
-    """Say what it came from: "Connect call failed", not "All connection attempts failed"."""
-    inner = error.__cause__ or error.__context__
-    if isinstance(error, BaseExceptionGroup):
-        inner = error.exceptions[0]
-    return _root(inner) if inner is not None else str(error) or repr(error)
 
 
 def _conditions(validators: Validators) -> dict[bytes, bytes]:

@@ -99,7 +99,7 @@ def test_its_keys_are_checked_as_well(installed: Path, tmp_path: Path) -> None:
     [
         ("nowhere:KIND", "cannot be loaded"),
         ("json:nothing", "cannot be loaded"),
-        ("json:dumps", "must be a PolledKind or a TickingKind"),
+        ("json:dumps", "must be a PolledKind, a TickingKind or a StreamKind"),
         ("actors.sources.simulated:KIND", "must be 'broken'"),
     ],
 )

@@ -1,0 +1,47 @@
+"""The Betfair Exchange's stream: best prices available to back, pushed message by message.
+
+Pure: puts together options, protocol (`_session`, `_market`, `_wire`) and errands (`_rest`). Format:
+Betfair's "Exchange Stream API".
+"""
+
+from __future__ import annotations
+
+from actors.sources.betfair_stream_market import Terms
+from actors.sources.betfair_stream_options import BetfairStreamOptions, check, check_key
+from actors.sources.betfair_stream_rest import keep_alive, login, names_of, nearest, read_names, read_token
+from actors.sources.betfair_stream_session import BetfairSession, Subscription
+from actors.streams import StreamKind
+
+
+def session(options: BetfairStreamOptions, *, is_historic: bool = False) -> BetfairSession:
+    """Give the protocol of one subscription, or of a recording without one."""
+    subscription = Subscription(options.app_key, options.heartbeat_ms, options.conflate_ms)
+    terms = Terms(options.min_size, options.price == "last_traded")
+    return BetfairSession(subscription, terms, is_historic=is_historic)
+
+
+def given_token(options: BetfairStreamOptions) -> str | None:
+    """Give the session token that is configured."""
+    return options.session_token
+
+
+def max_subscribed(options: BetfairStreamOptions) -> int:
+    """Give how many markets the account may subscribe to."""
+    return options.max_markets
+
+
+KIND = StreamKind(
+    name="betfair_stream",
+    options=BetfairStreamOptions,
+    check_key=check_key,
+    check=check,
+    session=session,
+    given_token=given_token,
+    login=login,
+    keep_alive=keep_alive,
+    read_token=read_token,
+    names_of=names_of,
+    nearest=nearest,
+    read_names=read_names,
+    max_subscribed=max_subscribed,
+)

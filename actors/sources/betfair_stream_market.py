@@ -1,0 +1,191 @@
+"""One market of the exchange, kept up to date message by message, and the odds that it offers.
+
+Pure. Ladders are keyed by level or by price, runners by (id, hc): handicap markets share selection
+ids. What is offered is the best price available to back, as long as the market is open.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+
+from msgspec import Struct
+
+from actors.integrity import Reason
+from actors.messages import Match, Removal, SourceMatchId
+from actors.sources.betfair_stream_wire import (
+    MarketChange,
+    MarketDefinition,
+    RunnerChange,
+    RunnerDefinition,
+)
+
+MATCH_ODDS = "MATCH_ODDS"
+OPEN = "OPEN"
+CLOSED = "CLOSED"
+DRAW = 58805
+"""The selection id of the draw, in every match."""
+HOME_PRIORITY, AWAY_PRIORITY = 1, 2
+RUNNERS = 3
+REMOVED = "REMOVED"
+
+RunnerKey = tuple[int, float]
+"""Selection id and handicap."""
+
+
+Sides = tuple[RunnerDefinition, RunnerDefinition, RunnerDefinition]
+"""Home, draw, away."""
+
+
+class Names(Struct, frozen=True):
+    """What a catalogue says of a market: the runners' names by selection id, and the competition."""
+
+    runners: dict[int, str]
+    league: str | None = None
+
+
+class Terms(Struct, frozen=True):
+    """What counts as a price: the smallest size of an offer, or the last traded price instead."""
+
+    min_size: float = 0.0
+    is_last_traded: bool = False
+
+
+class Runner:
+    """One runner's ladders and its last traded price."""
+
+    __slots__ = ("by_level", "by_price", "last_traded")
+
+    def __init__(self) -> None:
+        self.by_level: dict[int, tuple[float, float]] = {}
+        self.by_price: dict[float, float] = {}
+        self.last_traded: float | None = None
+
+    def apply(self, change: RunnerChange) -> None:
+        """Lay a delta over what is known; a size of 0 removes."""
+        if change.ltp is not None:
+            self.last_traded = change.ltp
+        for level, price, size in change.batb or ():
+            if size > 0:
+                self.by_level[level] = (price, size)
+            else:
+                self.by_level.pop(level, None)
+        for price, size in change.atb or ():
+            if size > 0:
+                self.by_price[price] = size
+            else:
+                self.by_price.pop(price, None)
+
+    def best_back(self) -> tuple[float, float] | None:
+        """Give price and size of the best offer to back, None when there is none."""
+        if self.by_level:
+            return self.by_level.get(0)
+        if not self.by_price:
+            return None
+        best = max(self.by_price)
+        return best, self.by_price[best]
+
+    def price(self, terms: Terms) -> float | None:
+        """Give the price that counts, None when there is none."""
+        if terms.is_last_traded:
+            return self.last_traded
+        best = self.best_back()
+        return None if best is None or best[1] < terms.min_size else best[0]
+
+
+class Market:
+    """One market: its definition and its runners."""
+
+    __slots__ = ("definition", "market_id", "published_ms", "runners")
+
+    def __init__(self, market_id: str) -> None:
+        self.market_id = market_id
+        self.definition: MarketDefinition | None = None
+        self.runners: dict[RunnerKey, Runner] = {}
+        self.published_ms: int | None = None
+
+    def apply(self, change: MarketChange, published_ms: int | None) -> None:
+        """Lay a delta over what is known; a definition is always whole."""
+        self.published_ms = published_ms
+        if change.marketDefinition is not None:
+            self.definition = change.marketDefinition
+        for one in change.rc or ():
+            self.runners.setdefault((int(one.id), one.hc or 0.0), Runner()).apply(one)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is the result of a match that it is about."""
+        return self.definition is not None and self.definition.marketType == MATCH_ODDS
+
+    @property
+    def status(self) -> str | None:
+        """OPEN, SUSPENDED, CLOSED, INACTIVE; None while it is not defined."""
+        return None if self.definition is None else self.definition.status
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether it is an open match whose definition does not name its runners."""
+        return self.is_ours and self.status == OPEN and not all(one.name for one in self._runners())
+
+    def odds(self, terms: Terms, names: Names | None) -> Match | Removal:
+        """Give what it offers, or why it offers nothing."""
+        match_id = SourceMatchId(self.market_id)
+        definition = self.definition
+        if definition is None or definition.status != OPEN:
+            return Removal(match_id, (self.status or "undefined").lower())
+        sides = _sides(definition)
+        if sides is None:
+            return Removal(match_id, Reason.OUTCOME)
+        prices = [self._price(one, terms) for one in sides]
+        if None in prices:
+            return Removal(match_id, Reason.INCOMPLETE)
+        start_time = unix_time(definition.marketTime)
+        if definition.marketTime is not None and start_time is None:
+            return Removal(match_id, Reason.START_TIME)
+        home, draw, away = (price or 0.0 for price in prices)
+        return Match(
+            source_match_id=match_id,
+            home=_name(sides[0], names),
+            away=_name(sides[2], names),
+            league=None if names is None else names.league,
+            home_price=home,
+            draw_price=draw,
+            away_price=away,
+            start_time=start_time,
+            source_time=None if self.published_ms is None else self.published_ms / 1000,
+        )
+
+    def _runners(self) -> tuple[RunnerDefinition, ...]:
+        return () if self.definition is None else self.definition.runners or ()
+
+    def _price(self, side: RunnerDefinition, terms: Terms) -> float | None:
+        runner = self.runners.get((int(side.id), 0.0))
+        return None if runner is None else runner.price(terms)
+
+
+def _sides(definition: MarketDefinition) -> Sides | None:
+    """Give home, draw and away; None unless there are exactly these three, without handicap."""
+    active = [one for one in definition.runners or () if one.status != REMOVED]
+    by_priority = {one.sortPriority: one for one in active if int(one.id) != DRAW}
+    draws = [one for one in active if int(one.id) == DRAW]
+    home, away = by_priority.get(HOME_PRIORITY), by_priority.get(AWAY_PRIORITY)
+    if len(active) != RUNNERS or not draws or home is None or away is None or any(one.hc for one in active):
+        return None
+    return home, draws[0], away
+
+
+def _name(side: RunnerDefinition, names: Names | None) -> str:
+    """Give the runner's name, empty while nobody has told it."""
+    if side.name:
+        return side.name
+    return "" if names is None else names.runners.get(int(side.id), "")
+
+
+@lru_cache(maxsize=4096)
+def unix_time(text: str | None) -> int | None:
+    """Read a time like 2026-01-31T12:30:00.000Z as whole Unix seconds; None for one that cannot be."""
+    try:
+        time = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return None if time.tzinfo is None else int(time.timestamp())

@@ -1,0 +1,78 @@
+"""The options of the exchange's stream.
+
+Pure. Credentials belong into the environment. A stream without TLS is for tests on this machine.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from msgspec import Meta
+
+from actors.options import Secret
+from actors.streams import StreamOptions
+
+HEARTBEATS_TO_BE_SILENT = 2
+
+
+class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
+    """Options of one subscription of one account.
+
+    Either `session_token`, or `username` and `password`, with which one is got and renewed;
+    `certificate` and `certificate_key` are files for a login with a client certificate. An empty
+    `catalogue_url` leaves the markets without names. `max_markets` is what the account may subscribe
+    to: if all matches are more, the nearest kick-offs are taken. A price counts from `min_size` on.
+    """
+
+    app_key: Secret
+    stream_url: str = "tls://stream-api.betfair.com:443"
+    catalogue_url: str = "https://api.betfair.com/exchange/betting/json-rpc/v1"
+    login_url: str = "https://identitysso.betfair.com/api/login"
+    username: Secret | None = None
+    password: Secret | None = None
+    session_token: Secret | None = None
+    min_size: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
+    price: Literal["best_back", "last_traded"] = "best_back"
+    heartbeat_ms: Annotated[int, Meta(ge=500, le=5000)] = 5000
+    conflate_ms: Annotated[int, Meta(ge=0, le=120_000)] = 0
+    max_markets: Annotated[int, Meta(ge=1, le=10_000)] = 200
+
+    @property
+    def silence_s(self) -> float:
+        """Seconds without a message after which the connection is lost."""
+        return HEARTBEATS_TO_BE_SILENT * self.heartbeat_ms / 1000
+
+
+def check_key(key: str) -> None:
+    """Raise ValueError unless `key` is "exchange": the stream carries one bookmaker, itself."""
+    if key != "exchange":
+        raise ValueError(f"key was {key!r}, must be 'exchange'")
+
+
+def check(options: BetfairStreamOptions, keys: tuple[str, ...]) -> None:
+    """Raise ValueError, naming the option, for options that cannot work together."""
+    del keys
+    parts = urlsplit(options.stream_url)
+    found = re.fullmatch(r"(tls|tcp)://([A-Za-z0-9.-]+|\[[0-9a-f:]+\]):([0-9]{1,5})", options.stream_url)
+    if found is None or not 0 < int(found[3]) < 2**16:
+        raise ValueError(f"stream_url was {options.stream_url!r}, must be tls://HOST:PORT")
+    if found[1] == "tcp" and parts.hostname not in {"127.0.0.1", "::1", "localhost"}:
+        raise ValueError(f"stream_url was {options.stream_url!r}, must be tls:// but for this machine")
+    for name, url in (("catalogue_url", options.catalogue_url), ("login_url", options.login_url)):
+        if url and not re.match("https://[^/?#@]+/|http://(127.0.0.1|localhost|\\[::1\\])[:/]", url):
+            raise ValueError(f"{name} was {url!r}, must be https://HOST/... but for this machine")
+    if options.session_token is None and (options.username is None or options.password is None):
+        raise ValueError("session_token is missing, or else username and password")
+    if (options.certificate is None) != (options.certificate_key is None):
+        raise ValueError("certificate and certificate_key must be given together")
+    for name, file in (("certificate", options.certificate), ("certificate_key", options.certificate_key)):
+        if file is not None and not Path(file).is_file():
+            raise ValueError(f"{name} was {file!r}, where there is no file")
+    if options.stale_after_s is not None and options.stale_after_s < options.silence_s:
+        raise ValueError(
+            f"stale_after_s was {options.stale_after_s:g}, must be at least {options.silence_s:g}:"
+            " so long the stream may be silent"
+        )

@@ -1,0 +1,138 @@
+"""What the exchange is asked beside its stream: a session, its renewal, and the names of markets.
+
+Pure: requests as values, and the reading of their answers. Formats: Betfair's "Interactive Login",
+"Non-Interactive (bot) login", "Keep Alive" and "listMarketCatalogue" over JSON-RPC. A real
+catalogue entry (cut):
+
+    {"marketId": "1.18", "runners": [{"selectionId": 57425, "runnerName": "Home Town", "sortPriority": 1},
+     ...], "competition": {"id": "1", "name": "Some League"}, "event": {"name": "Home Town v Away"}}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Struct
+
+from actors.errors import PayloadError
+from actors.sources.betfair_stream_market import MATCH_ODDS, Names
+from actors.sources.betfair_stream_options import BetfairStreamOptions
+from actors.sources.betfair_stream_session import SOCCER
+from actors.streams import Request
+
+T = TypeVar("T")
+
+NAMES_A_REQUEST = 100
+"""Markets of one catalogue request: what the API's data limits allow with runners and competitions."""
+METHOD = "SportsAPING/v1.0/listMarketCatalogue"
+
+
+class _Login(Struct, frozen=True):
+    token: str = ""
+    sessionToken: str = ""  # noqa: N815 - of a login with a certificate
+    status: str = ""
+    loginStatus: str = ""  # noqa: N815
+    error: str = ""
+
+
+class _Runner(Struct, frozen=True):
+    selectionId: int  # noqa: N815
+    runnerName: str = ""  # noqa: N815
+
+
+class _Competition(Struct, frozen=True):
+    name: str | None = None
+
+
+class _Entry(Struct, frozen=True):
+    marketId: str  # noqa: N815
+    runners: tuple[_Runner, ...] = ()
+    competition: _Competition | None = None
+
+
+class _Catalogue(Struct, frozen=True):
+    result: tuple[_Entry, ...] | None = None
+    error: Any = None
+
+
+def login(options: BetfairStreamOptions) -> Request | None:
+    """Ask for a session; None where the configuration gives one and nothing to renew it with."""
+    if options.username is None or options.password is None:
+        return None
+    body = urlencode({"username": options.username, "password": options.password}).encode()
+    return Request("POST", options.login_url, _headers(options, "application/x-www-form-urlencoded"), body)
+
+
+def keep_alive(options: BetfairStreamOptions, token: str) -> Request | None:
+    """Ask that the session is kept; None where there is no address for it."""
+    if not options.login_url:
+        return None
+    url = re.sub(
+        "/[^/]*$", "/keepAlive", options.login_url.replace("//identitysso-cert.", "//identitysso.")
+    )
+    return Request("POST", url, _headers(options, "application/x-www-form-urlencoded", token), b"")
+
+
+def read_token(body: bytes) -> str:
+    """Read the session of a login or a keep-alive. Raises: PayloadError if it was refused."""
+    answer = _decoded(body, _Login)
+    if "SUCCESS" not in {answer.status, answer.loginStatus} or not (answer.token or answer.sessionToken):
+        said = answer.error or answer.loginStatus or answer.status
+        raise PayloadError(f"the login was refused: {said[:64] or 'no reason given'}", "login")
+    return answer.token or answer.sessionToken
+
+
+def names_of(options: BetfairStreamOptions, token: str, markets: Sequence[str]) -> Request | None:
+    """Ask for the names of these markets; None where there is no catalogue."""
+    return _catalogue(options, token, {"marketIds": list(markets)}, len(markets))
+
+
+def nearest(options: BetfairStreamOptions, token: str, count: int) -> Request | None:
+    """Ask for the matches with the nearest kick-offs; None where there is no catalogue."""
+    return _catalogue(options, token, {"eventTypeIds": [SOCCER], "marketTypeCodes": [MATCH_ODDS]}, count)
+
+
+def read_names(body: bytes) -> dict[str, Names]:
+    """Read a catalogue, in its order. Raises: PayloadError if it is none."""
+    answer = _decoded(body, _Catalogue)
+    if answer.result is None:
+        code = re.search("[A-Z]+(?:_[A-Z]+)+", str(answer.error))
+        raise PayloadError(
+            f"the catalogue was refused: {code[0] if code else 'no reason given'}", "catalogue"
+        )
+    return {
+        entry.marketId: Names(
+            {runner.selectionId: runner.runnerName for runner in entry.runners},
+            entry.competition.name if entry.competition else None,
+        )
+        for entry in answer.result
+    }
+
+
+def _catalogue(options: BetfairStreamOptions, token: str, wanted: Any, count: int) -> Request | None:
+    if not options.catalogue_url:
+        return None
+    params = {
+        "filter": wanted,
+        "marketProjection": ["RUNNER_DESCRIPTION", "COMPETITION"],
+        "sort": "FIRST_TO_START",
+        "maxResults": str(count),
+    }
+    body = msgspec.json.encode({"jsonrpc": "2.0", "method": METHOD, "params": params, "id": 1})
+    return Request("POST", options.catalogue_url, _headers(options, "application/json", token), body)
+
+
+def _headers(options: BetfairStreamOptions, content_type: str, token: str | None = None) -> dict[str, str]:
+    headers = {"X-Application": options.app_key, "Accept": "application/json", "Content-Type": content_type}
+    return headers if token is None else {**headers, "X-Authentication": token}
+
+
+def _decoded(body: bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise PayloadError(f"the answer cannot be read: {error}") from error

@@ -1,0 +1,272 @@
+"""The protocol of the exchange's stream as a state machine: lines in, reactions out.
+
+Pure. One object a subscription, which outlives connections: it keeps the markets and the clocks with
+which the next connection resumes. It reads no clock and writes to no socket; its actor does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from actors.errors import PayloadError
+from actors.messages import Extract, Match, Removal
+from actors.sources.betfair_stream_market import CLOSED, Market, Names, Terms
+from actors.sources.betfair_stream_wire import MarketChange, Message, read_message
+from actors.streams import Reaction, StreamError
+
+MAX_MARKETS = 10_000
+"""Markets that one subscription may hold: far more than any account may subscribe to."""
+UNRELIABLE_STATUS = 503
+NEEDS_LOGIN = frozenset({"NO_SESSION", "INVALID_SESSION_INFORMATION"})
+ERRORS = NEEDS_LOGIN | {
+    *("NO_APP_KEY", "INVALID_APP_KEY", "NOT_AUTHORIZED", "INVALID_INPUT", "INVALID_CLOCK"),
+    *(
+        "INVALID_REQUEST",
+        "MAX_CONNECTION_LIMIT_EXCEEDED",
+        "SUBSCRIPTION_LIMIT_EXCEEDED",
+        "CONNECTION_FAILED",
+        "TIMEOUT",
+    ),
+    *("TOO_MANY_REQUESTS", "UNEXPECTED_ERROR"),
+}
+"""Codes that are counted by name; there cannot be more names than these."""
+SOCCER = "1"
+MATCH_ODDS_ONLY = {"eventTypeIds": [SOCCER], "marketTypes": ["MATCH_ODDS"]}
+
+
+class Phase(StrEnum):
+    """Where a connection is."""
+
+    CONNECTING = "connecting"
+    AUTHENTICATING = "authenticating"
+    SUBSCRIBING = "subscribing"  # the first image or patch is still to come
+    LIVE = "live"
+    UNRELIABLE = "unreliable"  # the server says that its stream is late
+
+
+class Subscription(Struct, frozen=True):
+    """What is asked for: all matches, or these markets alone; the server's pace in milliseconds."""
+
+    app_key: str
+    heartbeat_ms: int
+    conflate_ms: int
+    market_ids: tuple[str, ...] | None = None
+
+
+class BetfairSession:
+    """One subscription: its markets, its clocks and the phase of its connection.
+
+    With `is_historic` there is no connection: every line is a delta from the first on.
+    """
+
+    def __init__(self, subscription: Subscription, terms: Terms, *, is_historic: bool = False) -> None:
+        self.phase = Phase.LIVE if is_historic else Phase.CONNECTING
+        self.subscription = subscription
+        self.markets: dict[str, Market] = {}
+        self.slow_messages = 0
+        self._terms = terms
+        self._names: dict[str, Names] = {}
+        self._initial_clk: str | None = None
+        self._clk: str | None = None
+        self._id = 0
+        self._token = ""
+        self._segments: list[MarketChange] | None = None
+
+    def connect(self, token: str) -> None:
+        """Begin a connection with that session token; the server speaks first."""
+        self.phase = Phase.CONNECTING
+        self._token = token
+        self._segments = None
+
+    def refresh(self) -> Reaction:
+        """Ask for an image in place of what is subscribed to; nothing while that is under way."""
+        if self.phase not in {Phase.LIVE, Phase.UNRELIABLE}:
+            return Reaction()
+        self.forget()
+        return self._subscribe()
+
+    def narrow(self, wanted: Sequence[str]) -> None:
+        """Subscribe to these markets alone, and from an image on, at the next occasion."""
+        self.subscription = msgspec.structs.replace(self.subscription, market_ids=tuple(wanted))
+        self.forget()
+
+    def forget(self) -> None:
+        """Resume nothing: the next connection begins with an image."""
+        self._initial_clk = self._clk = None
+
+    def receive(self, line: bytes) -> Reaction:
+        """Take one line.
+
+        Raises: PayloadError for what is no message, after which nothing that follows can be trusted;
+        StreamError when the server refuses.
+        """
+        message = read_message(line)
+        match message.op:
+            case "connection":
+                return self._connected()
+            case "status":
+                return self._answered(message)
+            case "mcm":
+                return self._changed(message)
+            case _:
+                raise PayloadError(f"op was {message.op[:32]!r}, must be connection, status or mcm", "op")
+
+    def image(self) -> Extract:
+        """Give the complete list as it is known now."""
+        return self._extract(self.markets.values())
+
+    def name(self, names: Mapping[str, Names]) -> Extract:
+        """Take the names of markets, and give what changes by them."""
+        known = [market for market in names if market in self.markets]
+        self._names.update((market, names[market]) for market in known)
+        return self._extract(self.markets[market] for market in known)
+
+    def _connected(self) -> Reaction:
+        if self.phase is not Phase.CONNECTING:
+            raise PayloadError("a second session began on one connection", "protocol")
+        self.phase = Phase.AUTHENTICATING
+        login = {"appKey": self.subscription.app_key, "session": self._token}
+        return self._sending({"op": "authentication", **login})
+
+    def _answered(self, message: Message) -> Reaction:
+        if message.statusCode == "SUCCESS":
+            is_due = self.phase is Phase.AUTHENTICATING and message.id == self._id
+            return self._subscribe() if is_due else Reaction()
+        code = message.errorCode if message.errorCode in ERRORS else "REFUSED"
+        if code == "INVALID_CLOCK":
+            self.forget()
+            if not message.connectionClosed:
+                return self._subscribe()
+        raise StreamError(
+            f"the server refused: {code.lower()}",
+            code.lower(),
+            is_login=code in NEEDS_LOGIN,
+            is_too_much=code == "SUBSCRIPTION_LIMIT_EXCEEDED",
+        )
+
+    def _subscribe(self) -> Reaction:
+        """Subscribe, in place of what was subscribed before; resume where there is a clock."""
+        self.phase = Phase.SUBSCRIBING
+        self._segments = None
+        wanted = self.subscription
+        request: dict[str, Any] = {
+            "op": "marketSubscription",
+            "segmentationEnabled": True,
+            "conflateMs": wanted.conflate_ms,
+            "heartbeatMs": wanted.heartbeat_ms,
+            "marketFilter": (
+                MATCH_ODDS_ONLY if wanted.market_ids is None else {"marketIds": list(wanted.market_ids)}
+            ),
+            "marketDataFilter": {"fields": ["EX_BEST_OFFERS", "EX_MARKET_DEF"], "ladderLevels": 1},
+        }
+        if self._clk is not None and self._initial_clk is not None:
+            request |= {"initialClk": self._initial_clk, "clk": self._clk}
+        return self._sending(request)
+
+    def _changed(self, message: Message) -> Reaction:
+        if message.id is not None and message.id < self._id:
+            return Reaction()  # of a subscription that this one has replaced
+        if self.phase in {Phase.CONNECTING, Phase.AUTHENTICATING}:
+            raise PayloadError("market data came before a subscription", "protocol")
+        if message.status == UNRELIABLE_STATUS:
+            is_news = self.phase is not Phase.UNRELIABLE
+            self.phase = Phase.UNRELIABLE
+            return Reaction(withdraw=is_news)
+        if self.phase is Phase.UNRELIABLE:  # it is reliable again, but what was said meanwhile is not
+            return self.refresh()
+        whole = self._whole(message)
+        return Reaction() if whole is None else self._applied(whole)
+
+    def _whole(self, message: Message) -> Message | None:
+        """Put the segments of a message together; None until the last has come."""
+        match message.segmentType:
+            case None:
+                if self._segments is not None and message.ct != "HEARTBEAT":
+                    raise PayloadError("a segmented message was not ended", "segments")
+                return message
+            case "SEG_START":
+                self._segments = []
+            case "SEG" | "SEG_END":
+                if self._segments is None:
+                    raise PayloadError("a segment came without a beginning", "segments")
+            case other:
+                raise PayloadError(f"segmentType was {other[:32]!r}", "segments")
+        self._segments.extend(message.mc or ())
+        if len(self._segments) > MAX_MARKETS:
+            raise PayloadError(f"a message of more than {MAX_MARKETS} markets", "too_big")
+        if message.segmentType != "SEG_END":
+            return None
+        segments, self._segments = self._segments, None
+        return msgspec.structs.replace(message, mc=tuple(segments))
+
+    def _applied(self, message: Message) -> Reaction:
+        match message.ct:
+            case "SUB_IMAGE":
+                self.markets.clear()
+                is_image = True
+            case "RESUB_DELTA":
+                if self._clk is None:
+                    raise PayloadError("a patch came where nothing is known", "protocol")
+                is_image = True
+            case None | "HEARTBEAT":
+                if self.phase is not Phase.LIVE:
+                    return Reaction()  # before the image nothing can be patched, nor vouched for
+                is_image = False
+            case other:
+                raise PayloadError(f"ct was {other[:32]!r}", "protocol")
+        self.phase = Phase.LIVE
+        changed = self._patched(message)
+        self._initial_clk = message.initialClk or self._initial_clk
+        self._clk = message.clk or self._clk
+        if is_image:
+            extract = self.image()
+            self._names = {market: one for market, one in self._names.items() if market in self.markets}
+            return Reaction(image=extract, vouches=True, unnamed=self._unnamed(self.markets.values()))
+        if not changed:
+            return Reaction(vouches=True)
+        return Reaction(changes=self._extract(changed), vouches=True, unnamed=self._unnamed(changed))
+
+    def _patched(self, message: Message) -> list[Market]:
+        """Lay the changes over the markets; give those that changed, each once."""
+        changed: dict[str, Market] = {}
+        for one in message.mc or ():
+            self.slow_messages += one.con is True
+            market = self.markets.get(one.id)
+            if market is None or one.img:
+                if one.marketDefinition is None:
+                    continue  # a change of a market that nobody has told us of
+                market = self.markets[one.id] = Market(one.id)
+            market.apply(one, message.pt)
+            changed[one.id] = market
+        if len(self.markets) > MAX_MARKETS:
+            raise PayloadError(f"a subscription of more than {MAX_MARKETS} markets", "too_big")
+        return list(changed.values())
+
+    def _extract(self, markets: Iterable[Market]) -> Extract:
+        """Read what these markets offer, and let go of those that are closed."""
+        matches: list[Match] = []
+        removals: list[Removal] = []
+        for market in [one for one in markets if one.is_ours]:
+            one = market.odds(self._terms, self._names.get(market.market_id))
+            if isinstance(one, Match):
+                matches.append(one)
+            else:
+                removals.append(one)
+            if market.status == CLOSED:
+                self.markets.pop(market.market_id, None)
+                self._names.pop(market.market_id, None)
+        return Extract(tuple(matches), tuple(removals))
+
+    def _unnamed(self, markets: Iterable[Market]) -> tuple[str, ...]:
+        return tuple(
+            one.market_id for one in markets if one.is_unnamed and one.market_id not in self._names
+        )
+
+    def _sending(self, request: dict[str, Any]) -> Reaction:
+        self._id += 1
+        return Reaction(send=(msgspec.json.encode({**request, "id": self._id}) + b"\r\n",))

@@ -1,0 +1,114 @@
+"""What a stream's actor asks over HTTP beside the stream: a session token, names, the nearest matches.
+
+Owned by the actor; remembers the token and which names it has asked for. Trouble with a name is no
+trouble with the stream: a match without names is shown where it may be, until they are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+from math import inf
+from typing import Any, Protocol
+
+import anyio
+
+from actors.clock import Clock
+from actors.errors import TransportError
+from actors.streams import Request, StreamKind, StreamOptions
+
+NAMES_A_REQUEST = 100
+ASK_AGAIN_S = 600.0
+"""Seconds after which names that a catalogue did not know are asked for again."""
+
+
+class Rest(Protocol):
+    """What asks."""
+
+    async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
+        """Give the body of the answer. Raises: TransportError for anything but 200."""
+        ...
+
+
+OpenRest = Callable[[], AbstractAsyncContextManager[Rest]]
+
+
+class Errands:
+    """The errands of one source."""
+
+    def __init__(self, kind: StreamKind, options: StreamOptions, rest: Rest, clock: Clock) -> None:
+        self._kind = kind
+        self._options = options
+        self._rest = rest
+        self._clock = clock
+        self._token: str | None = kind.given_token(options)
+        self._lacking: dict[str, None] = {}
+        self._asked_mono: dict[str, float] = {}
+        self._wanted = anyio.Event()
+
+    async def token(self) -> str:
+        """Give the session token, after a login where there is none.
+
+        Raises: TransportError or PayloadError if none can be had.
+        """
+        if self._token is None:
+            request = self._kind.login(self._options)
+            if request is None:
+                message = "the session token was refused, and there is no login to get another"
+                raise TransportError(message, 60.0, reason="login")
+            self._token = self._kind.read_token(await self._ask(request))
+        return self._token
+
+    def drop_token(self) -> None:
+        """Log in anew next time."""
+        self._token = None
+
+    async def keep_alive(self) -> None:
+        """Renew the session. Raises: TransportError or PayloadError if it cannot be renewed."""
+        request = None if self._token is None else self._kind.keep_alive(self._options, self._token)
+        if request is not None:
+            self._token = self._kind.read_token(await self._ask(request))
+
+    def want_names(self, matches: Iterable[str], listed: frozenset[str] | None) -> None:
+        """See to it that these names are asked for; `listed`, if given, are all that still matter."""
+        if listed is not None:
+            self._asked_mono = {one: at for one, at in self._asked_mono.items() if one in listed}
+            self._lacking = {one: None for one in self._lacking if one in listed}
+        now = self._clock.now().mono
+        for match in matches:
+            if now - self._asked_mono.get(match, -inf) >= ASK_AGAIN_S:
+                self._lacking[match] = None
+        if self._lacking:
+            self._wanted.set()
+
+    async def fetch_names(self) -> tuple[bytes, Mapping[str, Any]]:
+        """Wait until names are wanted, ask for some, and give the answer as it came and as read.
+
+        Raises: TransportError or PayloadError; what was asked for is wanted again then.
+        """
+        await self._wanted.wait()
+        some = list(self._lacking)[:NAMES_A_REQUEST]
+        request = self._kind.names_of(self._options, await self.token(), some) if some else None
+        body = b"" if request is None else await self._ask(request)
+        names = {} if request is None else self._kind.read_names(body)
+        now = self._clock.now().mono
+        for match in some:
+            self._lacking.pop(match, None)
+            self._asked_mono[match] = now
+        if not self._lacking:
+            self._wanted = anyio.Event()
+        return body, names
+
+    async def nearest(self, count: int) -> list[str]:
+        """Give the matches whose kick-off is nearest.
+
+        Raises: TransportError or PayloadError if the catalogue does not tell.
+        """
+        request = self._kind.nearest(self._options, await self.token(), count)
+        if request is None:
+            message = "the subscription is too large, and there is no catalogue to choose from"
+            raise TransportError(message, 60.0, reason="catalogue")
+        return list(self._kind.read_names(await self._ask(request)))[:count]
+
+    async def _ask(self, request: Request) -> bytes:
+        return await self._rest.ask(request.method, request.url, request.headers, request.body)

@@ -1,0 +1,122 @@
+"""What the lines of a stream become: batches of one list, by image, change, confirmation, withdrawal.
+
+Pure: a protocol, the names that are known, and the name of the present list. The actor of a live
+stream feeds it, and so does the replay of a recorded one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from actors.clock import Instant
+from actors.errors import PayloadError
+from actors.messages import Batch, BookmakerId, Extract, ListId, Scope, SourceName
+from actors.streams import Reaction, Session
+
+SCOPE = Scope("stream")
+NAMES_SCOPE = Scope("names")
+"""Of what a catalogue answered, in a recording."""
+
+
+class Heard(Struct, frozen=True):
+    """What a line brought: lines to send, batches to hand out, names to ask for.
+
+    `vouches` when the server stands by the list; `listed` are all matches of a new image.
+    """
+
+    send: tuple[bytes, ...] = ()
+    batches: tuple[Batch, ...] = ()
+    lacking: tuple[str, ...] = ()
+    vouches: bool = False
+    listed: frozenset[str] | None = None
+
+
+class StreamFeed:
+    """One subscription on its way to the bookmakers of its source."""
+
+    def __init__(
+        self, session: Session, source: SourceName, bookmakers: Iterable[BookmakerId], stale_after_s: float
+    ) -> None:
+        self.session = session
+        self.list_id = ListId("")
+        self._source = source
+        self._bookmakers = tuple(bookmakers)
+        self._stale_after_s = stale_after_s
+        self._names: dict[str, Any] = {}
+        self._is_given = False
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the bookmakers were given a list that has not been taken back since."""
+        return self._is_given
+
+    def line(self, line: bytes, now: Instant) -> Heard:
+        """Take one line, which came at `now`.
+
+        Raises: PayloadError for what is no message, after which the next connection begins anew;
+        StreamError for a refusal.
+        """
+        try:
+            reaction = self.session.receive(line)
+        except PayloadError:
+            self.session.forget()
+            raise
+        batches = self._batches(reaction, now)
+        known = {match: self._names[match] for match in reaction.unnamed if match in self._names}
+        if known:
+            batches += self.names(known, now)
+        return Heard(
+            send=reaction.send,
+            batches=batches,
+            lacking=tuple(match for match in reaction.unnamed if match not in known),
+            vouches=reaction.vouches,
+            listed=None if reaction.image is None else self._listed(reaction.image),
+        )
+
+    def names(self, names: Mapping[str, Any], now: Instant) -> tuple[Batch, ...]:
+        """Take names, and give what changes by them."""
+        self._names.update(names)
+        changes = self.session.name(names)
+        is_news = bool(changes.matches or changes.removals)
+        return self._every(changes, now) if is_news and self._is_given else ()
+
+    def _batches(self, reaction: Reaction, now: Instant) -> tuple[Batch, ...]:
+        if reaction.withdraw:
+            self._is_given = False
+            return self._every(Extract(()), now, withdrawn=True)
+        if reaction.image is not None:
+            self._is_given = True
+            self.list_id = ListId(f"{self._source}-{now.wall:.6f}")
+            return self._every(reaction.image, now, complete=True)
+        if reaction.vouches and self._is_given:
+            return self._every(reaction.changes or Extract(()), now)
+        return ()
+
+    def _listed(self, image: Extract) -> frozenset[str]:
+        """Name the matches of a new image, and forget the names of all others."""
+        listed = {match.source_match_id for match in image.matches}
+        listed |= {removal.source_match_id for removal in image.removals}
+        self._names = {match: names for match, names in self._names.items() if match in listed}
+        return frozenset(listed)
+
+    def _every(
+        self, extract: Extract, now: Instant, *, complete: bool = False, withdrawn: bool = False
+    ) -> tuple[Batch, ...]:
+        return tuple(
+            Batch(
+                bookmaker=bookmaker,
+                scope=SCOPE,
+                list_id=self.list_id,
+                complete=complete,
+                matches=extract.matches,
+                removals=extract.removals,
+                received_at=now.wall,
+                received_mono=now.mono,
+                stale_after_s=self._stale_after_s,
+                withdrawn=withdrawn,
+            )
+            for bookmaker in self._bookmakers
+        )

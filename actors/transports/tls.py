@@ -1,0 +1,16 @@
+"""Whom to trust, and who we are: TLS as the system does it, with a certificate of our own where given."""
+
+from __future__ import annotations
+
+import ssl
+
+
+def tls_context(certificate: str | None, key: str | None) -> ssl.SSLContext:
+    """Give a context that verifies certificates and host names; `certificate` and `key` are PEM files.
+
+    Raises: OSError if the files cannot be read or do not belong together.
+    """
+    context = ssl.create_default_context()
+    if certificate is not None:
+        context.load_cert_chain(certificate, key)
+    return context

@@ -1,0 +1,97 @@
+"""A connection that carries lines: TLS, verified, with a limit on the length of a line.
+
+It knows nothing of what the lines say. Without TLS it connects only where the caller asks for it,
+which the configuration allows on this machine alone.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import anyio
+from anyio.abc import ByteStream
+
+from actors.errors import TransportError
+from actors.transports.trouble import TROUBLE, root_of
+
+CHUNK_BYTES = 64 * 1024
+CLOSE_WITHIN_S = 1.0
+_LOST = (*TROUBLE, anyio.BrokenResourceError, anyio.ClosedResourceError)
+
+
+class LineConnection:
+    """One connection; lines end with a line feed, a carriage return before it is not part of them."""
+
+    def __init__(self, stream: ByteStream, max_line_bytes: int) -> None:
+        self._stream = stream
+        self._max_line_bytes = max_line_bytes
+        self._rest = bytearray()
+
+    async def receive(self) -> list[bytes]:
+        """Wait for bytes and give the lines that are whole now, perhaps none.
+
+        Raises: TransportError when the connection has ended or a line is too long.
+        """
+        try:
+            chunk = await self._stream.receive(CHUNK_BYTES)
+        except anyio.EndOfStream as error:
+            raise TransportError("the peer closed the connection", reason="closed") from error
+        except _LOST as error:
+            raise TransportError(
+                f"{type(error).__name__}: {root_of(error)}", reason="connection"
+            ) from error
+        first, *others = chunk.split(b"\n")
+        self._rest += first
+        if max(len(self._rest), *map(len, others), 0) > self._max_line_bytes:
+            raise TransportError(f"a line exceeds {self._max_line_bytes} bytes", reason="too_big")
+        if not others:
+            return []
+        lines = [bytes(self._rest), *others[:-1]]
+        self._rest = bytearray(others[-1])
+        return [line.removesuffix(b"\r") for line in lines]
+
+    async def send(self, line: bytes) -> None:
+        """Write a line. Raises: TransportError when the connection has ended."""
+        try:
+            await self._stream.send(line)
+        except _LOST as error:
+            raise TransportError(
+                f"{type(error).__name__}: {root_of(error)}", reason="connection"
+            ) from error
+
+
+@asynccontextmanager
+async def connected(
+    url: str, timeout_s: float, max_line_bytes: int, context: ssl.SSLContext
+) -> AsyncIterator[LineConnection]:
+    """Connect to `tls://HOST:PORT` or `tcp://HOST:PORT` while the block runs.
+
+    Raises: TransportError if that cannot be done in time, or the certificate is not to be trusted.
+    """
+    stream = await _opened(url, timeout_s, context)
+    try:
+        yield LineConnection(stream, max_line_bytes)
+    finally:
+        with anyio.move_on_after(CLOSE_WITHIN_S, shield=True):
+            await anyio.aclose_forcefully(stream)
+
+
+async def _opened(url: str, timeout_s: float, context: ssl.SSLContext) -> ByteStream:
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or 0
+    try:
+        with anyio.fail_after(timeout_s):
+            if parts.scheme == "tls":
+                # A server that ends without TLS's own goodbye has ended all the same.
+                return await anyio.connect_tcp(
+                    host, port, ssl_context=context, tls_hostname=host, tls_standard_compatible=False
+                )
+            return await anyio.connect_tcp(host, port)
+    except TimeoutError as error:
+        raise TransportError(f"no connection within {timeout_s:g} s", reason="timeout") from error
+    except _LOST as error:
+        message = f"{type(error).__name__}: {root_of(error)}"
+        raise TransportError(message, reason="connection", is_sent=False) from error

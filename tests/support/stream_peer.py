@@ -1,0 +1,132 @@
+"""A scripted stream server on a real loopback socket: speaks the exchange's protocol, line by line.
+
+It runs in a thread of its own. Every connection is greeted, its authentication and subscriptions are
+answered as the script says, and what is pushed goes to the newest subscription.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+SUCCESS = {"op": "status", "statusCode": "SUCCESS", "connectionClosed": False}
+
+
+@dataclass
+class StreamPeer:
+    """What the peer does. `requests` collects every line it was sent, decoded, in order.
+
+    `answer(request)` gives the lines that follow the status of a subscription, with the id of that
+    subscription put in; `refuse(request)` gives an error code instead of success, or None.
+    """
+
+    port: int
+    scheme: str = "tcp"
+    answer: Callable[[Any], list[Any]] = lambda _: []
+    refuse: Callable[[Any], str | None] = lambda _: None
+    requests: list[Any] = field(default_factory=list)
+    received: list[bytes] = field(default_factory=list)
+    connections: int = 0
+    _current: socket.socket | None = None
+    _id: int = 0
+    _writing: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def url(self) -> str:
+        """The address to connect to."""
+        return f"{self.scheme}://127.0.0.1:{self.port}"
+
+    def subscriptions(self) -> list[Any]:
+        """Give the subscriptions that were asked for."""
+        return [one for one in list(self.requests) if one["op"] == "marketSubscription"]
+
+    def push(self, *messages: Any) -> None:
+        """Send messages to the newest subscription; bytes go out as they are."""
+        for message in messages:
+            self.write(message if isinstance(message, bytes) else self.line(message))
+
+    def line(self, message: Any) -> bytes:
+        """Write a message as a line, with the id of the newest subscription where it has another's."""
+        if message.get("op") == "mcm":
+            message = {**message, "id": self._id}
+        return json.dumps(message).encode() + b"\r\n"
+
+    def write(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        with self._writing:
+            if self._current is not None:
+                self._current.sendall(data)
+
+    def cut(self) -> None:
+        """Close the connection without a word."""
+        with contextlib.suppress(OSError):
+            if self._current is not None:
+                self._current.shutdown(socket.SHUT_RDWR)
+
+    def _serve(self, connection: socket.socket) -> None:
+        self._current = connection
+        self.push({"op": "connection", "connectionId": "001"})
+        rest = b""
+        while data := connection.recv(65536):
+            self.received.append(data)
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                self._take(json.loads(line))
+
+    def _take(self, request: Any) -> None:
+        self.requests.append(request)
+        code = self.refuse(request)
+        if code is not None:
+            is_closed = code != "SUBSCRIPTION_LIMIT_EXCEEDED"
+            refusal = {"statusCode": "FAILURE", "errorCode": code, "connectionClosed": is_closed}
+            self.push({"op": "status", "id": request["id"], **refusal})
+            if is_closed:
+                self.cut()
+            return
+        if request["op"] == "marketSubscription":
+            self._id = request["id"]
+        self.push({**SUCCESS, "id": request["id"]})
+        if request["op"] == "marketSubscription":
+            self.push(*self.answer(request))
+
+
+@contextlib.contextmanager
+def stream_peer(context: ssl.SSLContext | None = None) -> Iterator[StreamPeer]:
+    """Listen on a free port of the loopback interface while the block runs; with `context` over TLS."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    peer = StreamPeer(listener.getsockname()[1], "tcp" if context is None else "tls")
+    thread = threading.Thread(target=_accept, args=(listener, peer, context), daemon=True)
+    thread.start()
+    try:
+        yield peer
+    finally:
+        peer.cut()
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(5)
+
+
+def _accept(listener: socket.socket, peer: StreamPeer, context: ssl.SSLContext | None) -> None:
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        peer.connections += 1
+        threading.Thread(target=_converse, args=(connection, peer, context), daemon=True).start()
+
+
+def _converse(connection: socket.socket, peer: StreamPeer, context: ssl.SSLContext | None) -> None:
+    with contextlib.suppress(OSError), connection:
+        connection.settimeout(60)
+        if context is not None:
+            connection = context.wrap_socket(connection, server_side=True)
+        with connection:
+            peer._serve(connection)
