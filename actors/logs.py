@@ -19,7 +19,7 @@ _SHARED: tuple[structlog.typing.Processor, ...] = (
 )
 
 
-def configure(level: str, stream: TextIO, secrets: frozenset[str] = frozenset()) -> None:
+def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None:
     """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them."""
 
     def without_secrets(logger: object, name: str, event: Any) -> str:

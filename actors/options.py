@@ -62,11 +62,11 @@ def secret_names(options: type[SourceOptions]) -> frozenset[str]:
     return frozenset(name for name, hint in hints.items() if _is_secret(hint))
 
 
-def secrets_of(options: SourceOptions) -> frozenset[str]:
-    """Give the secrets as written, in an address and in JSON, for whoever has to keep them out of sight."""
+def secrets_of(options: SourceOptions) -> tuple[str, ...]:
+    """Give the secrets as written, in an address and in JSON, to be kept out of sight; longest first."""
     values = [getattr(options, name) for name in secret_names(type(options))]
     forms = [(one, quote(one, safe=""), quote_plus(one), json.dumps(one)[1:-1]) for one in values if one]
-    return frozenset(form for each in forms for form in each)
+    return tuple(sorted({form for each in forms for form in each}, key=len, reverse=True))
 
 
 def _is_secret(hint: Any) -> bool:

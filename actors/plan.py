@@ -50,10 +50,6 @@ class Plan:
         del target, now
         return self._options.poll_interval_s
 
-    def staleness_s(self, target: Target, now: Instant) -> float:
-        """Give the seconds for which an answer of `target` holds that was asked for at `now`."""
-        return self._options.staleness_at(self.interval_s(target, now))
-
     def wait_s(self, target: Target, now: Instant) -> float:
         """Give the seconds for which `target` must not be asked, whatever is due; 0 when it may."""
         del target, now

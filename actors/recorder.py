@@ -30,10 +30,10 @@ class Recorder:
     """The recordings of one run; `of(source)` is what a source hands its payloads to."""
 
     def __init__(
-        self, tapes: Mapping[SourceName, Tape], secrets: frozenset[str], start: Instant, clock: Clock
+        self, tapes: Mapping[SourceName, Tape], secrets: tuple[str, ...], start: Instant, clock: Clock
     ) -> None:
         self._tapes = tapes
-        self._secrets = sorted(secrets, key=len, reverse=True)
+        self._secrets = secrets
         self._start_mono = start.mono
         self._clock = clock
         self._failure: OSError | None = None

@@ -2,7 +2,8 @@
 
 Pure, and outlives its actor, so that a restart neither repeats a round nor forgets a delay. Every
 target has its own backoff. When two of them have failed and none has answered since, it is the peer
-that is in trouble, and a gate lets one request through at a time.
+that is in trouble, and a gate lets one request through at a time. A target that goes on failing while
+others answer is lost, and no longer counts towards that.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ class Schedule:
         self._gate = Backoff(MIN_CAP_S, random)
         self._gate_mono = -inf
         self._troubled: set[Scope] = set()
+        self._lost: set[Scope] = set()
 
     @property
     def is_troubled(self) -> bool:
         """Whether the peer itself seems to be in trouble, not only one target."""
-        return len(self._troubled) >= min(TROUBLED, len(self._rows))
+        return len(self._troubled) >= max(min(TROUBLED, len(self._rows) - len(self._lost)), 1)
 
     def restart(self, now: Instant) -> None:
         """Hear that requests under way have gone with their actor: they are due again."""
@@ -58,7 +60,7 @@ class Schedule:
         targets = self.plan.targets()
         self._keep_rows(targets, now)
         asked = sum(row.is_asked for row in self._rows.values())
-        if asked >= (1 if len(self._troubled) >= TROUBLED else MAX_IN_FLIGHT):
+        if asked >= (1 if self.is_troubled else MAX_IN_FLIGHT):
             return None
         waits = [
             (self._wait_s(target, row, now), row.due_mono, order)
@@ -77,7 +79,10 @@ class Schedule:
 
     def succeeded(self, target: Target, now: Instant) -> None:
         """Hear that `target` has answered, in a way that can be read."""
+        self._lost |= self._troubled  # what fails while others answer says nothing of the peer
+        self._lost.discard(target.scope)
         self._troubled.clear()
+        self._gate_mono = -inf
         self._gate.succeeded(now.mono)
         if (row := self._rows.get(target.scope)) is not None:
             row.backoff.succeeded(now.mono)
@@ -86,16 +91,19 @@ class Schedule:
 
     def failed(self, target: Target, error: SourceError, now: Instant) -> None:
         """Hear that `target` has not."""
-        self._troubled.add(target.scope)
+        if target.scope in self._rows and target.scope not in self._lost:
+            self._troubled.add(target.scope)
         asked_for_s = (error.retry_after_s or 0.0) if isinstance(error, TransportError) else 0.0
         least_s = max(asked_for_s, self.plan.failed(target, error, now))
-        cap_s = max(MIN_CAP_S, self.plan.interval_s(target, now) / 3)
+        # A catalogue changes once a day, but until there is one nothing goes on.
+        cap_s = MIN_CAP_S if target.is_catalogue else max(MIN_CAP_S, self.plan.interval_s(target, now) / 3)
         if (row := self._rows.get(target.scope)) is not None:
             row.backoff.cap_s = cap_s
             row.is_asked, row.is_failing = False, True
             row.due_mono = now.mono + max(row.backoff.failed(now.mono), least_s)
         if len(self._troubled) >= TROUBLED:
-            self._gate_mono = now.mono + max(self._gate.failed(now.mono), asked_for_s)
+            gate_s = max(self._gate.failed(now.mono), asked_for_s)
+            self._gate_mono = max(self._gate_mono, now.mono + gate_s)
 
     def hasten(self, scopes: set[Scope], delay_s: float, now: Instant) -> None:
         """Bring those forward to at most `delay_s` from now, unless they are failing."""
@@ -125,3 +133,4 @@ class Schedule:
         for scope in self._rows.keys() - scopes:
             del self._rows[scope]
             self._troubled.discard(scope)
+            self._lost.discard(scope)

@@ -79,9 +79,10 @@ class Settings(Struct, frozen=True):
         """Give the bookmakers that draw on `source`."""
         return {name: one for name, one in self.bookmakers.items() if one.source == source}
 
-    def secrets(self) -> frozenset[str]:
-        """Give every credential of every source, for whoever has to keep them out of sight."""
-        return frozenset().union(*(secrets_of(source.options) for source in self.sources.values()))
+    def secrets(self) -> tuple[str, ...]:
+        """Give every credential of every source, to be kept out of sight; longest first."""
+        found = {secret for source in self.sources.values() for secret in secrets_of(source.options)}
+        return tuple(sorted(found, key=len, reverse=True))
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):

@@ -41,6 +41,7 @@ from actors.transports.polling import (
 log = structlog.get_logger()
 
 MAX_FIRST_DELAY_S = 0.5
+MAX_ERROR_CHARS = 300
 
 
 class Held(Struct, frozen=True):
@@ -99,7 +100,7 @@ class SourceActor:
             if found is not None and found[1] <= 0:
                 return found[0]
             wait_s = inf if found is None else found[1]
-            self._note_plan(None if found is None else wait_s)
+            self._note_wait(None if found is None else wait_s)
             with anyio.move_on_after(wait_s):
                 await self._changed.wait()
 
@@ -127,6 +128,7 @@ class SourceActor:
             now = self._desk.clock.now()
             self._schedule.succeeded(target, now)
             scope_succeeded(self._status, target.scope, now, self._log)
+        self._note_scope(target, self._desk.clock.now())
         self._changed.set()
 
     async def _ask(self, transport: Transport, target: Target) -> None:
@@ -164,7 +166,7 @@ class SourceActor:
             body=b"",
             received_at=now.wall,
             received_mono=answer.asked_mono,
-            stale_after_s=self._plan.staleness_s(target, now),
+            stale_after_s=self._staleness_s(target, now),
             status=304,
             headers=answer.headers,
         )
@@ -192,7 +194,7 @@ class SourceActor:
                 content = await self._offering.decoded(payload)
                 self._plan.learnt(target, content, now)
         finally:  # only now is it known how long it holds; what cannot be read is recorded as well
-            stale_after_s = self._plan.staleness_s(target, now)
+            stale_after_s = self._staleness_s(target, now)
             payload = msgspec.structs.replace(payload, stale_after_s=stale_after_s)
             self._desk.record(payload)
         self._offering.hand_out(payload, lacking, content)
@@ -222,27 +224,37 @@ class SourceActor:
         """Have the kind say what a refusal means, and take every secret out of the message."""
         if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
             self._kind.explain(error)
+        message = str(error)
         for secret in self._secrets:
-            error.args = (str(error).replace(secret, "***"),)
+            message = message.replace(secret, "***")
+        error.args = (message[:MAX_ERROR_CHARS],)
         return error
+
+    def _staleness_s(self, target: Target, now: Instant) -> float:
+        return self._desk.options.staleness_at(self._plan.interval_s(target, now))
 
     def _tell_plan(self) -> None:
         if facts := self._plan.facts():
             self._log.info("source.planned", **facts)
 
-    def _note_plan(self, wait_s: float | None) -> None:
-        """Write down for the probes what is asked when."""
+    def _note_wait(self, wait_s: float | None) -> None:
+        """Write down for the probes when what is asked next."""
         now, targets = self._desk.clock.now(), self._plan.targets()
         self._status.next_attempt_at = None if wait_s is None else now.wall + wait_s
         self._status.quota = self._plan.quota()
-        self._status.scopes = {
-            target.scope: self._status.scopes.get(target.scope) or ScopeStatus() for target in targets
-        }
-        for target in targets:
-            record = self._status.scopes[target.scope]
-            record.interval_s = self._plan.interval_s(target, now)
-            record.stale_after_s = None if target.is_catalogue else self._plan.staleness_s(target, now)
+        if len(targets) != len(self._status.scopes):  # some have come or gone
+            known = self._status.scopes
+            self._status.scopes = {one.scope: known.get(one.scope) or ScopeStatus() for one in targets}
+            for target in targets:
+                self._note_scope(target, now)
+
+    def _note_scope(self, target: Target, now: Instant) -> None:
+        """Write down the same for one scope, whenever it was asked."""
+        if (record := self._status.scopes.get(target.scope)) is not None:
             record.next_attempt_at = now.wall + self._schedule.due_s(target, now)
+            if record.last_success_at is not None:
+                record.interval_s = self._plan.interval_s(target, now)
+                record.stale_after_s = self._desk.options.staleness_at(record.interval_s)
 
     def _short_delay(self) -> float:
         return self._desk.random.uniform(

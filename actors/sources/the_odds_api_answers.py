@@ -14,12 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from actors.errors import PayloadError
-from actors.integrity import clean_name
 from actors.slices import SLICE, Steps
 from actors.sources.the_odds_api_wire import Event, Lines, decoded, read_event
 
 FOOTBALL = "soccer_"
-MAX_EXCUSE_CHARS = 200
 KNOWN_ERRORS = frozenset(
     {
         *("missing_key", "invalid_key", "deactivated_key", "exceeded_freq_limit", "out_of_usage_credits"),
@@ -96,7 +94,7 @@ def error_in(body: bytes) -> PayloadError | None:
         return None
     code = str(content.get("error_code")).lower()
     reason = code if code in KNOWN_ERRORS else "error_answer"
-    said = clean_name(content["message"])[:MAX_EXCUSE_CHARS]
+    said = "".join(character if character.isprintable() else " " for character in content["message"])
     return PayloadError(f"the answer was an error: {reason}: {said}", reason)
 
 

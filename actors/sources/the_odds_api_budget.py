@@ -1,14 +1,18 @@
 """A budget of credits a day, and how often each sport may be asked for it.
 
-Pure. Credits are counted by UTC day and never overdrawn. What is left of a day is spread over the
-rest of it by weight: a second in which a sport is in play or near a kick-off counts `WEIGHT` times a
-second in which all its matches are hours or days ahead. So it holds, for every sport,
-interval = credits a call x sum over all sports of weighted seconds left / credits left / its weight.
+Pure. Credits are counted by UTC day and never overdrawn. A day's calls are spread over the seconds of
+all sports by weight: one in which a sport is near a kick-off counts `WEIGHT` times one in which all
+its matches are hours or days ahead. So on a day that is known to be busy a far second gets less:
+
+    calls per far second = calls a day / (far seconds + WEIGHT x near seconds, of all sports that day)
+
+and a sport is due again when its seconds since the last call have added up to one call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 
 from msgspec import Struct
 
@@ -18,20 +22,20 @@ DAY_S = 86400.0
 WEIGHT = 8.0
 NEAR_BEFORE_S = 2 * 3600.0
 NEAR_AFTER_S = 2.5 * 3600.0
-MIN_HORIZON_S = 6 * 3600.0
-"""Late in the day the plan looks at least so far ahead, or what is left would be burnt at midnight."""
 START_SHARE = 0.25
 """Share of a day's credits that a process has at least when it starts, however late in the day."""
+MAX_BOOST = 2.0
+"""How much faster, or slower, the rest of a day may go to make up for what was spent otherwise."""
 
 Windows = tuple[tuple[float, float], ...]
 """When a sport is near: spans of Unix seconds, in order, apart from each other."""
 
 
-class Pace(Struct, frozen=True):
-    """Seconds between two requests for one sport: while it is near a kick-off, and otherwise."""
+class Rates(Struct, frozen=True):
+    """What one UTC day gives a sport: calls per second while it is far, and how many times that near."""
 
-    near_s: float
-    far_s: float
+    far: float
+    weight: float
 
 
 def near_windows(kick_offs: Iterable[int]) -> Windows:
@@ -46,34 +50,60 @@ def near_windows(kick_offs: Iterable[int]) -> Windows:
     return tuple(spans)
 
 
-class Bounds(Struct, frozen=True):
-    """The shortest interval that is wanted and the longest that is allowed, as far as calls reach."""
+class Calendar:
+    """How the calls of each day are spread, as far as kick-offs are known.
 
-    floor_s: float
-    ceiling_s: float
-
-
-def pace(
-    sports: Mapping[Scope, Windows], now: float, horizon_s: float, calls: float, bounds: Bounds
-) -> Pace:
-    """Spread that many `calls` over `horizon_s` seconds from `now` (Unix seconds), by weight.
-
-    Where the ceiling shortens the longer interval, those that are near get what is left.
+    No sport waits longer than `ceiling_s` as far as the calls reach: on a day on which it would,
+    those that are near get less.
     """
-    floor_s, ceiling_s = bounds.floor_s, bounds.ceiling_s
-    near = sum(_overlap(windows, now, now + horizon_s) for windows in sports.values())
-    far = len(sports) * horizon_s - near
-    calls = max(calls, 1e-9)
-    far_s = (far + WEIGHT * near) / calls
-    near_s = far_s / WEIGHT
-    if near_s < floor_s:  # they cannot use their share: the others get it
-        near_s = floor_s
-        far_s = far / max(calls - near / floor_s, 1e-9)
-    if far_s > ceiling_s:
-        far_s = ceiling_s
-        near_s = near / max(calls - far / ceiling_s, 1e-9)
-    far_s = max(far_s, floor_s)
-    return Pace(min(max(near_s, floor_s), far_s), far_s)
+
+    def __init__(self, sports: Mapping[Scope, Windows], calls_a_day: float, ceiling_s: float) -> None:
+        self._sports = sports
+        self._calls = calls_a_day
+        self._ceiling_s = ceiling_s
+        last = max((one[-1][1] for one in sports.values() if one), default=-inf)
+        self._known_until = -inf if last == -inf else (last // DAY_S + 1) * DAY_S
+        self._rates: dict[float, Rates] = {}
+
+    def rates(self, day: float) -> Rates:
+        """Give the rates of a day, numbered from the epoch."""
+        if day * DAY_S >= self._known_until:
+            return Rates(self._calls / (len(self._sports) * DAY_S), WEIGHT)
+        if day not in self._rates:
+            near = self._near_s(day * DAY_S, (day + 1) * DAY_S)
+            far = len(self._sports) * DAY_S - near
+            affordable = (self._calls * self._ceiling_s - far) / near if near else WEIGHT
+            weight = max(min(WEIGHT, affordable), 1.0)
+            self._rates[day] = Rates(self._calls / (far + weight * near), weight)
+        return self._rates[day]
+
+    def boost(self, now: float, left: float) -> float:
+        """Give by how much the rest of the day may go faster, with so many calls left of it."""
+        end = now + until_midnight_s(now)
+        rates = self.rates(now // DAY_S)
+        near = self._near_s(now, end)
+        needed = rates.far * (len(self._sports) * (end - now) + (rates.weight - 1.0) * near)
+        return min(max(left / needed, 1 / MAX_BOOST), MAX_BOOST) if needed else 1.0
+
+    def interval_s(self, windows: Windows, now: float, boost: float = 1.0) -> float:
+        """Give the seconds from `now` until a sport with these windows is due again."""
+        gained, at = 0.0, now
+        while at < self._known_until:
+            day = at // DAY_S
+            rates = self.rates(day)
+            start, end = next((one for one in windows if one[1] > at), (inf, inf))
+            until = min((day + 1) * DAY_S, start if at < start else end, self._known_until)
+            rate = rates.far * (rates.weight if at >= start else 1.0)
+            rate *= boost if day == now // DAY_S else 1.0
+            if gained + rate * (until - at) >= 1.0:
+                return at + (1.0 - gained) / rate - now
+            gained += rate * (until - at)
+            at = until
+        rate = self._calls / (len(self._sports) * DAY_S) * (boost if at == now else 1.0)
+        return at + (1.0 - gained) / rate - now
+
+    def _near_s(self, start: float, end: float) -> float:
+        return sum(_overlap(windows, start, end) for windows in self._sports.values())
 
 
 class Ledger:
@@ -81,13 +111,8 @@ class Ledger:
 
     def __init__(self, per_day: float) -> None:
         self.per_day = per_day
+        self.spent_today = 0.0
         self._day: float | None = None
-        self._spent = 0.0
-
-    @property
-    def spent_today(self) -> float:
-        """The credits of the day that was looked at last."""
-        return self._spent
 
     def spent(self, now: float) -> float:
         """Give the credits spent today.
@@ -97,41 +122,25 @@ class Ledger:
         day = now // DAY_S
         if self._day is None:
             share = max(until_midnight_s(now) / DAY_S, START_SHARE)
-            self._day, self._spent = day, self.per_day * (1.0 - share)
+            self._day, self.spent_today = day, self.per_day * (1.0 - share)
         elif day > self._day:  # a clock put back opens no new day
-            self._day, self._spent = day, 0.0
-        return self._spent
+            self._day, self.spent_today = day, 0.0
+        return self.spent_today
 
     def left(self, now: float) -> float:
         """Give the credits that may still be spent today."""
         return max(self.per_day - self.spent(now), 0.0)
 
-    def spend(self, amount: float, now: float) -> None:
-        """Count credits; negative ones were given back."""
-        self._spent = max(self.spent(now) + amount, 0.0)
-
-
-def day_pace(
-    sports: Mapping[Scope, Windows], now: float, left: float, per_day: float, bounds: Bounds
-) -> Pace:
-    """Give the pace for the rest of the UTC day, with calls `left` of `per_day`."""
-    rest_s = until_midnight_s(now)
-    today = pace(sports, now, rest_s, left, bounds)
-    if rest_s >= MIN_HORIZON_S:
-        return today
-    beyond = left + per_day * (MIN_HORIZON_S - rest_s) / DAY_S
-    ahead = pace(sports, now, MIN_HORIZON_S, beyond, bounds)
-    return Pace(max(today.near_s, ahead.near_s), max(today.far_s, ahead.far_s))
+    def spend(self, amount: float, now: float, of: float | None = None) -> None:
+        """Count credits; negative ones were given back. `of` is the day that they belong to (a time)."""
+        spent = self.spent(now)
+        if of is None or of // DAY_S == self._day:
+            self.spent_today = max(spent + amount, 0.0)
 
 
 def until_midnight_s(now: float) -> float:
     """Give the seconds until the next UTC day."""
     return DAY_S - now % DAY_S
-
-
-def window_at(windows: Windows, now: float) -> tuple[float, float] | None:
-    """Give the present window or else the next, None when there is none to come."""
-    return next((window for window in windows if window[1] > now), None)
 
 
 def _overlap(windows: Windows, start: float, end: float) -> float:

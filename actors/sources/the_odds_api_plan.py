@@ -18,15 +18,11 @@ from actors.sources.the_odds_api_answers import Slate, Sports
 from actors.sources.the_odds_api_budget import (
     DAY_S,
     START_SHARE,
-    Bounds,
+    Calendar,
     Ledger,
-    Pace,
     Windows,
-    day_pace,
     near_windows,
-    pace,
     until_midnight_s,
-    window_at,
 )
 from actors.sources.the_odds_api_options import (
     TheOddsApiOptions,
@@ -56,12 +52,12 @@ class TheOddsApiPlan(Plan):
         self._cost = float(self._call.credits)
         self._api = options
         self._near: dict[Scope, Windows] = {}
-        self._charged: dict[Scope, float] = {}
+        self._charged: dict[Scope, tuple[float, float]] = {}
         self._seen: dict[str, float | None] = dict.fromkeys(HEADERS)
         self._last_asked_mono = -inf
         self._ledger = None if options.credits_per_day is None else Ledger(options.credits_per_day)
         self._sports: tuple[str, ...] = ()
-        self._pace_of: tuple[float, Pace] | None = None
+        self._boost_at = (-inf, 0.0, 1.0)
         super().__init__(options, ())
         self._take(() if options.sports == "football" else tuple(options.sports))
         self._check()
@@ -77,16 +73,15 @@ class TheOddsApiPlan(Plan):
         return turn * self._cost * DAY_S / self._ledger.per_day
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Give the pace of the sport, and have it asked when it comes near a kick-off."""
+        """Give when the sport has earned a call again: sooner, the nearer its kick-offs."""
         if target.is_catalogue:
             return SPORTS_INTERVAL_S
         if self._ledger is None:
             return self._api.poll_interval_s
-        pace = self._pace(self._ledger, now)
-        window = window_at(self._near.get(target.scope, ()), now.wall)
-        if window is None:
-            return pace.far_s
-        return min(pace.far_s, max(window[0] - now.wall, pace.near_s))
+        interval_s = self._calendar.interval_s(
+            self._near.get(target.scope, ()), now.wall, self._boost(self._ledger, now)
+        )
+        return max(interval_s, self._api.poll_interval_s)
 
     def wait_s(self, target: Target, now: Instant) -> float:
         """Wait for midnight (UTC) when the day's credits are spent, and a moment between two calls."""
@@ -115,7 +110,7 @@ class TheOddsApiPlan(Plan):
             is_refused = error.status in _CLIENT_ERRORS and LAST not in error.headers
             if not error.is_sent or is_refused:
                 self._correct(target, 0.0, now)
-        charged = self._charged.get(target.scope, 0.0)
+        charged, _ = self._charged.get(target.scope, (0.0, 0.0))
         return self.interval_s(target, now) / 3 if charged and self._ledger is not None else 0.0
 
     def learnt(self, target: Target, content: object, now: Instant) -> None:
@@ -126,7 +121,7 @@ class TheOddsApiPlan(Plan):
                 self._take(keys)
             case Slate(kick_offs=kick_offs):
                 self._near[target.scope] = near_windows(kick_offs)
-                self._pace_of = None
+                self._plan_calendar()
 
     def quota(self) -> Mapping[str, float | None]:
         """Give what the API says of the key, and what is planned of it."""
@@ -170,12 +165,12 @@ class TheOddsApiPlan(Plan):
         lines.append(
             f"at most {per_day:g} credits a UTC day; near is from 2 h before a kick-off to 2.5 h after"
         )
-        lines.append(f"none near: {self._freshness(self._pace_with(0, count).far_s)}")
+        lines.append(f"none near: {self._freshness(self._intervals_with(0, count)[1])}")
         for near in sorted({1, count}):
-            at = self._pace_with(near, count)
+            near_s, far_s = self._intervals_with(near, count)
             rest = "the others" if near < count else "at other hours"
-            lines.append(f"{near} of {count} near: {self._freshness(at.near_s)}")
-            lines.append(f"{' ' * 8}{rest}: {self._freshness(at.far_s)}")
+            lines.append(f"{near} of {count} near: {self._freshness(near_s)}")
+            lines.append(f"{' ' * 8}{rest}: {self._freshness(far_s)}")
         return lines
 
     def _freshness(self, interval_s: float) -> str:
@@ -203,44 +198,50 @@ class TheOddsApiPlan(Plan):
         fair_s = self._expected_sports() * self._cost * DAY_S / self._api.credits_per_day
         return max(fair_s, self._api.poll_interval_s)
 
-    def _bounds(self) -> Bounds:
+    def _ceiling_s(self) -> float:
         stale_s = self._api.stale_after_s
-        ceiling_s = inf if stale_s is None else max(CEILING_SHARE * stale_s, self._equal_share_s())
-        return Bounds(self._api.poll_interval_s, ceiling_s)
+        return inf if stale_s is None else max(CEILING_SHARE * stale_s, self._equal_share_s())
 
-    def _pace(self, ledger: Ledger, now: Instant) -> Pace:
-        """Give the present pace; computed once a minute, and when something was learnt."""
-        minute = now.wall // 60
-        if self._pace_of is None or self._pace_of[0] != minute:
-            near = {Scope(sport): self._near.get(Scope(sport), ()) for sport in self._sports}
-            left, per_day = ledger.left(now.wall) / self._cost, ledger.per_day / self._cost
-            found = day_pace(near, now.wall, left, per_day, self._bounds())
-            self._pace_of = (minute, found)
-        return self._pace_of[1]
+    def _boost(self, ledger: Ledger, now: Instant) -> float:
+        """Give the boost of the moment; asked for several times at each, and worked out once."""
+        left = ledger.left(now.wall) / self._cost
+        if self._boost_at[:2] != (now.wall, left):
+            self._boost_at = (now.wall, left, self._calendar.boost(now.wall, left))
+        return self._boost_at[2]
 
-    def _pace_with(self, near: int, count: int) -> Pace:
-        """Give the pace of a whole day on which `near` of `count` sports are near a kick-off once."""
+    def _calendar_of(self, sports: Mapping[Scope, Windows]) -> Calendar:
+        return Calendar(sports, (self._api.credits_per_day or 0.0) / self._cost, self._ceiling_s())
+
+    def _plan_calendar(self) -> None:
+        near = {Scope(sport): self._near.get(Scope(sport), ()) for sport in self._sports}
+        self._calendar = self._calendar_of(near)
+
+    def _intervals_with(self, near: int, count: int) -> tuple[float, float]:
+        """Give the near and the far interval on a day on which `near` of `count` sports are near once."""
         windows = near_windows([int(DAY_S / 2)])
         sports = {Scope(str(number)): windows if number < near else () for number in range(count)}
-        calls = (self._api.credits_per_day or 0.0) / self._cost
-        return pace(sports, 0.0, DAY_S, calls, self._bounds())
+        rates = self._calendar_of(sports).rates(0.0)
+        floor_s = self._api.poll_interval_s
+        return max(1 / rates.far / rates.weight, floor_s), max(1 / rates.far, floor_s)
 
     def _take(self, sports: tuple[str, ...]) -> None:
         self._sports = sports
-        self._pace_of = None
+        self._plan_calendar()
         odds = tuple(odds_target(self._api, self._call, sport) for sport in sports)
         is_open = self._api.sports == "football"
         self._targets = (sports_target(self._api), *odds) if is_open else odds
 
     def _charge(self, target: Target, amount: float, now: Instant) -> None:
-        self._charged[target.scope] = amount
+        self._charged[target.scope] = (amount, now.wall)
         if self._ledger is not None:
             self._ledger.spend(amount, now.wall)
 
     def _correct(self, target: Target, amount: float, now: Instant) -> None:
-        already = self._charged.get(target.scope, 0.0)
-        self._charge(target, amount - already, now)
-        self._charged[target.scope] = amount
+        """Count `amount` for the last request instead of what was counted when it was sent."""
+        already, at = self._charged.get(target.scope, (0.0, now.wall))
+        self._charged[target.scope] = (amount, at)
+        if self._ledger is not None:
+            self._ledger.spend(amount - already, now.wall, of=at)
 
 
 def _whole(value: str | None, otherwise: float | None) -> float | None:

@@ -8,7 +8,8 @@ from structlog.testing import capture_logs
 
 from actors.clock import Instant
 from actors.errors import PayloadError, TransportError
-from actors.source_edges import failed, succeeded
+from actors.messages import Scope
+from actors.source_edges import failed, scope_failed, scope_succeeded, succeeded
 from actors.status import SourceStatus
 from tests.support.supervision import source_record
 from tests.support.virtual import WALL_0
@@ -107,3 +108,79 @@ def test_how_long_it_was_down_does_not_go_by_the_wall_clock(step_s: float) -> No
         succeeded(status, Instant(25.0, WALL_0 + 25.0 + step_s), LOG)
 
     assert [25.0] == [line["down_for_s"] for line in logs]
+
+
+def _play_scopes(script: str, status: SourceStatus) -> list[tuple[str, str | None, int]]:
+    """Play attempts such as "a+ b- c!": good, failed alone, failed with all; give what is logged."""
+    with capture_logs() as logs:
+        for number, attempt in enumerate(script.split()):
+            scope, how = attempt[0], attempt[1]
+            now = Instant(10.0 * number, WALL_0 + 10.0 * number)
+            if how == "+":
+                scope_succeeded(status, Scope(scope), now, LOG)
+            else:
+                error = TransportError(f"failure {number}", reason="connection")
+                scope_failed(status, Scope(scope), error, now, LOG, alone=how == "-")
+    return [(line["event"], line.get("scope"), line["attempts"]) for line in logs]
+
+
+LOST, FOUND = ("scope.lost", "a", 2), ("scope.recovered", "a", 3)
+
+
+@pytest.mark.parametrize(
+    ("script", "logged"),
+    [
+        pytest.param("a+ b+ a+ b+", [], id="all is well"),
+        pytest.param("a- a+ a- a+", [], id="single failures"),
+        pytest.param("a- b+ a- b+ a- b+ a-", [LOST], id="two in a row, and repeats"),
+        pytest.param("a- a- a+ a+", [LOST, FOUND], id="lost and found"),
+        pytest.param("a- b- c- a+ b+", [], id="one each"),
+        pytest.param("a! b!", [("source.down", None, 2)], id="all of them"),
+        pytest.param("a! b! c! a! b!", [("source.down", None, 2)], id="all of them, repeatedly"),
+        pytest.param(
+            "a! b! c+ a+ b+", [("source.down", None, 2), ("source.recovered", None, 3)], id="and back"
+        ),
+        pytest.param(
+            "a- a- b! c! b+ a+",
+            [LOST, ("source.down", None, 2), ("source.recovered", None, 3), FOUND],
+            id="one lost before all were",
+        ),
+    ],
+)
+def test_only_the_edges_of_scopes_are_logged(
+    script: str, logged: list[tuple[str, str | None, int]]
+) -> None:
+    """One that fails alone is lost, those that fail together are the source: once down, once up."""
+    assert logged == _play_scopes(script, source_record())
+
+
+def test_a_lost_scope_says_so_and_the_source_is_up() -> None:
+    """It is counted by its reason; the source as such does not fail."""
+    status = source_record()
+
+    _play_scopes("b+ a- a- b+ a-", status)
+
+    record = status.scopes[Scope("a")]
+    assert (3, True, "failure 4", None) == (
+        *(record.failures, record.is_lost, record.last_error),
+        record.last_success_at,
+    )
+    assert (0, False, 3, {"connection": 3}) == (
+        *(status.failures, status.is_down, status.failures_total),
+        dict(status.failed_by),
+    )
+    assert ("failure 4", None) == (status.error, status.failing_since)
+
+
+def test_a_found_scope_forgets_its_failures() -> None:
+    """Nothing is wrong any more, and the time of its success is known."""
+    status = source_record()
+
+    _play_scopes("a- a- a+", status)
+
+    record = status.scopes[Scope("a")]
+    assert (0, False, None, WALL_0 + 20) == (
+        *(record.failures, record.is_lost, record.last_error),
+        record.last_success_at,
+    )
+    assert None is status.error

@@ -80,6 +80,44 @@ INVALID = {
     "nested without end": ("= 900", "= " + "[" * 5000 + "]" * 5000, "TOML"),
 }
 
+API = """
+[sources.api]
+kind = "the_odds_api"
+api_key = "s3cret-that-nobody-may-see"
+sports = ["soccer_epl", "soccer_spl"]
+[bookmakers.pinnacle]
+source = "api"
+key = "pinnacle"
+"""
+API_KEY = 'api_key = "s3cret-that-nobody-may-see"'
+SPORTS = '["soccer_epl", "soccer_spl"]'
+
+INVALID_API = {
+    "no key": (API_KEY, "", "sources.api.api_key"),
+    "key of a variable that is not set": (
+        API_KEY,
+        'api_key = "${NOWHERE_TO_BE_FOUND}"',
+        "sources.api.api_key",
+    ),
+    "empty key": (API_KEY, 'api_key = ""', "sources.api.api_key"),
+    "key with a line break": (API_KEY, 'api_key = "s3cret\\nthat"', "sources.api.api_key"),
+    "key of another type": (API_KEY, "api_key = 3", "sources.api.api_key"),
+    "no sports": (SPORTS, "[]", "sources.api.sports"),
+    "sports of all kinds": (SPORTS, '"all"', "sources.api.sports"),
+    "another sport": (SPORTS, '["basketball_nba"]', "sources.api.sports"),
+    "a sport that changes the address": (SPORTS, '["soccer_epl/../x?y="]', "sources.api.sports"),
+    "a region that changes the address": (SPORTS, f'{SPORTS}\nregions = ["eu&x="]', "sources.api.regions"),
+    "no credits": (SPORTS, f"{SPORTS}\ncredits_per_day = 0", "sources.api.credits_per_day"),
+    "less than one call": (SPORTS, f"{SPORTS}\ncredits_per_day = 0.5", "sources.api.credits_per_day"),
+    "staler than polled": (SPORTS, f"{SPORTS}\nstale_after_s = 59", "sources.api.stale_after_s"),
+    "staler than paid": (
+        SPORTS,
+        f"{SPORTS}\ncredits_per_day = 16\nstale_after_s = 3600",
+        "sources.api.stale_after_s",
+    ),
+    "a bookmaker that changes the address": ('key = "pinnacle"', 'key = "a&b"', "bookmakers.pinnacle.key"),
+}
+
 
 def _refused(config: Path, capsys: pytest.CaptureFixture[str], command: str = "check-config") -> str:
     """Give the one line that is said of `config`."""
@@ -141,3 +179,34 @@ def test_the_valid_one_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
     assert 0 == ended.value.code
     assert f"{config}: valid" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("case", INVALID_API)
+def test_an_invalid_plan_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str
+) -> None:
+    """Naming the file and the key, and never telling the secret."""
+    old, new, key = INVALID_API[case]
+    config = tmp_path / "broken.toml"
+    config.write_text(API.replace(old, new, 1), "utf-8")
+
+    line = _refused(config, capsys)
+
+    assert (True, True) == (str(config) in line, key in line)
+    assert "s3cret" not in line
+
+
+def test_a_valid_plan_is_told_without_its_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is asked how often, and how fresh each sport will be."""
+    config = tmp_path / "valid.toml"
+    config.write_text(API.replace(SPORTS, f"{SPORTS}\ncredits_per_day = 16"), "utf-8")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["check-config", "--config", str(config)])
+
+    out, err = capsys.readouterr()
+    assert (0, "") == (ended.value.code, err)
+    assert ["every 3 h", "stale after 9 h"] == [
+        part for part in ("every 3 h", "stale after 9 h") if part in out
+    ]
+    assert "s3cret" not in out

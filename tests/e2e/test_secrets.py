@@ -1,0 +1,128 @@
+"""The key of a source is nowhere to be seen, whatever its peer does with it (faults.md, I)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from socket import socket
+from urllib.parse import quote_plus
+
+import httpx2
+import pytest
+
+from tests.support.http_peer import Answer, Asked, http_peer, respond
+from tests.support.process import Service, service
+from tests.support.the_odds_api import event, market
+from tests.support.waiting import eventually
+
+KEY = 'k3y&that"nobody may+see%2'
+"""As awkward as it may be: it stands otherwise in an address and in JSON."""
+HINT = "nobody"
+ENCODED = quote_plus(KEY)
+SHOWN = (
+    "/monitor",
+    "/api/stats",
+    "/health",
+    "/health/ready",
+    "/api/capabilities",
+    "/api/v2/odds",
+    "/nowhere",
+)
+SPORTS = ("soccer_a", "soccer_b")
+
+
+def _echoing(status: int, code: str) -> Answer:
+    """Answer with an error of the API that quotes the whole address, key and all."""
+
+    def answer(connection: socket, asked: Asked) -> None:
+        body = json.dumps({"message": f"{asked.path} is wrong: {KEY}", "error_code": code})
+        respond(body.encode(), status, {"X-Key": KEY, "Server": KEY})(connection, asked)
+
+    return answer
+
+
+def _redirecting(to: str) -> Answer:
+    """Answer with a redirect that carries the key."""
+    return respond(status=302, headers={"Location": f"{to}?apiKey={ENCODED}"})
+
+
+def _abandoning(connection: socket, asked: Asked) -> None:
+    """Answer with something that is no HTTP and has the key in it."""
+    connection.sendall(f"{KEY} {asked.path}\r\n\r\n".encode())
+
+
+# What the peer does, and what is to be read of it all the same.
+PEERS: dict[str, tuple[Answer, str]] = {
+    "denies": (_echoing(401, "INVALID_KEY"), "invalid_key"),
+    "is empty": (_echoing(401, "OUT_OF_USAGE_CREDITS"), "out_of_usage_credits"),
+    "fails": (_echoing(500, "X"), "error_answer"),
+    "errs with status 200": (_echoing(200, "MISSING_KEY"), "missing_key"),
+    "redirects away": (_redirecting("http://elsewhere.example/"), "redirected to another host"),
+    "redirects for ever": (_redirecting("/v4/sports/soccer_a/odds"), "redirects"),
+    "redirects to nonsense": (_redirecting("http://[::1/"), "ValueError"),
+    "talks nonsense": (_abandoning, "RemoteProtocolError"),
+    "sends html": (respond(f"<html>{KEY}</html>".encode()), "no list of matches"),
+}
+
+
+def _config(folder: Path, url: str) -> Path:
+    path = folder / "secret.toml"
+    lines = ["[server]", 'log_level = "debug"', "drain_s = 0", "[sources.api]", 'kind = "the_odds_api"']
+    lines += [f'url = "{url}"', 'api_key = "${SECRET_OF_THE_TEST}"', f"sports = {json.dumps(SPORTS)}"]
+    lines += ["poll_interval_s = 0.2", "timeout_s = 1.0"]
+    lines += ["[bookmakers.some]", 'source = "api"', 'key = "some"']
+    path.write_text("\n".join(lines), "utf-8")
+    return path
+
+
+def _everything(running: Service, ready: Callable[[str], bool]) -> str:
+    """Give all that the service shows and logs, once `ready` holds for what it shows."""
+    with httpx2.Client(base_url=running.base, trust_env=False) as client:
+
+        def look() -> str:
+            answers = [client.get(path) for path in SHOWN]
+            return "\n".join(f"{one.headers} {one.text}" for one in answers)
+
+        eventually(lambda: ready(look()), "what is to be seen")
+        return look() + repr(running.log)
+
+
+@pytest.mark.parametrize("peer_that", PEERS)
+def test_a_peer_that_echoes_the_key_does_not_get_it_shown(tmp_path: Path, peer_that: str) -> None:
+    """The error is told, in the probes and in the log, and the key is in neither."""
+    answer, told = PEERS[peer_that]
+    with contextlib.ExitStack() as cleanup:
+        peer = cleanup.enter_context(http_peer())
+        peer.answers |= {f"/v4/sports/{sport}/odds": answer for sport in SPORTS}
+        config = _config(tmp_path, peer.url(""))
+        running = cleanup.enter_context(service(config, {"SECRET_OF_THE_TEST": KEY}))
+        text = _everything(running, lambda shown: told in shown)
+
+    is_sent = any(f"apiKey={ENCODED}" in asked.path for asked in peer.asked)
+    assert (True, False) == (is_sent, HINT in text)
+
+
+def test_a_peer_that_refuses_does_not_get_the_key_shown(tmp_path: Path) -> None:
+    """Nobody listens there: the address is not quoted."""
+    config = _config(tmp_path, "http://127.0.0.1:1")
+    with service(config, {"SECRET_OF_THE_TEST": KEY}) as running:
+        eventually(lambda: running.events("source.down"), "it is down")
+        text = _everything(running, lambda shown: "ConnectError" in shown)
+
+    assert HINT not in text
+
+
+def test_a_peer_that_answers_well_does_not_get_the_key_shown(tmp_path: Path) -> None:
+    """Nor is it in anything while all is well, at whatever level is logged."""
+    body = json.dumps([event("m1", "A", "B", {"some": [market("A", "B", (2.1, 3.4, 3.6))]})]).encode()
+    with contextlib.ExitStack() as cleanup:
+        peer = cleanup.enter_context(http_peer())
+        peer.answers |= {f"/v4/sports/{sport}/odds": respond(body) for sport in SPORTS}
+        running = cleanup.enter_context(
+            service(_config(tmp_path, peer.url("")), {"SECRET_OF_THE_TEST": KEY})
+        )
+        text = _everything(running, lambda shown: '"live"' in shown)
+
+    assert (True, False) == ("source.planned" in text, HINT in text)
