@@ -5,7 +5,6 @@ Pure but for reading the recording; prints nothing itself.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import get_type_hints
 
 from msgspec.structs import fields
 
-from actors.errors import ConfigError
 from actors.kinds import PolledKind
-from actors.plugins import installed
-from actors.recording import Header, Recorded, Recording
+from actors.plugins import installed, kind_named
+from actors.recorded import open_source
+from actors.recording import Header, Recorded
 from actors.settings import Settings
 
 
@@ -49,19 +48,18 @@ def kind_lines() -> Iterator[str]:
 
 def recording_lines(path: Path) -> Iterator[str]:
     """List what a recording holds. Raises: ConfigError, naming the file, if it is none."""
-    try:
-        with path.open("rb") as file:
-            recording = Recording(file)
-            yield from _header_lines(path, recording.header)
-            counts: Counter[str] = Counter()
-            for record in recording:
-                counts.update({"payloads": 1, "bytes": len(record.payload.body)})
-                yield _record_line(record)
-            yield f"{counts['payloads']} payloads, {counts['bytes']} bytes; {recording.ending}"
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+    source = open_source(path, kind_named)
+    yield from _header_lines(path, source.header)
+    count = size = 0
+    records = source.records()
+    while True:
+        try:
+            record = next(records)
+        except StopIteration as done:
+            yield f"{count} payloads, {size} bytes; {done.value}"
+            return
+        count, size = count + 1, size + len(record.payload.body)
+        yield _record_line(record)
 
 
 def _header_lines(path: Path, header: Header) -> Iterator[str]:

@@ -18,19 +18,13 @@ from msgspec import Struct
 from actors.blocks import Ending
 from actors.board import Applied, Board, BoardRules
 from actors.clock import Instant
-from actors.errors import PayloadError
+from actors.errors import SourceError
 from actors.integrity import Bounds, admit, clean_name
-from actors.kinds import PolledKind
-from actors.messages import Batch, BookmakerId, Payload, SourceName
-from actors.offers import complete_batch, confirmation, document_of
+from actors.messages import BookmakerId, Payload, SourceName
 from actors.recorded import RecordedSource
-from actors.recording import Header, Recording
+from actors.recorded_offers import Offer, RecordedOffers
 from actors.slices import Steps
 from actors.snapshot import Snapshot
-
-NOT_MODIFIED = 304
-
-_BATCHES = msgspec.json.Decoder(tuple[Batch, ...])
 
 
 class Event(Struct, frozen=True):
@@ -62,7 +56,7 @@ class Played(Struct, frozen=True):
     """What became of a payload, for the records; `error` if it could not be read by anybody."""
 
     parts: tuple[Part, ...] = ()
-    error: PayloadError | None = None
+    error: SourceError | None = None
 
 
 class Playback:
@@ -73,6 +67,7 @@ class Playback:
 
     def __init__(self, sources: tuple[RecordedSource, ...]) -> None:
         self.endings: dict[SourceName, Ending] = {}
+        self._offers = RecordedOffers()
         self._sources = sources
         self._began_at = min(source.header.started_at for source in sources)
         self._rules = BoardRules(sources[0].header.expire_after_kickoff_s)
@@ -104,8 +99,8 @@ class Playback:
         if moment.event is None:
             return Played()
         try:
-            offers = yield from self._offers(moment.event)
-        except PayloadError as error:
+            offers = yield from self._offers.of(moment.event.source, moment.event.payload, self.snapshot)
+        except SourceError as error:
             return Played(error=error)
         board = Board(self.snapshot, self._rules)
         parts: tuple[Part, ...] = ()
@@ -119,13 +114,16 @@ class Playback:
 
     def _events_of(self, source: RecordedSource) -> Iterator[Event]:
         offset_s = source.header.started_at - self._began_at
-        with source.path.open("rb") as file:
-            recording = Recording(file)
-            for one in recording:
-                asked_mono = one.payload.received_mono + offset_s
-                payload = msgspec.structs.replace(one.payload, received_mono=asked_mono)
-                yield Event(Instant(one.received_s + offset_s, payload.received_at), source, payload)
-            self.endings[source.header.source] = recording.ending or Ending.CUT
+        records = source.records()
+        while True:
+            try:
+                one = next(records)
+            except StopIteration as done:
+                self.endings[source.header.source] = done.value
+                return
+            asked_mono = one.payload.received_mono + offset_s
+            payload = msgspec.structs.replace(one.payload, received_mono=asked_mono)
+            yield Event(Instant(one.received_s + offset_s, payload.received_at), source, payload)
 
     def _deadline(self) -> Instant:
         """Give when the next list is stale or the next match past its time; infinity for never."""
@@ -137,37 +135,7 @@ class Playback:
             return Instant(stale_mono, now.wall + (stale_mono - now.mono))
         return Instant(over_mono, over_at)
 
-    def _offers(self, event: Event) -> Steps[list[_Offer]]:
-        kind = event.source.kind
-        if isinstance(kind, PolledKind):
-            return (yield from self._polled(event, kind))
-        return [_Offer(one.bookmaker, one) for one in _computed(event.payload, event.source.header)]
-
-    def _polled(self, event: Event, kind: PolledKind) -> Steps[list[_Offer]]:
-        """Do what `Offering` does: who has the list hears that it holds, who lacks it gets its part."""
-        payload, options = event.payload, event.source.options
-        is_repeat = payload.status == NOT_MODIFIED
-        offers, lacking = [], []
-        for one in event.source.header.bookmakers:
-            holds = self.snapshot.holds(one.id, payload.scope, payload.list_id)
-            if holds and (is_repeat or kind.repeats_confirm):
-                offers.append(_Offer(one.id, confirmation(one.id, payload)))
-            elif not is_repeat:
-                lacking.append(one)
-        if not lacking:
-            return offers
-        document = document_of(payload, (yield from kind.decode(payload, options)))
-        for one in lacking:
-            try:
-                extract = yield from kind.extract(document.content, one.key, options)
-                batch = complete_batch(one.id, document, extract)
-            except PayloadError as error:
-                offers.append(_Offer(one.id, error=str(error)))
-            else:
-                offers.append(_Offer(one.id, batch, extract.passed_over, extract.title))
-        return offers
-
-    def _part(self, board: Board, source: RecordedSource, offer: _Offer) -> Steps[Part]:
+    def _part(self, board: Board, source: RecordedSource, offer: Offer) -> Steps[Part]:
         if offer.batch is None:
             return Part(offer.bookmaker, error=offer.error)
         bounds = Bounds(source.options.book_sum_min, source.options.book_sum_max)
@@ -175,24 +143,3 @@ class Playback:
         applied = yield from board.apply(admission.batch, self._now)
         rejected = admission.rejected + Counter(offer.passed_over)
         return Part(offer.bookmaker, rejected, clean_name(offer.title or ""), applied=applied)
-
-
-class _Offer(Struct, frozen=True):
-    bookmaker: BookmakerId
-    batch: Batch | None = None
-    passed_over: Mapping[str, int] = {}
-    title: str | None = None
-    error: str | None = None
-
-
-def _computed(payload: Payload, header: Header) -> list[Batch]:
-    try:
-        batches = _BATCHES.decode(payload.body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise PayloadError(f"a recorded tick cannot be read: {error}") from error
-    own = {one.id for one in header.bookmakers}
-    return [
-        msgspec.structs.replace(batch, received_at=payload.received_at, received_mono=payload.received_mono)
-        for batch in batches
-        if batch.bookmaker in own
-    ]

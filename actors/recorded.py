@@ -6,7 +6,7 @@ recordings itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import fields
 
+from actors.blocks import Ending
 from actors.errors import ConfigError
+from actors.historic import HISTORIC_SUFFIX, historic_header, historic_records
 from actors.kinds import Kind
 from actors.options import SourceOptions, secret_names
-from actors.recording import Header, Recording
+from actors.recording import Header, Recorded, Recording
 
 SUFFIX = ".rec.zst"
 """How the files of a recorder end; what stands before it is the name of the source."""
@@ -27,33 +29,47 @@ KindNamed = Callable[[str], Kind]
 
 
 class RecordedSource(Struct, frozen=True):
-    """One recording, ready to be played."""
+    """One recording, ready to be played; `is_historic` if it is a file of the exchange's own."""
 
     path: Path
     header: Header
     kind: Kind
     options: SourceOptions
+    is_historic: bool = False
 
     @property
     def position(self) -> int:
         """Its place among the sources of its configuration: that of its first bookmaker."""
         return min((one.position for one in self.header.bookmakers), default=0)
 
+    def records(self) -> Generator[Recorded, None, Ending]:
+        """Give the records in the order of receipt, and at the end how the file ended."""
+        if self.is_historic:
+            return (yield from historic_records(self.path, self.header))
+        with self.path.open("rb") as file:
+            recording = Recording(file)
+            yield from recording
+            return recording.ending or Ending.CUT
 
-def open_source(path: Path, kind_named: KindNamed) -> RecordedSource:
-    """Read what a file is a recording of. Raises: ConfigError naming the file and what was found."""
+
+def open_source(path: Path, kind_named: KindNamed, price: str = "best_back") -> RecordedSource:
+    """Read what a file is a recording of; `price` is what counts as one in a historic file (.bz2).
+
+    Raises: ConfigError naming the file and what was found.
+    """
+    is_historic = path.suffix == HISTORIC_SUFFIX
     try:
         with path.open("rb") as file:
-            header = Recording(file).header
+            header = historic_header(path, price) if is_historic else Recording(file).header
         kind = kind_named(header.kind)
-        return RecordedSource(path, header, kind, options_of(kind, header.options))
+        return RecordedSource(path, header, kind, options_of(kind, header.options), is_historic)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def open_sources(path: Path, kind_named: KindNamed) -> tuple[RecordedSource, ...]:
+def open_sources(path: Path, kind_named: KindNamed, price: str = "best_back") -> tuple[RecordedSource, ...]:
     """Do so for one file, or for all recordings of a folder, in the order of their configuration.
 
     Raises: ConfigError as well if the folder has none, or some that are not of one configuration.
@@ -61,7 +77,9 @@ def open_sources(path: Path, kind_named: KindNamed) -> tuple[RecordedSource, ...
     paths = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not paths:
         raise ConfigError(f"{path}: has no recording, must have files named SOURCE{SUFFIX}")
-    sources = sorted((open_source(one, kind_named) for one in paths), key=lambda source: source.position)
+    sources = sorted(
+        (open_source(one, kind_named, price) for one in paths), key=lambda source: source.position
+    )
     taken: dict[str, Path] = {}
     for source in sources:
         header = source.header

@@ -19,6 +19,8 @@ from actors.streams import Reaction, Session
 SCOPE = Scope("stream")
 NAMES_SCOPE = Scope("names")
 """Of what a catalogue answered, in a recording."""
+CONNECTION_SCOPE = Scope("connection")
+"""Of the beginning of a connection, in a recording; it has no body."""
 
 
 class Heard(Struct, frozen=True):

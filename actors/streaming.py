@@ -24,7 +24,7 @@ from actors.options import secrets_of
 from actors.slices import BUDGET_S
 from actors.source_edges import failed, succeeded
 from actors.stream_errands import Errands, OpenRest
-from actors.stream_feed import NAMES_SCOPE, SCOPE, StreamFeed
+from actors.stream_feed import CONNECTION_SCOPE, NAMES_SCOPE, SCOPE, StreamFeed
 from actors.streams import StreamError, StreamKind, StreamOptions
 from actors.transports.rest import RestTransport
 from actors.transports.tls import tls_context
@@ -98,6 +98,7 @@ class StreamSourceActor:
         silence_s = self._options.silence_s
         async with self._open_lines() as connection:
             self._feed.session.connect(token)
+            self._record(CONNECTION_SCOPE, b"", self._desk.clock.now())
             heard_mono = self._desk.clock.now().mono
             while True:
                 lines: list[bytes] = []
@@ -115,6 +116,7 @@ class StreamSourceActor:
     ) -> None:
         began = elapsed_s()
         for line in filter(None, lines):
+            self._status.payloads += 1
             self._status.received_bytes += len(line)
             self._record(SCOPE, line, now)
             heard = self._feed.line(line, now)
@@ -222,7 +224,6 @@ class StreamSourceActor:
         return max(self._backoff.failed(now.mono), asked_for_s or 0.0)
 
     def _record(self, scope: Scope, body: bytes, now: Instant) -> None:
-        self._status.payloads += 1
         if self._desk.is_recorded:
             self._desk.record(
                 Payload(

@@ -102,10 +102,11 @@ class Request(Struct, frozen=True):
 class StreamKind(Struct, frozen=True):
     """A kind of source that pushes lines over a connection of its own.
 
-    `session(options)` gives its protocol. `login` and `keep_alive` ask for a session token,
-    `names_of` and `nearest` ask a catalogue for the names of matches, or for the matches that are
-    nearest; each gives None where there is nothing to ask. `read_token` and `read_names` read the
-    answers, raising PayloadError. `check(options, keys)` raises ValueError, naming the option.
+    `session(options)` gives its protocol, `historic(options)` that of a file of its messages. `login`
+    and `keep_alive` ask for a session token, `names_of` and `nearest` ask a catalogue for the names of
+    matches, or for the matches that are nearest; each gives None where there is nothing to ask.
+    `read_token` and `read_names` read the answers, raising PayloadError. `check(options, keys)` raises
+    ValueError, naming the option.
     """
 
     name: str
@@ -113,6 +114,7 @@ class StreamKind(Struct, frozen=True):
     check_key: Callable[[str], None]
     check: Callable[[Any, tuple[str, ...]], None]
     session: Callable[[Any], Session]
+    historic: Callable[[Any], Session]
     given_token: Callable[[Any], str | None]
     login: Callable[[Any], Request | None]
     keep_alive: Callable[[Any, str], Request | None]

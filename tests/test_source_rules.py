@@ -13,8 +13,9 @@ MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 40
 
 HARMLESS_CALLS = {
-    *("NewType", "TypeVar", "Meta", "dataclass", "field", "every", "lru_cache", "Scope"),  # declarations
-    *("PolledKind", "StreamKind", "TickingKind", "BoardSettings", "ServerSettings", "kinds"),  # values of ours
+    *("NewType", "TypeVar", "Meta", "dataclass", "field", "every", "lru_cache"),  # declarations
+    *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
+    *("BoardSettings", "ServerSettings", "kinds"),
     *("Path", "Path(__file__).resolve", "ZoneInfo", "attrgetter", "frozenset", "range", "re.compile"),
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),
     *("structlog.processors.StackInfoRenderer", "structlog.processors.TimeStamper"),

@@ -68,7 +68,7 @@ def _run(given: argparse.Namespace) -> Exit:
         case "record":
             code = _record(load(given.config), given.out, given.for_s)
         case "replay":
-            code = _replay(given.path, given.speed, given.bind)
+            code = _replay(open_sources(given.path, kind_named, given.price), given.speed, given.bind)
         case "check-config":
             code = _print(configuration_lines(given.config, load(given.config)))
         case "sources":
@@ -109,9 +109,8 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
         return await record_until_told(system.supervisor, for_s, recorder.watch, end_for_certain)
 
 
-def _replay(path: Path, speed: float, bind: str) -> Exit:
+def _replay(sources: tuple[RecordedSource, ...], speed: float, bind: str) -> Exit:
     logs.configure(ServerSettings().log_level, sys.stdout)
-    sources = open_sources(path, kind_named)
     sock = listen(*parse_bind(bind))
     return anyio.run(_run_replay, sources, speed, sock)
 
@@ -166,6 +165,9 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("path", type=Path, metavar="DIR|FILE")
     replay.add_argument(
         "--speed", type=_speed, default=1.0, metavar="N|max", help="recorded seconds a second; default 1"
+    )
+    replay.add_argument(
+        "--price", choices=("best_back", "last_traded"), default="best_back", help="of a historic .bz2 file"
     )
     replay.add_argument(
         "--bind", default=ServerSettings().bind, metavar="HOST:PORT", help="where to listen"

@@ -20,6 +20,11 @@ def session(options: BetfairStreamOptions, *, is_historic: bool = False) -> Betf
     return BetfairSession(subscription, terms, is_historic=is_historic)
 
 
+def historic(options: BetfairStreamOptions) -> BetfairSession:
+    """Give the protocol of a historic file: messages without a connection, one a line."""
+    return session(options, is_historic=True)
+
+
 def given_token(options: BetfairStreamOptions) -> str | None:
     """Give the session token that is configured."""
     return options.session_token
@@ -36,6 +41,7 @@ KIND = StreamKind(
     check_key=check_key,
     check=check,
     session=session,
+    historic=historic,
     given_token=given_token,
     login=login,
     keep_alive=keep_alive,

@@ -61,7 +61,7 @@ class Subscription(Struct, frozen=True):
 class BetfairSession:
     """One subscription: its markets, its clocks and the phase of its connection.
 
-    With `is_historic` there is no connection: every line is a delta from the first on.
+    With `is_historic` there is no connection: the first line counts as an image, all others as deltas.
     """
 
     def __init__(self, subscription: Subscription, terms: Terms, *, is_historic: bool = False) -> None:
@@ -76,6 +76,7 @@ class BetfairSession:
         self._id = 0
         self._token = ""
         self._segments: list[MarketChange] | None = None
+        self._is_first = is_historic
 
     def connect(self, token: str) -> None:
         """Begin a connection with that session token; the server speaks first."""
@@ -216,10 +217,11 @@ class BetfairSession:
             case None | "HEARTBEAT":
                 if self.phase is not Phase.LIVE:
                     return Reaction()  # before the image nothing can be patched, nor vouched for
-                is_image = False
+                is_image = self._is_first
             case other:
                 raise PayloadError(f"ct was {other[:32]!r}", "protocol")
         self.phase = Phase.LIVE
+        self._is_first = False
         changed = self._patched(message)
         self._initial_clk = message.initialClk or self._initial_clk
         self._clk = message.clk or self._clk

@@ -37,24 +37,26 @@ Speed = Annotated[float, Meta(gt=0, le=1e9)] | Literal["max"]
 class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a recording: its file, from the working directory of the service, and how it is played.
 
-    `speed` is how many of its seconds pass in one of ours, `max` as many as can. The other options
+    `speed` is how many of its seconds pass in one of ours, `max` as many as can; `price` is what
+    counts as one in a historic file of the exchange (.bz2). The other options
     hold for what is played as well, beside those that the recording was made with.
     """
 
     path: str
     speed: Speed = 1.0
     loop: bool = False
+    price: Literal["best_back", "last_traded"] = "best_back"
 
 
 def replay_kind(kind_named: KindNamed) -> TickingKind:
     """Make the kind; it is handed how to find the kinds that it plays."""
 
     def start(options: ReplayOptions, keys: tuple[str, ...], now: Instant) -> ReplayMachine:
-        return ReplayMachine(open_source(Path(options.path), kind_named), options, keys, now)
+        return ReplayMachine(open_source(Path(options.path), kind_named, options.price), options, keys, now)
 
     def check(options: ReplayOptions, keys: tuple[str, ...]) -> None:
         try:
-            source = open_source(Path(options.path), kind_named)
+            source = open_source(Path(options.path), kind_named, options.price)
         except ConfigError as error:
             raise ValueError(f"path was {options.path!r}: {error}") from error
         recorded = [one.key for one in source.header.bookmakers]

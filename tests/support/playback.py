@@ -11,6 +11,7 @@ import anyio
 
 from actors.clock import Instant
 from actors.messages import BookmakerId, Scope
+from actors.recorder import Recorder
 from actors.settings import load
 from actors.snapshot import Entry, Snapshot
 from actors.status import SourceStatus
@@ -106,13 +107,16 @@ class Running:
 
 
 @contextlib.asynccontextmanager
-async def running(folder: Path, text: str, wall: float) -> AsyncIterator[Running]:
-    """Run the system that a configuration describes until the block ends."""
+async def running(folder: Path, text: str, wall: float, out: Path | None = None) -> AsyncIterator[Running]:
+    """Run the system that a configuration describes until the block ends; record to `out`, if given."""
     path = folder / "oddsboard.toml"
     path.write_text(text, encoding="utf-8")
     clock = WallClock(wall)
-    system = System(load(path, {}), clock, Eager())
-    async with anyio.create_task_group() as tasks:
+    settings = load(path, {})
+    async with contextlib.AsyncExitStack() as stack:
+        recorder = None if out is None else stack.enter_context(Recorder.open(out, settings, clock))
+        system = System(settings, clock, Eager(), None if recorder is None else recorder.of)
+        tasks = await stack.enter_async_context(anyio.create_task_group())
         await tasks.start(system.supervisor.run)
         yield Running(system, clock)
         await system.supervisor.stop()

@@ -1,0 +1,90 @@
+"""Betfair's historic files: the exchange's messages as they were sent, one a line, in a .bz2 file.
+
+Below the recordings, which play them as well. A message's `pt` (Unix milliseconds) is when it was
+published, and as good a receive time as there is. Format: "Betfair Historical Data", specification.
+"""
+
+from __future__ import annotations
+
+import bz2
+from collections.abc import Generator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from actors.blocks import Ending
+from actors.errors import ConfigError
+from actors.messages import BookmakerId, ListId, Payload, SourceName
+from actors.recording import Header, Recorded, RecordedBookmaker
+from actors.stream_feed import SCOPE
+
+HISTORIC_SUFFIX = ".bz2"
+KIND, SOURCE, BOOKMAKER = "betfair_stream", SourceName("betfair_historic"), BookmakerId("betfair-exchange")
+FOR_EVER_S = 1e9
+"""Nothing in a historic file vouches for what does not change, so its lists never become stale."""
+EXPIRE_AFTER_KICKOFF_S = 10_800.0
+MAX_LINE_BYTES = 16 * 1024 * 1024
+
+
+class _Published(Struct, frozen=True):
+    pt: int | None = None
+
+
+_published = msgspec.json.Decoder(_Published)
+
+
+def historic_header(path: Path, price: str) -> Header:
+    """Say what a historic file is a recording of, with `best_back` or `last_traded` as its prices.
+
+    Raises: ConfigError, saying what was found, if its first line is no message.
+    """
+    first = next(historic_records(path, _header(price, 0.0)), None)
+    if first is None or not first.payload.received_at:
+        raise ConfigError("is not a historic file that can be read: it has no message with a time")
+    return _header(price, first.payload.received_at)
+
+
+def historic_records(path: Path, header: Header) -> Generator[Recorded, None, Ending]:
+    """Give its messages as if they had been received when they were published, in order."""
+    at = header.started_at
+    try:
+        with bz2.open(path) as file:
+            while line := file.readline(MAX_LINE_BYTES):
+                try:
+                    published_ms = _published.decode(line).pt
+                except (msgspec.MsgspecError, ValueError, RecursionError):
+                    return Ending.CUT if not line.endswith(b"\n") else Ending.DAMAGED
+                if published_ms is not None:
+                    at = max(published_ms / 1000, at)
+                yield _record(line.strip(), at, header)
+    except EOFError:
+        return Ending.CUT
+    except OSError:
+        return Ending.DAMAGED
+    return Ending.CLOSED
+
+
+def _record(line: bytes, at: float, header: Header) -> Recorded:
+    since_s = at - header.started_at
+    payload = Payload(
+        source=header.source,
+        scope=SCOPE,
+        list_id=ListId(""),
+        body=line,
+        received_at=at,
+        received_mono=since_s,
+        stale_after_s=FOR_EVER_S,
+    )
+    return Recorded(payload, since_s)
+
+
+def _header(price: str, started_at: float) -> Header:
+    return Header(
+        source=SOURCE,
+        kind=KIND,
+        options={"kind": KIND, "price": price, "session_token": "none", "stale_after_s": FOR_EVER_S},
+        bookmakers=(RecordedBookmaker(BOOKMAKER, "Betfair Exchange", "exchange", 0),),
+        expire_after_kickoff_s=EXPIRE_AFTER_KICKOFF_S,
+        started_at=started_at,
+    )

@@ -1,0 +1,154 @@
+"""The exchange's messages for tests, written by hand, and a subscription that they can be told to."""
+
+from __future__ import annotations
+
+import bz2
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from actors.messages import Match, Removal
+from actors.sources.betfair_stream import session
+from actors.sources.betfair_stream_options import BetfairStreamOptions
+from actors.sources.betfair_stream_session import BetfairSession
+from actors.streams import Reaction
+from tests.support.recordings import FOLDER
+
+Json = dict[str, Any]
+
+HOME, AWAY, DRAW = 11, 22, 58805
+PRICES = (2.0, 3.5, 4.0)
+APP_KEY, TOKEN = "the-app-key", "the-session-token"
+OPTIONS = BetfairStreamOptions(kind="betfair_stream", app_key=APP_KEY, session_token=TOKEN)
+SUCCESS = {"op": "status", "statusCode": "SUCCESS", "connectionClosed": False}
+
+
+def runner(selection: int | str, priority: int | None, **more: Any) -> Json:
+    """Define a runner."""
+    return {"status": "ACTIVE", "sortPriority": priority, "id": selection, **more}
+
+
+def definition(**changes: Any) -> Json:
+    """Define an open match that kicks off on 2026-06-01 at 15:00 UTC, but for these changes."""
+    return {
+        "bettingType": "ODDS",
+        "marketType": "MATCH_ODDS",
+        "marketTime": "2026-06-01T15:00:00.000Z",
+        "status": "OPEN",
+        "inPlay": False,
+        "runners": [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3)],
+        **changes,
+    }
+
+
+def offers(prices: Sequence[float] = PRICES, size: float = 10.0) -> list[Json]:
+    """Offer home, draw and away at these prices."""
+    return [
+        {"id": selection, "batb": [[0, price, size]]}
+        for selection, price in zip((HOME, DRAW, AWAY), prices, strict=True)
+    ]
+
+
+def market(market_id: str = "1.1", prices: Sequence[float] = PRICES, **changes: Any) -> Json:
+    """Give the image of a market; changes are of its definition."""
+    return {"id": market_id, "img": True, "marketDefinition": definition(**changes), "rc": offers(prices)}
+
+
+def change(market_id: str = "1.1", *runner_changes: Json, **more: Any) -> Json:
+    """Give a change of a market."""
+    return {"id": market_id, "rc": list(runner_changes), **more}
+
+
+def image(*markets: Json, **fields: Any) -> Json:
+    """Give the image of a subscription."""
+    clocks = {"initialClk": "initial-1", "clk": "clk-1"}
+    message = {"op": "mcm", "id": 2, "ct": "SUB_IMAGE", "pt": 1_780_000_000_000, "mc": list(markets)}
+    return {**message, **clocks, **fields}
+
+
+def delta(*changes: Json, **fields: Any) -> Json:
+    """Give what has changed of a subscription."""
+    return {"op": "mcm", "id": 2, "pt": 1_780_000_001_000, "mc": list(changes), **fields}
+
+
+def heartbeat(**fields: Any) -> Json:
+    """Give a heartbeat."""
+    return {"op": "mcm", "id": 2, "ct": "HEARTBEAT", "pt": 1_780_000_002_000, **fields}
+
+
+def failure(code: str, *, closed: bool = True, **fields: Any) -> Json:
+    """Give a refusal."""
+    refusal = {"statusCode": "FAILURE", "errorCode": code, "connectionClosed": closed}
+    return {"op": "status", "id": 2, **refusal, **fields}
+
+
+def line(message: Json) -> bytes:
+    """Write a message."""
+    return json.dumps(message).encode()
+
+
+def recorded(name: str) -> list[bytes]:
+    """Give the lines of a recording, each a message; a file with one message is one line."""
+    path = FOLDER / "betfair" / name
+    raw = bz2.decompress(path.read_bytes()) if path.suffix == ".bz2" else path.read_bytes()
+    if path.suffix == ".json":
+        return [line(json.loads(raw))]
+    return [one.rstrip(b"\r") for one in raw.split(b"\n") if one.strip()]
+
+
+def recordings(pattern: str) -> list[Path]:
+    """Give the recorded files of that pattern, in order of their names."""
+    return sorted((FOLDER / "betfair").glob(pattern))
+
+
+class Stage:
+    """A subscription, and what it has sent; `options` differ from the usual ones by these."""
+
+    def __init__(self, **options: Any) -> None:
+        self.session: BetfairSession = session(msgspec.structs.replace(OPTIONS, **options))
+        self.sent: list[Json] = []
+
+    def receive(self, message: Json | bytes) -> Reaction:
+        """Tell it a message. Raises: PayloadError, StreamError."""
+        reaction = self.session.receive(message if isinstance(message, bytes) else line(message))
+        self.take(reaction)
+        return reaction
+
+    def take(self, reaction: Reaction) -> None:
+        """Note what is sent."""
+        self.sent += map(json.loads, reaction.send)
+
+    def connect(self, token: str = TOKEN) -> None:
+        """Begin a connection and go as far as a subscription that is granted."""
+        self.session.connect(token)
+        self.receive({"op": "connection", "connectionId": "1"})
+        self.receive({**SUCCESS, "id": self.last_id})
+        self.receive({**SUCCESS, "id": self.last_id})
+
+    @property
+    def last_id(self) -> int:
+        """The number of the last request."""
+        return int(self.sent[-1]["id"])
+
+
+def live(*markets: Json, **options: Any) -> Stage:
+    """Give a subscription that has had its image."""
+    stage = Stage(**options)
+    stage.connect()
+    stage.receive(image(*markets))
+    return stage
+
+
+def offered(reaction: Reaction) -> Match | Removal:
+    """Give the one match or removal that a change consists of."""
+    assert reaction.changes is not None
+    (one,) = (*reaction.changes.matches, *reaction.changes.removals)
+    return one
+
+
+def prices_of(matches: Iterable[Match]) -> dict[str, tuple[float, float, float]]:
+    """Give home, draw and away price by match."""
+    return {one.source_match_id: (one.home_price, one.draw_price, one.away_price) for one in matches}
