@@ -38,16 +38,20 @@ def everything() -> dict[str, bytes]:
 
 @asynccontextmanager
 async def played(
-    folder: Path, answers: Mapping[str, bytes], sports: tuple[str, ...] = (), **options: float
+    folder: Path,
+    answers: Mapping[str, bytes],
+    sports: tuple[str, ...] = (),
+    out: Path | None = None,
+    **options: float,
 ) -> AsyncIterator[tuple[Running, HttpPeer]]:
-    """Run the system on a peer with these answers, until every one of them is on the board."""
+    """Run the system on a peer with these answers, until every one is on the board; record to `out`."""
     with http_peer() as peer:
         api.serve(peer, answers)
         for sport, file in ERRORS.items():
             (path,) = the_odds_api(file)
             api.serve(peer, {sport: path.read_bytes()})
         text = api.config(peer.url(""), [*answers, *sports], api.keys_in(answers), **options)
-        async with running(folder, text, RECORDED_AT) as board:
+        async with running(folder, text, RECORDED_AT, out) as board:
             await board.until(lambda: _has_all(board, answers))
             yield board, peer
 
