@@ -88,7 +88,7 @@ def peers() -> Iterator[tuple[StreamPeer, HttpPeer]]:
 
 @contextlib.asynccontextmanager
 async def exchange(
-    folder: Path, stream: StreamPeer, rest: HttpPeer, out: Path | None = None, **options: Any
+    folder: Path, stream: StreamPeer, rest: HttpPeer, out: Path | None = None, /, **options: Any
 ) -> AsyncIterator[Exchange]:
     """Run the system on these peers until the block ends; record to `out`, if given."""
     credentials = {} if "username" in options else {"session_token": TOKEN}
