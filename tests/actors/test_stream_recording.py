@@ -40,7 +40,7 @@ def played(path: Path, price: str = "best_back") -> tuple[Playback, list[dict[st
     for moment in playback.moments():
         finish(playback.work(moment))
         entries = entries_of(playback.snapshot.books[EXCHANGE].chunks)
-        shown.append({entry.source_match_id: entry for entry in entries})
+        shown.append({str(entry.source_match_id): entry for entry in entries})
     return playback, shown
 
 

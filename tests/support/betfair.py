@@ -145,7 +145,8 @@ def live(*markets: Json, **options: Any) -> Stage:
 def offered(reaction: Reaction) -> Match | Removal:
     """Give the one match or removal that a change consists of."""
     assert reaction.changes is not None
-    (one,) = (*reaction.changes.matches, *reaction.changes.removals)
+    changes: list[Match | Removal] = [*reaction.changes.matches, *reaction.changes.removals]
+    (one,) = changes
     return one
 
 
