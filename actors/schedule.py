@@ -19,7 +19,10 @@ from actors.messages import Scope
 from actors.plan import Plan, Target
 
 MAX_IN_FLIGHT = 4
-"""Requests under way to one peer at a time, so that one slow answer does not hold up the others."""
+"""Requests under way to a peer that answers, so that one slow answer does not hold up the others.
+
+Of one that has not answered yet, or failed last, so many are asked as tell that it is in trouble.
+"""
 
 TROUBLED = 2
 
@@ -43,6 +46,7 @@ class Schedule:
         self._gate_mono = -inf
         self._troubled: set[Scope] = set()
         self._lost: set[Scope] = set()
+        self._is_answering = False
 
     @property
     def is_troubled(self) -> bool:
@@ -60,7 +64,7 @@ class Schedule:
         targets = self.plan.targets()
         self._keep_rows(targets, now)
         asked = sum(row.is_asked for row in self._rows.values())
-        if asked >= (1 if self.is_troubled else MAX_IN_FLIGHT):
+        if asked >= self._most_in_flight():
             return None
         waits = [
             (self._wait_s(target, row, now), row.due_mono, order)
@@ -82,6 +86,7 @@ class Schedule:
         self._lost |= self._troubled  # what fails while others answer says nothing of the peer
         self._lost.discard(target.scope)
         self._troubled.clear()
+        self._is_answering = True
         self._gate_mono = -inf
         self._gate.succeeded(now.mono)
         if (row := self._rows.get(target.scope)) is not None:
@@ -93,6 +98,7 @@ class Schedule:
         """Hear that `target` has not."""
         if target.scope in self._rows and target.scope not in self._lost:
             self._troubled.add(target.scope)
+            self._is_answering = False
         asked_for_s = (error.retry_after_s or 0.0) if isinstance(error, TransportError) else 0.0
         least_s = max(asked_for_s, self.plan.failed(target, error, now))
         # A catalogue changes once a day, but until there is one nothing goes on.
@@ -116,6 +122,11 @@ class Schedule:
         """Give the seconds until `target` is asked, as far as it can be said."""
         row = self._rows.get(target.scope)
         return 0.0 if row is None else self._wait_s(target, row, now)
+
+    def _most_in_flight(self) -> int:
+        if self.is_troubled:
+            return 1
+        return MAX_IN_FLIGHT if self._is_answering else TROUBLED
 
     def _wait_s(self, target: Target, row: _Row, now: Instant) -> float:
         left_s = max(row.due_mono, self._gate_mono) - now.mono
