@@ -71,7 +71,7 @@ class RecordedOffers:
             feed.session.connect("")
             return ()
         if payload.scope == NAMES_SCOPE:
-            return feed.names(kind.read_names(payload.body), at)
+            return feed.names(kind.read_names(payload.body))
         return feed.line(payload.body, at).batches
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import anyio
 
 from actors.clock import Clock
-from actors.errors import TransportError
+from actors.errors import PayloadError, TransportError
 from actors.streams import Request, StreamKind, StreamOptions
 
 NAMES_A_REQUEST = 100
@@ -56,12 +56,16 @@ class Errands:
             if request is None:
                 message = "the session token was refused, and there is no login to get another"
                 raise TransportError(message, 60.0, reason="login")
-            self._token = self._kind.read_token(await self._ask(request))
+            try:
+                self._token = self._kind.read_token(await self._ask(request))
+            except PayloadError as error:
+                raise TransportError(str(error), 60.0, reason=error.reason) from error
         return self._token
 
     def drop_token(self) -> None:
-        """Log in anew next time."""
-        self._token = None
+        """Log in anew next time, if that can be done."""
+        if self._kind.login(self._options) is not None:
+            self._token = None
 
     async def keep_alive(self) -> None:
         """Renew the session. Raises: TransportError or PayloadError if it cannot be renewed."""

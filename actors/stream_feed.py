@@ -49,6 +49,7 @@ class StreamFeed:
         self._stale_after_s = stale_after_s
         self._names: dict[str, Any] = {}
         self._is_given = False
+        self._vouched = Instant(0.0, 0.0)
 
     @property
     def is_given(self) -> bool:
@@ -66,10 +67,12 @@ class StreamFeed:
         except PayloadError:
             self.session.forget()
             raise
+        if reaction.vouches:
+            self._vouched = now
         batches = self._batches(reaction, now)
         known = {match: self._names[match] for match in reaction.unnamed if match in self._names}
         if known:
-            batches += self.names(known, now)
+            batches += self.names(known)
         return Heard(
             send=reaction.send,
             batches=batches,
@@ -78,12 +81,12 @@ class StreamFeed:
             listed=None if reaction.image is None else self._listed(reaction.image),
         )
 
-    def names(self, names: Mapping[str, Any], now: Instant) -> tuple[Batch, ...]:
-        """Take names, and give what changes by them."""
+    def names(self, names: Mapping[str, Any]) -> tuple[Batch, ...]:
+        """Take names, and give what changes by them; they vouch for no price."""
         self._names.update(names)
         changes = self.session.name(names)
         is_news = bool(changes.matches or changes.removals)
-        return self._every(changes, now) if is_news and self._is_given else ()
+        return self._every(changes, self._vouched) if is_news and self._is_given else ()
 
     def _batches(self, reaction: Reaction, now: Instant) -> tuple[Batch, ...]:
         if reaction.withdraw:

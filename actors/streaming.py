@@ -38,6 +38,8 @@ DENIED_RETRY_S = 60.0
 ERRAND_RETRY_S = 5.0
 KEEP_ALIVE_S = 600.0
 NEAREST_S = 600.0
+IMAGE_WITHIN_S = 60.0
+"""Seconds in which a connection must have brought an image or a patch."""
 
 OpenLines = Callable[[], AbstractAsyncContextManager[LineConnection]]
 
@@ -68,6 +70,9 @@ class StreamSourceActor:
         self._wants_image = False
         self._max_matches = kind.max_subscribed(options)
         self._is_narrowed = False
+        self._is_live = False
+        self._logins_in_vain = 0
+        self._token = ""
         self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)
 
     async def run(self) -> None:
@@ -94,12 +99,13 @@ class StreamSourceActor:
 
     async def _converse(self, errands: Errands) -> NoReturn:
         """Connect and take what comes, until that ends with an error."""
-        token = await errands.token()
+        token = self._token = await errands.token()
         silence_s = self._options.silence_s
         async with self._open_lines() as connection:
             self._feed.session.connect(token)
             self._record(CONNECTION_SCOPE, b"", self._desk.clock.now())
-            heard_mono = self._desk.clock.now().mono
+            began_mono = heard_mono = self._desk.clock.now().mono
+            self._is_live = False
             while True:
                 lines: list[bytes] = []
                 with anyio.move_on_after(heard_mono + silence_s - self._desk.clock.now().mono):
@@ -109,7 +115,9 @@ class StreamSourceActor:
                 if now.mono - heard_mono >= silence_s:
                     raise TransportError(f"no message for {silence_s:g} s", reason="silence")
                 await self._take(lines, now, connection, errands)
-                heard_mono = now.mono if lines else heard_mono
+                if not self._is_live and now.mono - began_mono >= IMAGE_WITHIN_S:
+                    raise TransportError(f"no image within {IMAGE_WITHIN_S:g} s", reason="no_image")
+                heard_mono = now.mono if any(lines) else heard_mono
 
     async def _take(
         self, lines: list[bytes], now: Instant, connection: LineConnection, errands: Errands
@@ -123,13 +131,23 @@ class StreamSourceActor:
             self._hand_out(heard.batches)
             errands.want_names(heard.lacking, heard.listed)
             for answer in (*heard.send, *self._request(now)):
-                await connection.send(answer)
+                await self._send(connection, answer)
             if heard.vouches:
+                self._is_live = True
                 self._backoff.succeeded(now.mono)
+                self._logins_in_vain = 0
                 succeeded(self._status, now, self._log)
             if elapsed_s() - began > BUDGET_S:
                 await anyio.lowlevel.checkpoint()
                 began = elapsed_s()
+
+    async def _send(self, connection: LineConnection, line: bytes) -> None:
+        with anyio.move_on_after(self._options.timeout_s) as scope:
+            await connection.send(line)
+        if scope.cancelled_caught:
+            raise TransportError(
+                f"a line was not taken within {self._options.timeout_s:g} s", reason="timeout"
+            )
 
     def _hand_out(self, batches: Iterable[Batch]) -> None:
         for batch in batches:
@@ -163,11 +181,12 @@ class StreamSourceActor:
             try:
                 body, names = await errands.fetch_names()
             except SourceError as error:
-                await self._errand_failed(error)
+                await self._errand_failed(error, errands)
             else:
                 now = self._desk.clock.now()
-                self._record(NAMES_SCOPE, body, now)
-                self._hand_out(self._feed.names(names, now))
+                if body:
+                    self._record(NAMES_SCOPE, body, now)
+                self._hand_out(self._feed.names(names))
 
     async def _keep_alive(self, errands: Errands) -> None:
         while True:
@@ -176,22 +195,23 @@ class StreamSourceActor:
                 await errands.keep_alive()
             except SourceError as error:
                 errands.drop_token()
-                await self._errand_failed(error)
+                await self._errand_failed(error, errands)
 
     async def _follow_nearest(self, errands: Errands) -> None:
         """While not all matches may be subscribed to, follow those whose kick-offs come near."""
         while True:
             await anyio.sleep(NEAREST_S)
-            if self._is_narrowed:
-                self._wants_image = await self._narrow(errands)
+            if self._is_narrowed and await self._narrow(errands):
+                self._wants_image = True
 
     async def _mend(self, error: StreamError, errands: Errands) -> float:
         """Do what may let the next connection succeed; give the least seconds until then."""
         if error.is_login and self._kind.login(self._options) is not None:
             errands.drop_token()
-            return 0.0
+            self._logins_in_vain += 1
+            return 0.0 if self._logins_in_vain <= 1 else DENIED_RETRY_S
         if not error.is_too_much:
-            return DENIED_RETRY_S
+            return 0.0 if error.is_passing else DENIED_RETRY_S
         if self._is_narrowed:
             self._max_matches = max(self._max_matches // 2, 1)
         return 0.0 if await self._narrow(errands) else DENIED_RETRY_S
@@ -201,7 +221,7 @@ class StreamSourceActor:
         try:
             nearest = await errands.nearest(self._max_matches)
         except SourceError as error:
-            await self._errand_failed(error)
+            await self._errand_failed(error, errands)
             return False
         if not self._is_narrowed:
             self._log.info("stream.narrowed", matches=len(nearest))
@@ -209,7 +229,9 @@ class StreamSourceActor:
         self._feed.session.narrow(nearest)
         return True
 
-    async def _errand_failed(self, error: SourceError) -> None:
+    async def _errand_failed(self, error: SourceError, errands: Errands) -> None:
+        if error.reason == "login":
+            errands.drop_token()
         self._status.failed_by[f"errand_{error.reason}"] += 1
         asked_for_s = error.retry_after_s if isinstance(error, TransportError) else None
         await anyio.sleep(max(asked_for_s or 0.0, ERRAND_RETRY_S))
@@ -217,7 +239,7 @@ class StreamSourceActor:
     def _failed(self, error: SourceError) -> float:
         """Note a lost connection; give the seconds until the next."""
         now = self._desk.clock.now()
-        for secret in secrets_of(self._options):
+        for secret in filter(None, (*secrets_of(self._options), self._token)):
             error.args = (str(error).replace(secret, "***"),)
         failed(self._status, error, now, self._log, at_once=self._status.last_success_at is not None)
         asked_for_s = error.retry_after_s if isinstance(error, TransportError) else None

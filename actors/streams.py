@@ -34,15 +34,23 @@ class StreamOptions(SourceOptions, frozen=True, kw_only=True):
 class StreamError(SourceError):
     """The server refused or ended the session.
 
-    With `is_login` a new session token may help, with `is_too_much` a smaller subscription.
+    With `is_login` a new session token may help, with `is_too_much` a smaller subscription; with
+    `is_passing` nothing was refused for good, so that it may be tried again soon.
     """
 
     def __init__(
-        self, message: str, reason: str, *, is_login: bool = False, is_too_much: bool = False
+        self,
+        message: str,
+        reason: str,
+        *,
+        is_login: bool = False,
+        is_too_much: bool = False,
+        is_passing: bool = False,
     ) -> None:
         super().__init__(message, reason)
         self.is_login = is_login
         self.is_too_much = is_too_much
+        self.is_passing = is_passing
 
 
 class Reaction(Struct, frozen=True):

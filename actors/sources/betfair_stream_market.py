@@ -94,21 +94,23 @@ class Runner:
 
 
 class Market:
-    """One market: its definition and its runners."""
+    """One market: its definition and its runners; `was_ours` once it has been the result of a match."""
 
-    __slots__ = ("definition", "market_id", "published_ms", "runners")
+    __slots__ = ("definition", "market_id", "published_ms", "runners", "was_ours")
 
     def __init__(self, market_id: str) -> None:
         self.market_id = market_id
         self.definition: MarketDefinition | None = None
         self.runners: dict[RunnerKey, Runner] = {}
         self.published_ms: int | None = None
+        self.was_ours = False
 
     def apply(self, change: MarketChange, published_ms: int | None) -> None:
         """Lay a delta over what is known; a definition is always whole."""
         self.published_ms = published_ms
         if change.marketDefinition is not None:
             self.definition = change.marketDefinition
+            self.was_ours |= self.is_ours
         for one in change.rc or ():
             self.runners.setdefault((int(one.id), one.hc or 0.0), Runner()).apply(one)
 
@@ -130,9 +132,11 @@ class Market:
     def odds(self, terms: Terms, names: Names | None) -> Match | Removal:
         """Give what it offers, or why it offers nothing."""
         match_id = SourceMatchId(self.market_id)
-        definition = self.definition
-        if definition is None or definition.status != OPEN:
-            return Removal(match_id, (self.status or "undefined").lower())
+        definition = self.definition if self.is_ours else None
+        if definition is None:
+            return Removal(match_id, "undefined")
+        if definition.status != OPEN:
+            return Removal(match_id, (definition.status or "undefined").lower())
         sides = _sides(definition)
         if sides is None:
             return Removal(match_id, Reason.OUTCOME)

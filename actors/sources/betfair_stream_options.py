@@ -55,24 +55,36 @@ def check_key(key: str) -> None:
 def check(options: BetfairStreamOptions, keys: tuple[str, ...]) -> None:
     """Raise ValueError, naming the option, for options that cannot work together."""
     del keys
-    parts = urlsplit(options.stream_url)
-    found = re.fullmatch(r"(tls|tcp)://([A-Za-z0-9.-]+|\[[0-9a-f:]+\]):([0-9]{1,5})", options.stream_url)
-    if found is None or not 0 < int(found[3]) < 2**16:
-        raise ValueError(f"stream_url was {options.stream_url!r}, must be tls://HOST:PORT")
-    if found[1] == "tcp" and parts.hostname not in {"127.0.0.1", "::1", "localhost"}:
-        raise ValueError(f"stream_url was {options.stream_url!r}, must be tls:// but for this machine")
-    for name, url in (("catalogue_url", options.catalogue_url), ("login_url", options.login_url)):
-        if url and not re.match("https://[^/?#@]+/|http://(127.0.0.1|localhost|\\[::1\\])[:/]", url):
-            raise ValueError(f"{name} was {url!r}, must be https://HOST/... but for this machine")
-    if options.session_token is None and (options.username is None or options.password is None):
-        raise ValueError("session_token is missing, or else username and password")
-    if (options.certificate is None) != (options.certificate_key is None):
-        raise ValueError("certificate and certificate_key must be given together")
-    for name, file in (("certificate", options.certificate), ("certificate_key", options.certificate_key)):
-        if file is not None and not Path(file).is_file():
-            raise ValueError(f"{name} was {file!r}, where there is no file")
+    _check_addresses(options)
+    _check_credentials(options)
     if options.stale_after_s is not None and options.stale_after_s < options.silence_s:
         raise ValueError(
             f"stale_after_s was {options.stale_after_s:g}, must be at least {options.silence_s:g}:"
             " so long the stream may be silent"
         )
+
+
+def _check_addresses(options: BetfairStreamOptions) -> None:
+    """Let credentials go out in the clear to this machine only."""
+    found = re.fullmatch(r"(tls|tcp)://([A-Za-z0-9.-]+|\[[0-9a-f:]+\]):([0-9]{1,5})", options.stream_url)
+    if found is None or not 0 < int(found[3]) < 2**16:
+        raise ValueError(f"stream_url was {options.stream_url!r}, must be tls://HOST:PORT")
+    if found[1] == "tcp" and urlsplit(options.stream_url).hostname not in {"127.0.0.1", "::1", "localhost"}:
+        raise ValueError(f"stream_url was {options.stream_url!r}, must be tls:// but for this machine")
+    here = r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?/"
+    for name, url in (("catalogue_url", options.catalogue_url), ("login_url", options.login_url)):
+        if url and not re.match(rf"https://[^/?#@]+/|{here}", url):
+            raise ValueError(f"{name} was {url!r}, must be https://HOST/... but for this machine")
+
+
+def _check_credentials(options: BetfairStreamOptions) -> None:
+    if options.session_token is None:
+        if options.username is None or options.password is None:
+            raise ValueError("session_token is missing, or else username and password")
+        if not options.login_url:
+            raise ValueError("login_url was '', must be an address where there is no session_token")
+    if (options.certificate is None) != (options.certificate_key is None):
+        raise ValueError("certificate and certificate_key must be given together")
+    for name, file in (("certificate", options.certificate), ("certificate_key", options.certificate_key)):
+        if file is not None and not Path(file).is_file():
+            raise ValueError(f"{name} was {file!r}, where there is no file")

@@ -100,9 +100,10 @@ def read_names(body: bytes) -> dict[str, Names]:
     """Read a catalogue, in its order. Raises: PayloadError if it is none."""
     answer = _decoded(body, _Catalogue)
     if answer.result is None:
-        code = re.search("[A-Z]+(?:_[A-Z]+)+", str(answer.error))
+        found = re.search("[A-Z]+(?:_[A-Z]+)+", str(answer.error))
+        code = found[0] if found else "no reason given"
         raise PayloadError(
-            f"the catalogue was refused: {code[0] if code else 'no reason given'}", "catalogue"
+            f"the catalogue was refused: {code}", "login" if "SESSION" in code else "catalogue"
         )
     return {
         entry.marketId: Names(

@@ -16,24 +16,21 @@ from msgspec import Struct
 from actors.errors import PayloadError
 from actors.messages import Extract, Match, Removal
 from actors.sources.betfair_stream_market import CLOSED, Market, Names, Terms
-from actors.sources.betfair_stream_wire import MarketChange, Message, read_message
+from actors.sources.betfair_stream_segments import MAX_MARKETS, Segments
+from actors.sources.betfair_stream_wire import Message, read_message
 from actors.streams import Reaction, StreamError
 
-MAX_MARKETS = 10_000
-"""Markets that one subscription may hold: far more than any account may subscribe to."""
 UNRELIABLE_STATUS = 503
 NEEDS_LOGIN = frozenset({"NO_SESSION", "INVALID_SESSION_INFORMATION"})
-ERRORS = NEEDS_LOGIN | {
-    *("NO_APP_KEY", "INVALID_APP_KEY", "NOT_AUTHORIZED", "INVALID_INPUT", "INVALID_CLOCK"),
-    *(
-        "INVALID_REQUEST",
-        "MAX_CONNECTION_LIMIT_EXCEEDED",
-        "SUBSCRIPTION_LIMIT_EXCEEDED",
-        "CONNECTION_FAILED",
-        "TIMEOUT",
-    ),
-    *("TOO_MANY_REQUESTS", "UNEXPECTED_ERROR"),
-}
+PASSING = frozenset({"INVALID_CLOCK", "CONNECTION_FAILED", "TIMEOUT", "UNEXPECTED_ERROR"})
+ERRORS = frozenset(
+    {
+        *("NO_APP_KEY", "INVALID_APP_KEY", "NOT_AUTHORIZED", "INVALID_INPUT", "INVALID_REQUEST"),
+        *("MAX_CONNECTION_LIMIT_EXCEEDED", "SUBSCRIPTION_LIMIT_EXCEEDED", "TOO_MANY_REQUESTS"),
+        *NEEDS_LOGIN,
+        *PASSING,
+    }
+)
 """Codes that are counted by name; there cannot be more names than these."""
 SOCCER = "1"
 MATCH_ODDS_ONLY = {"eventTypeIds": [SOCCER], "marketTypes": ["MATCH_ODDS"]}
@@ -70,19 +67,20 @@ class BetfairSession:
         self.markets: dict[str, Market] = {}
         self.slow_messages = 0
         self._terms = terms
+        self._asked = subscription
         self._names: dict[str, Names] = {}
         self._initial_clk: str | None = None
         self._clk: str | None = None
         self._id = 0
         self._token = ""
-        self._segments: list[MarketChange] | None = None
+        self._segments = Segments()
         self._is_first = is_historic
 
     def connect(self, token: str) -> None:
         """Begin a connection with that session token; the server speaks first."""
         self.phase = Phase.CONNECTING
         self._token = token
-        self._segments = None
+        self._segments.clear()
 
     def refresh(self) -> Reaction:
         """Ask for an image in place of what is subscribed to; nothing while that is under way."""
@@ -148,13 +146,14 @@ class BetfairSession:
             code.lower(),
             is_login=code in NEEDS_LOGIN,
             is_too_much=code == "SUBSCRIPTION_LIMIT_EXCEEDED",
+            is_passing=code in PASSING,
         )
 
     def _subscribe(self) -> Reaction:
         """Subscribe, in place of what was subscribed before; resume where there is a clock."""
         self.phase = Phase.SUBSCRIBING
-        self._segments = None
-        wanted = self.subscription
+        self._segments.clear()
+        wanted = self._asked = self.subscription
         request: dict[str, Any] = {
             "op": "marketSubscription",
             "segmentationEnabled": True,
@@ -180,30 +179,8 @@ class BetfairSession:
             return Reaction(withdraw=is_news)
         if self.phase is Phase.UNRELIABLE:  # it is reliable again, but what was said meanwhile is not
             return self.refresh()
-        whole = self._whole(message)
+        whole = self._segments.joined(message)
         return Reaction() if whole is None else self._applied(whole)
-
-    def _whole(self, message: Message) -> Message | None:
-        """Put the segments of a message together; None until the last has come."""
-        match message.segmentType:
-            case None:
-                if self._segments is not None and message.ct != "HEARTBEAT":
-                    raise PayloadError("a segmented message was not ended", "segments")
-                return message
-            case "SEG_START":
-                self._segments = []
-            case "SEG" | "SEG_END":
-                if self._segments is None:
-                    raise PayloadError("a segment came without a beginning", "segments")
-            case other:
-                raise PayloadError(f"segmentType was {other[:32]!r}", "segments")
-        self._segments.extend(message.mc or ())
-        if len(self._segments) > MAX_MARKETS:
-            raise PayloadError(f"a message of more than {MAX_MARKETS} markets", "too_big")
-        if message.segmentType != "SEG_END":
-            return None
-        segments, self._segments = self._segments, None
-        return msgspec.structs.replace(message, mc=tuple(segments))
 
     def _applied(self, message: Message) -> Reaction:
         match message.ct:
@@ -223,8 +200,9 @@ class BetfairSession:
         self.phase = Phase.LIVE
         self._is_first = False
         changed = self._patched(message)
-        self._initial_clk = message.initialClk or self._initial_clk
-        self._clk = message.clk or self._clk
+        if self._asked is self.subscription:
+            self._initial_clk = message.initialClk or self._initial_clk
+            self._clk = message.clk or self._clk
         if is_image:
             extract = self.image()
             self._names = {market: one for market, one in self._names.items() if market in self.markets}
@@ -238,11 +216,13 @@ class BetfairSession:
         changed: dict[str, Market] = {}
         for one in message.mc or ():
             self.slow_messages += one.con is True
-            market = self.markets.get(one.id)
+            known = self.markets.get(one.id)
+            if known is None and one.marketDefinition is None:
+                continue  # a change of a market that nobody has told us of
+            market = known
             if market is None or one.img:
-                if one.marketDefinition is None:
-                    continue  # a change of a market that nobody has told us of
                 market = self.markets[one.id] = Market(one.id)
+                market.was_ours = known is not None and known.was_ours
             market.apply(one, message.pt)
             changed[one.id] = market
         if len(self.markets) > MAX_MARKETS:
@@ -253,12 +233,13 @@ class BetfairSession:
         """Read what these markets offer, and let go of those that are closed."""
         matches: list[Match] = []
         removals: list[Removal] = []
-        for market in [one for one in markets if one.is_ours]:
-            one = market.odds(self._terms, self._names.get(market.market_id))
-            if isinstance(one, Match):
-                matches.append(one)
-            else:
-                removals.append(one)
+        for market in list(markets):
+            if market.was_ours:
+                one = market.odds(self._terms, self._names.get(market.market_id))
+                if isinstance(one, Match):
+                    matches.append(one)
+                else:
+                    removals.append(one)
             if market.status == CLOSED:
                 self.markets.pop(market.market_id, None)
                 self._names.pop(market.market_id, None)

@@ -79,7 +79,7 @@ class Message(Struct, frozen=True):
     ct: str | None = None
     clk: str | None = None
     initialClk: str | None = None  # noqa: N815
-    pt: int | None = None
+    pt: Annotated[int, Meta(ge=0, le=2**53)] | None = None
     segmentType: str | None = None  # noqa: N815
     status: int | None = None
     mc: tuple[MarketChange, ...] | None = None
@@ -94,6 +94,7 @@ _message = msgspec.json.Decoder(Message)
 def read_message(line: bytes) -> Message:
     """Read one line. Raises: PayloadError if it is no message of the stream."""
     try:
+        line.decode()  # bad UTF-8 is an error in what nobody reads as well
         return _message.decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise PayloadError(f"the line is no message of the stream: {error}") from error

@@ -110,6 +110,7 @@ def unix_time(text: str | None) -> float | None:
 
 def _items(body: bytes) -> list[msgspec.Raw]:
     try:
+        body.decode()  # bad UTF-8 is an error in what nobody reads as well
         return _list.decode(body)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         said = error_in(body)

@@ -17,7 +17,7 @@ from actors.conflation import merged_batches
 from actors.messages import Batch, Match, Removal, SourceMatchId
 from actors.slices import finish
 from actors.snapshot import Snapshot
-from tests.support.builders import BOOKMAKER, batch, match
+from tests.support.builders import BOOKMAKER, batch, match, withdrawn
 from tests.support.virtual import WALL_0
 
 IDS = ("a", "b", "c")
@@ -27,7 +27,7 @@ MATCHES = st.lists(
     unique_by=lambda one: one.source_match_id,
 )
 GONE = st.sets(st.sampled_from(IDS), max_size=2)
-KINDS = st.sampled_from(("complete", "delta", "delta", "confirmation"))
+KINDS = st.sampled_from(("complete", "delta", "delta", "confirmation", "withdrawn"))
 STEPS = st.lists(st.tuples(KINDS, MATCHES, GONE), min_size=1, max_size=6)
 
 
@@ -40,6 +40,8 @@ class Listed(NamedTuple):
 
 
 def _applied(state: Listed, one: Batch) -> Listed:
+    if one.withdrawn:
+        return Listed("", {}, one.received_mono)  # whatever it is called, nothing names it any more
     if one.complete:
         return Listed(one.list_id, _prices(one.matches), one.received_mono)
     if one.list_id != state.list_id:
@@ -65,6 +67,9 @@ def _batches(steps: list[tuple[str, list[Match], set[str]]]) -> list[Batch]:
         if kind == "complete":
             list_id = f"list-{at}"
             made.append(batch(matches, list_id=list_id, received_mono=float(at)))
+            continue
+        if kind == "withdrawn":
+            made.append(withdrawn(list_id=list_id, received_mono=float(at)))
             continue
         names = {match.source_match_id for match in matches}
         changes = (matches, _removals(*sorted(gone - names))) if kind == "delta" else ([], [])
@@ -119,6 +124,25 @@ def test_newer_complete_list_replaces() -> None:
     assert new is merged_batches(batch([match("a")]), new)
     assert new is merged_batches(batch([match("a")], complete=False), new)
     assert new is merged_batches(new, batch([match("a")]))
+
+
+def test_withdrawal_outlasts_all_but_a_complete_list() -> None:
+    """What the source takes back is gone, whatever waits or follows; only a list brings it back."""
+    gone = withdrawn(received_mono=2.0)
+    changes = batch([match("a")], complete=False, received_mono=3.0)
+    confirmation = batch(complete=False, received_mono=3.0)
+    fresh = batch([match("b")], list_id="list-2", received_mono=3.0)
+
+    assert gone is merged_batches(batch([match("a")]), gone)
+    assert gone is merged_batches(gone, changes)
+    assert gone is merged_batches(gone, confirmation)
+    assert gone is merged_batches(confirmation, gone)
+    assert fresh is merged_batches(gone, fresh) is merged_batches(fresh, gone)
+
+
+def test_withdrawal_is_no_confirmation() -> None:
+    """Though it names no match either."""
+    assert (False, True) == (withdrawn().is_confirmation, batch(complete=False).is_confirmation)
 
 
 def test_later_of_two_at_one_instant_wins() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.conflation import merged_batches, merged_deliveries
 from actors.messages import Document, ListId
-from tests.support.builders import SCOPE, batch, match
+from tests.support.builders import SCOPE, batch, match, withdrawn
 from tests.support.virtual import WALL_0
 
 
@@ -65,3 +65,11 @@ def test_list_that_waits_is_outdated_by_a_newer_confirmation_of_another() -> Non
 
     assert confirmation == merged_deliveries(document, confirmation)
     assert confirmation == merged_batches(complete, confirmation)
+
+
+def test_withdrawal_outlasts_a_document_that_waits() -> None:
+    """Of a document and a withdrawal the newer one counts."""
+    gone, older, newer = withdrawn(received_mono=2.0), _document(mono=1.0), _document(mono=3.0)
+
+    assert gone is merged_deliveries(older, gone) is merged_deliveries(gone, older)
+    assert newer is merged_deliveries(gone, newer) is merged_deliveries(newer, gone)

@@ -69,6 +69,10 @@ class Exchange:
         """Wait until the board shows exactly this."""
         await self.board.until(lambda: self.prices() == expected)
 
+    async def names(self, market_id: str, teams: tuple[str, str, str | None]) -> None:
+        """Wait until the board shows that match under these names."""
+        await self.board.until(lambda: self.teams().get(market_id) == teams)
+
     async def says(self, *messages: Json) -> None:
         """Push messages and wait until they have been read."""
         wanted = self.board.source.payloads + len(messages)

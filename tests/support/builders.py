@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from actors.messages import Batch, BookmakerId, ListId, Match, Removal, Scope, SourceMatchId
 from tests.support.virtual import WALL_0
 
@@ -59,3 +61,9 @@ def batch(
         received_mono=received_mono,
         stale_after_s=stale_after_s,
     )
+
+
+def withdrawn(*, list_id: str = "list-1", received_mono: float = 0.0) -> Batch:
+    """Make a batch by which the source takes back its word."""
+    one = batch(list_id=list_id, complete=False, received_mono=received_mono)
+    return msgspec.structs.replace(one, withdrawn=True)

@@ -1,0 +1,62 @@
+"""Putting segmented messages of the exchange's stream together: whole only when the last has come.
+
+Pure. Nothing of a message may count before its end, neither its markets nor its clocks.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from actors.errors import PayloadError
+from actors.sources.betfair_stream_wire import MarketChange, Message
+
+MAX_MARKETS = 10_000
+"""Markets that one message or subscription may hold: far more than any account may subscribe to."""
+
+
+class Segments:
+    """The segments of the message that is under way, if there is one."""
+
+    def __init__(self) -> None:
+        self._changes: list[MarketChange] | None = None
+        self._ct: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a message has begun and not ended."""
+        return self._changes is not None
+
+    def clear(self) -> None:
+        """Forget what is under way: its connection or its subscription has gone."""
+        self._changes = None
+
+    def joined(self, message: Message) -> Message | None:
+        """Give a whole message: `message` itself, or all its segments with the last; None before that.
+
+        A segment without a kind is of the kind of the first. Raises: PayloadError for segments that
+        are out of order, of two kinds or too many.
+        """
+        match message.segmentType:
+            case None:
+                if self._changes is None:
+                    return message
+                if message.ct == "HEARTBEAT":
+                    return None  # it can only vouch for what is whole
+                raise PayloadError("a segmented message was not ended", "segments")
+            case "SEG_START" if self._changes is None:
+                self._changes, self._ct = [], message.ct
+            case "SEG" | "SEG_END" if self._changes is not None:
+                if message.ct not in {None, self._ct}:
+                    raise PayloadError("a segmented message is of two kinds", "segments")
+            case other:
+                raise PayloadError(f"segmentType {other[:32]!r} came out of order", "segments")
+        return self._extended(message, self._changes)
+
+    def _extended(self, message: Message, changes: list[MarketChange]) -> Message | None:
+        changes.extend(message.mc or ())
+        if len(changes) > MAX_MARKETS:
+            raise PayloadError(f"a message of more than {MAX_MARKETS} markets", "too_big")
+        if message.segmentType != "SEG_END":
+            return None
+        self._changes = None
+        return msgspec.structs.replace(message, ct=self._ct, mc=tuple(changes))

@@ -1,0 +1,35 @@
+"""A byte stream that arrives in given pieces, for tests of what reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anyio import EndOfStream
+from anyio.abc import ByteStream
+
+
+class Pieces(ByteStream):
+    """Bytes that arrive in these pieces, and then no more; `taken` counts what has arrived."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self.taken = 0
+        self._pieces = iter(pieces)
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """Give the next piece."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            raise EndOfStream
+        assert len(piece) <= max_bytes
+        self.taken += len(piece)
+        return piece
+
+    async def send(self, item: bytes) -> None:
+        """Take nothing."""
+        raise NotImplementedError
+
+    async def send_eof(self) -> None:
+        """End nothing."""
+
+    async def aclose(self) -> None:
+        """Close nothing."""
