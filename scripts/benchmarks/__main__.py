@@ -12,6 +12,7 @@ import intake
 import leagues
 import publish
 import reads
+import stream
 from tables import machine
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
@@ -19,6 +20,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "leagues": leagues.run,
     "publish": publish.run,
     "reads": reads.run,
+    "stream": stream.run,
 }
 
 

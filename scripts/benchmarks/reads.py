@@ -12,11 +12,9 @@ import functools
 import http.client
 import http.server
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -24,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from boards import KEYS, csv_body
+from serving import pinned, server
 from tables import spread, table
 
 HERE = Path(__file__).resolve().parent
@@ -41,7 +40,7 @@ def run() -> None:
         return
     with tempfile.TemporaryDirectory() as folder, _files(Path(folder)) as files:
         config = _config(Path(folder), files)
-        with _server(["-m", "web", "serve", "--config", str(config)]) as ours:
+        with server(["-m", "web", "serve", "--config", str(config)]) as ours:
             _wait_until_served(ours)
             rows = [_row(name, ours, request, Path(folder)) for name, request in _requests(ours).items()]
     title = f"Reads: {PATH}, {MATCHES:,} matches, {CONNECTIONS} connections, requests/s"
@@ -55,7 +54,7 @@ def _row(name: str, ours: str, headers: dict[str, str], folder: Path) -> list[st
         json.dumps({"status": status, "headers": answered, "body": body.hex()}), encoding="utf-8"
     )
     mine, bare = [], []
-    with _server([str(HERE / "bare.py"), str(canned)]) as theirs:
+    with server([str(HERE / "bare.py"), str(canned)]) as theirs:
         for _ in range(RUNS):
             mine.append(_load(ours, headers))
             bare.append(_load(theirs, headers))
@@ -88,37 +87,11 @@ def _wait_until_served(base: str) -> None:
 def _load(base: str, headers: dict[str, str]) -> float:
     sent = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{RUN_S}s", *sent, base + PATH]
-    output = subprocess.run(_pinned(1, command), check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(pinned(1, command), check=True, capture_output=True, text=True).stdout
     found = re.search(r"Requests/sec:\s+([0-9.]+)", output)
     if found is None or "Non-2xx" in output.replace("Non-2xx or 3xx responses: 0", ""):
         raise RuntimeError(f"wrk said: {output}")
     return float(found[1])
-
-
-def _pinned(core: int, command: list[str]) -> list[str]:
-    if (os.cpu_count() or 1) > 1 and shutil.which("taskset"):
-        return ["taskset", "-c", str(core), *command]
-    return command
-
-
-@contextlib.contextmanager
-def _server(arguments: list[str]) -> Iterator[str]:
-    """Run a Python program that logs a `service.started` line with its url; give that url."""
-    process = subprocess.Popen(
-        _pinned(0, [sys.executable, *arguments, "--bind", "127.0.0.1:0"]),
-        cwd=HERE.parents[1],
-        env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None  # noqa: S101 - it is a pipe
-        started = next(line for line in process.stdout if "service.started" in line)
-        threading.Thread(target=process.stdout.read, daemon=True).start()
-        yield json.loads(started)["url"]
-    finally:
-        process.terminate()
-        process.wait(10)
 
 
 @contextlib.contextmanager
