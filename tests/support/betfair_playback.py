@@ -105,7 +105,12 @@ async def exchange(
         **credentials,
         **options,
     }
-    lines = ["[sources.stream]", *(f"{name} = {json.dumps(value)}" for name, value in options.items())]
+    lines = [
+        "[board]",
+        "expire_after_kickoff_s = 1_000_000_000",
+        "[sources.stream]",
+        *(f"{name} = {json.dumps(value)}" for name, value in options.items()),
+    ]
     lines += [
         f"[bookmakers.{EXCHANGE}]",
         'name = "Betfair Exchange"',

@@ -93,7 +93,7 @@ class Running:
         """Wait until `what` holds. Raises: TimeoutError when that takes too long."""
         with anyio.fail_after(PATIENCE_S):
             while not what():  # noqa: ASYNC110 - real sockets: there is nothing to wait for but time
-                await anyio.sleep(0.01)
+                await anyio.sleep(0.002)
 
     async def polls(self, count: int) -> None:
         """Wait until that many more polls have begun, so that at least one less has ended."""
