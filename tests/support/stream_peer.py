@@ -126,6 +126,7 @@ def _accept(listener: socket.socket, peer: StreamPeer, context: ssl.SSLContext |
 def _converse(connection: socket.socket, peer: StreamPeer, context: ssl.SSLContext | None) -> None:
     with contextlib.suppress(OSError), connection:
         connection.settimeout(60)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # pieces are sent as they are
         if context is not None:
             connection = context.wrap_socket(connection, server_side=True)
         with connection:
