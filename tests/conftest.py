@@ -8,45 +8,53 @@ import pytest
 
 from tests.support.recordings import FOLDER, are_there
 
-_absent = pytest.StashKey[int]()
+_left_out = pytest.StashKey[dict[str, int]]()
+_RECORDINGS = f"no recordings in {FOLDER}"
+_LONG = "they take long, --long runs them"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--require-recordings`, with which absent recordings are a failure."""
+    """Add what CI runs with."""
     parser.addoption("--require-recordings", action="store_true", help="fail if the recordings are absent")
+    parser.addoption("--long", action="store_true", help="run the tests that take long as well")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse to run without recordings where they are required."""
-    config.stash[_absent] = 0
+    config.stash[_left_out] = {}
     if config.getoption("--require-recordings") and not are_there():
         raise pytest.UsageError(f"no recordings in {FOLDER}, set ODDSBOARD_RECORDINGS to their folder")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the tests that need recordings where there are none, and count them."""
-    if are_there():
-        return
-    needing = [item for item in items if item.get_closest_marker("recordings")]
-    items[:] = [item for item in items if item not in needing]
-    config.hook.pytest_deselected(items=needing)
-    config.stash[_absent] = len(needing)
+    """Deselect what needs recordings where there are none, and what takes long unless asked; count both."""
+    if not are_there():
+        _leave_out(config, items, "recordings", _RECORDINGS)
+    if not config.getoption("--long"):
+        _leave_out(config, items, "long", _LONG)
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], marker: str, why: str) -> None:
+    marked = [item for item in items if item.get_closest_marker(marker)]
+    items[:] = [item for item in items if item not in marked]
+    config.hook.pytest_deselected(items=marked)
+    config.stash[_left_out][why] = len(marked)
     if (output := getattr(config, "workeroutput", None)) is not None:
-        output["absent_recordings"] = len(needing)
+        output["left_out"] = config.stash[_left_out]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Take over the count from a worker process."""
+    """Take over the counts from a worker process."""
     del error
-    count = getattr(node, "workeroutput", {}).get("absent_recordings", 0)
-    node.config.stash[_absent] = max(node.config.stash[_absent], count)
+    node.config.stash[_left_out].update(getattr(node, "workeroutput", {}).get("left_out", {}))
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Say in the last lines what was not run."""
-    if count := config.stash[_absent]:
-        terminalreporter.write_line(f"{count} tests not run: no recordings in {FOLDER}", yellow=True)
+    for why, count in config.stash[_left_out].items():
+        if count:
+            terminalreporter.write_line(f"{count} tests not run: {why}", yellow=True)
 
 
 @pytest.fixture

@@ -22,6 +22,11 @@ from tests.support.betfair_playback import Exchange, exchange, peers
 pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
 
 STREAM = "stream_2025-05-07_soccer.bz2"
+IMAGES = [
+    *("stream_image_2026-01-28_105_soccer_markets.json", "mcm_live_image.json", "mcm_sub_image.json"),
+    *("mcm_resub_delta.json",),
+]
+"""What replaces all that is known; the last is a patch of markets whose image was not recorded."""
 HEARTBEAT, IMAGE, CUT = 0.2, 0.003, 0.01
 """How likely each is after a message."""
 GREETINGS = 3
@@ -105,6 +110,19 @@ def _ladder(runner: Any) -> Json:
 def _pieces(raw: bytes, random: Random) -> Iterable[bytes]:
     cuts = sorted({0, len(raw), *(random.randrange(len(raw)) for _ in range(random.randrange(4)))})
     return [raw[first:last] for first, last in pairwise(cuts)]
+
+
+@pytest.mark.parametrize("name", IMAGES)
+async def test_a_recorded_image_over_a_real_server(tmp_path: Path, name: str) -> None:
+    """The board shows what the library has of it."""
+    (message,) = (json.loads(line) for line in recorded(name))
+    with peers() as (stream, rest):
+        async with exchange(tmp_path, stream, rest) as live:
+            played = Playback(live, 1)
+            await live.board.until(lambda: live.board.source.payloads == GREETINGS)
+            await played.say({**message, "ct": "SUB_IMAGE"})
+            await live.board.until(lambda: live.board.source.last_success_at is not None)
+            await live.shows(played.offers)
 
 
 async def test_a_recorded_stream_over_a_real_server(tmp_path: Path) -> None:

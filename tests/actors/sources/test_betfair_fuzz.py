@@ -111,17 +111,23 @@ def test_messages_cut_short_by_nulls(parts: list[Json | None]) -> None:
         assert "unreadable" == error.reason  # noqa: PT017 - what is no trouble is right as well
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_no_price_that_the_library_does_not_have(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "count"),
+    [
+        *((seed, LINES) for seed in range(4)),
+        *(pytest.param(seed, 25_000, marks=pytest.mark.long) for seed in range(4, 8)),
+    ],
+)
+def test_no_price_that_the_library_does_not_have(seed: int, count: int) -> None:
     """Lines cut, doubled, out of order and full of wrong values, in any number."""
     random, duel = Random(seed), Duel()
     kept: list[bytes] = []
-    for _ in range(LINES):
+    for _ in range(count):
         raw = hostile_line(random, duel.ours.sent[-1]["id"])
         if kept and random.random() < 0.1:
             raw = random.choice(kept)
         kept = [*kept[-20:], raw]
         duel.take(raw)
 
-    assert LINES == duel.taken + duel.refused
-    assert min(duel.taken, duel.refused) > LINES / 10
+    assert count == duel.taken + duel.refused
+    assert min(duel.taken, duel.refused) > count / 10
