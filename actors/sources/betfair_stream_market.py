@@ -6,12 +6,10 @@ ids. What is offered is the best price available to back, as long as the market 
 
 from __future__ import annotations
 
-from datetime import datetime
-from functools import lru_cache
-
 from msgspec import Struct
 
 from actors.integrity import Reason
+from actors.iso_time import unix_time
 from actors.messages import Match, Removal, SourceMatchId
 from actors.sources.betfair_stream_wire import (
     MarketChange,
@@ -155,7 +153,7 @@ class Market:
             home_price=home,
             draw_price=draw,
             away_price=away,
-            start_time=start_time,
+            start_time=None if start_time is None else int(start_time),
             source_time=None if self.published_ms is None else self.published_ms / 1000,
         )
 
@@ -183,13 +181,3 @@ def _name(side: RunnerDefinition, names: Names | None) -> str:
     if side.name:
         return side.name
     return "" if names is None else names.runners.get(int(side.id), "")
-
-
-@lru_cache(maxsize=4096)
-def unix_time(text: str | None) -> int | None:
-    """Read a time like 2026-01-31T12:30:00.000Z as whole Unix seconds; None for one that cannot be."""
-    try:
-        time = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return None if time.tzinfo is None else int(time.timestamp())

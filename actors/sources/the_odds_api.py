@@ -13,6 +13,7 @@ from collections import Counter
 
 from actors.errors import TransportError
 from actors.integrity import Reason
+from actors.iso_time import unix_time
 from actors.kinds import PolledKind
 from actors.messages import Extract, Match, Payload, Removal, SourceMatchId
 from actors.slices import SLICE, Steps
@@ -23,7 +24,6 @@ from actors.sources.the_odds_api_answers import (
     error_in,
     read_slate,
     read_sports,
-    unix_time,
 )
 from actors.sources.the_odds_api_options import SPORTS_SCOPE, TheOddsApiOptions
 from actors.sources.the_odds_api_plan import HEADERS, TheOddsApiPlan

@@ -7,13 +7,12 @@ of v4; pitfalls counted over 15,884 real markets.
 from __future__ import annotations
 
 import re
-from datetime import datetime
-from functools import lru_cache
 
 import msgspec
 from msgspec import Struct
 
 from actors.errors import PayloadError
+from actors.iso_time import unix_time
 from actors.slices import SLICE, Steps
 from actors.sources.the_odds_api_wire import Event, Lines, decoded, read_event
 
@@ -96,16 +95,6 @@ def error_in(body: bytes) -> PayloadError | None:
     reason = code if code in KNOWN_ERRORS else "error_answer"
     said = "".join(character if character.isprintable() else " " for character in content["message"])
     return PayloadError(f"the answer was an error: {reason}: {said}", reason)
-
-
-@lru_cache(maxsize=4096)
-def unix_time(text: str | None) -> float | None:
-    """Read a time like 2026-01-16T19:00:00Z as Unix seconds; None for one that cannot be."""
-    try:
-        time = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return None if time.tzinfo is None else time.timestamp()
 
 
 def _items(body: bytes) -> list[msgspec.Raw]:

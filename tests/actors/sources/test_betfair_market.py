@@ -10,7 +10,7 @@ import pytest
 from actors.integrity import Bounds, Reason, admit
 from actors.messages import Match, Removal
 from actors.slices import finish
-from actors.sources.betfair_stream_market import Market, Names, Runner, Terms, unix_time
+from actors.sources.betfair_stream_market import Market, Names, Runner, Terms
 from actors.sources.betfair_stream_wire import MarketChange, RunnerChange
 from tests.support.betfair import AWAY, DRAW, HOME, PRICES, Json, definition, market, offers, runner
 from tests.support.builders import batch
@@ -190,22 +190,6 @@ def test_a_market_without_a_definition_offers_nothing() -> None:
 
     assert (False, False, None) == (one.is_ours, one.is_unnamed, one.status)
     assert "undefined" == _prices({"rc": offers()})
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("2026-06-01T15:00:00.000Z", 1_780_326_000),
-        ("2026-06-01T15:00:00Z", 1_780_326_000),
-        ("2026-06-01T17:00:00+02:00", 1_780_326_000),
-        ("2026-06-01T15:00:00.999Z", 1_780_326_000),
-        *[(text, None) for text in ("2026-06-01T15:00:00", "2026-06-01", "", "x", "2026-06-01T25:00:00Z")],
-        *[(text, None) for text in ("99999-06-01T15:00:00Z", "2026-06-01T15:00:60Z", "\u0000", None)],
-    ],
-)
-def test_times_are_read_as_they_are_written(text: str | None, seconds: int | None) -> None:
-    """With a time zone, or not at all."""
-    assert seconds == unix_time(text)
 
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
