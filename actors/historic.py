@@ -9,12 +9,14 @@ from __future__ import annotations
 import bz2
 from collections.abc import Generator
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from actors.blocks import Ending
 from actors.errors import ConfigError
+from actors.integrity import MAX_START_TIME
 from actors.messages import BookmakerId, ListId, Payload, SourceName
 from actors.recording import Header, Recorded, RecordedBookmaker
 from actors.stream_feed import SCOPE
@@ -28,7 +30,7 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 
 
 class _Published(Struct, frozen=True):
-    pt: int | None = None
+    pt: Annotated[int, Meta(ge=0, le=MAX_START_TIME * 1000)] | None = None
 
 
 _published = msgspec.json.Decoder(_Published)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
+from actors import stream_feed
 from actors.clock import Instant
 from actors.errors import PayloadError
 from actors.kinds import PolledKind, TickingKind
@@ -20,7 +21,7 @@ from actors.recorded import RecordedSource
 from actors.recording import Header
 from actors.slices import Steps
 from actors.snapshot import Snapshot
-from actors.stream_feed import CONNECTION_SCOPE, NAMES_SCOPE, StreamFeed
+from actors.stream_feed import StreamFeed
 from actors.streams import StreamKind
 
 NOT_MODIFIED = 304
@@ -67,12 +68,18 @@ class RecordedOffers:
             bookmakers = [one.id for one in source.header.bookmakers]
             feed = StreamFeed(session, payload.source, bookmakers, payload.stale_after_s)
             self._feeds[payload.source] = feed
-        if payload.scope == CONNECTION_SCOPE:
-            feed.session.connect("")
-            return ()
-        if payload.scope == NAMES_SCOPE:
-            return feed.names(kind.read_names(payload.body))
-        return feed.line(payload.body, at).batches
+        match payload.scope:
+            case stream_feed.CONNECTION_SCOPE:
+                feed.session.connect("")
+            case stream_feed.DISTRUST_SCOPE:
+                feed.distrust()
+            case stream_feed.REFRESH_SCOPE:
+                feed.session.refresh()
+            case stream_feed.NAMES_SCOPE:
+                return feed.names(kind.read_names(payload.body))
+            case _:
+                return feed.line(payload.body, at).batches
+        return ()
 
 
 def _polled(

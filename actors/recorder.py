@@ -20,10 +20,12 @@ import msgspec
 from actors.clock import Clock, Instant
 from actors.errors import ConfigError, CoreFailure
 from actors.messages import Payload, SourceName
-from actors.options import secret_names
+from actors.options import secret_names, secrets_of
 from actors.recorded import SUFFIX, options_of
 from actors.recording import Encoder, Header, RecordedBookmaker
 from actors.settings import Settings
+
+MIN_SECRET_CHARS = 6
 
 
 class Recorder:
@@ -125,6 +127,11 @@ def _tapes(folder: Path, headers: Mapping[SourceName, Header], files: ExitStack)
 
 def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
     source, bookmakers = settings.sources[name], settings.bookmakers_of(name)
+    if any(len(one) < MIN_SECRET_CHARS for one in secrets_of(source.options)):
+        raise ConfigError(
+            f"sources.{name} has a credential of fewer than {MIN_SECRET_CHARS} characters,"
+            " which cannot be told from the data that it would be taken out of"
+        )
     positions = list(settings.bookmakers)
     secret = secret_names(source.kind.options)
     options = {key: _bare(value) for key, value in source.written.items() if key not in secret}

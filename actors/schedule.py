@@ -33,6 +33,7 @@ class _Row:
     backoff: Backoff
     is_asked: bool = False
     is_failing: bool = False
+    has_answered: bool = False
 
 
 class Schedule:
@@ -92,6 +93,7 @@ class Schedule:
         if (row := self._rows.get(target.scope)) is not None:
             row.backoff.succeeded(now.mono)
             row.is_asked = row.is_failing = False
+            row.has_answered = True
             row.due_mono = now.mono + self.plan.interval_s(target, now)
 
     def failed(self, target: Target, error: SourceError, now: Instant) -> None:
@@ -112,10 +114,13 @@ class Schedule:
             self._gate_mono = max(self._gate_mono, now.mono + gate_s)
 
     def hasten(self, scopes: set[Scope], delay_s: float, now: Instant) -> None:
-        """Bring those forward to at most `delay_s` from now, unless they are failing."""
+        """Bring those forward to at most `delay_s` from now, unless they are failing.
+
+        What has never answered comes when the plan says: nobody can have lost it.
+        """
         for scope in scopes & set(self._rows):
             row = self._rows[scope]
-            if not row.is_failing:
+            if row.has_answered and not row.is_failing:
                 row.due_mono = min(row.due_mono, now.mono + delay_s)
 
     def due_s(self, target: Target, now: Instant) -> float:

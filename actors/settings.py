@@ -23,6 +23,8 @@ from actors.kinds import Kind, PolledKind
 from actors.messages import BookmakerId, SourceName
 from actors.options import PolledOptions, SourceOptions, secret_names, secrets_of
 from actors.plugins import kind_named
+from actors.streams import StreamOptions
+from actors.transports.tls import tls_context
 
 S = TypeVar("S")
 
@@ -218,8 +220,12 @@ def _check_sources(settings: Settings) -> None:
                 source.kind.plan(source.options, keys)
             elif source.kind.check is not None:
                 source.kind.check(source.options, keys)
+            if isinstance(source.options, StreamOptions):
+                tls_context(source.options.certificate, source.options.certificate_key)
         except ValueError as error:
             raise _Invalid(f"sources.{name}.{error}") from error
+        except OSError as error:
+            raise _Invalid(f"sources.{name}.certificate cannot be used: {error}") from error
 
 
 def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:

@@ -42,6 +42,7 @@ class Errands:
         self._rest = rest
         self._clock = clock
         self._token: str | None = kind.given_token(options)
+        self._in_turn = anyio.Lock()
         self._lacking: dict[str, None] = {}
         self._asked_mono: dict[str, float] = {}
         self._wanted = anyio.Event()
@@ -51,16 +52,20 @@ class Errands:
 
         Raises: TransportError or PayloadError if none can be had.
         """
-        if self._token is None:
-            request = self._kind.login(self._options)
-            if request is None:
-                message = "the session token was refused, and there is no login to get another"
-                raise TransportError(message, 60.0, reason="login")
-            try:
-                self._token = self._kind.read_token(await self._ask(request))
-            except PayloadError as error:
-                raise TransportError(str(error), 60.0, reason=error.reason) from error
-        return self._token
+        async with self._in_turn:  # two that need one at once must not both log in
+            if self._token is None:
+                self._token = await self._logged_in()
+            return self._token
+
+    async def _logged_in(self) -> str:
+        request = self._kind.login(self._options)
+        if request is None:
+            message = "the session token was refused, and there is no login to get another"
+            raise TransportError(message, 60.0, reason="login")
+        try:
+            return self._kind.read_token(await self._ask(request))
+        except PayloadError as error:
+            raise TransportError(str(error), 60.0, reason=error.reason) from error
 
     def drop_token(self) -> None:
         """Log in anew next time, if that can be done."""
@@ -69,9 +74,12 @@ class Errands:
 
     async def keep_alive(self) -> None:
         """Renew the session. Raises: TransportError or PayloadError if it cannot be renewed."""
-        request = None if self._token is None else self._kind.keep_alive(self._options, self._token)
+        token = self._token
+        request = None if token is None else self._kind.keep_alive(self._options, token)
         if request is not None:
-            self._token = self._kind.read_token(await self._ask(request))
+            renewed = self._kind.read_token(await self._ask(request))
+            if self._token == token:  # else there was a login meanwhile, which is newer
+                self._token = renewed
 
     def want_names(self, matches: Iterable[str], listed: frozenset[str] | None) -> None:
         """See to it that these names are asked for; `listed`, if given, are all that still matter."""
@@ -112,7 +120,10 @@ class Errands:
         if request is None:
             message = "the subscription is too large, and there is no catalogue to choose from"
             raise TransportError(message, 60.0, reason="catalogue")
-        return list(self._kind.read_names(await self._ask(request)))[:count]
+        found = list(self._kind.read_names(await self._ask(request)))[:count]
+        if not found:
+            raise PayloadError("the catalogue named no match", "catalogue")
+        return found
 
     async def _ask(self, request: Request) -> bytes:
         return await self._rest.ask(request.method, request.url, request.headers, request.body)

@@ -17,10 +17,13 @@ from actors.messages import Batch, BookmakerId, Extract, ListId, Scope, SourceNa
 from actors.streams import Reaction, Session
 
 SCOPE = Scope("stream")
+CLOSED = "closed"
+"""The reason of a removal for good."""
 NAMES_SCOPE = Scope("names")
 """Of what a catalogue answered, in a recording."""
-CONNECTION_SCOPE = Scope("connection")
-"""Of the beginning of a connection, in a recording; it has no body."""
+CONNECTION_SCOPE, DISTRUST_SCOPE, REFRESH_SCOPE = Scope("connection"), Scope("distrust"), Scope("refresh")
+"""Of the beginning of a connection, of a list that somebody has lost, of asking for an image: in a
+recording, where they have no body."""
 
 
 class Heard(Struct, frozen=True):
@@ -56,6 +59,10 @@ class StreamFeed:
         """Whether the bookmakers were given a list that has not been taken back since."""
         return self._is_given
 
+    def distrust(self) -> None:
+        """Vouch for nothing until the next image: somebody has lost a part of the list."""
+        self._is_given = False
+
     def line(self, line: bytes, now: Instant) -> Heard:
         """Take one line, which came at `now`.
 
@@ -76,7 +83,7 @@ class StreamFeed:
         return Heard(
             send=reaction.send,
             batches=batches,
-            lacking=tuple(match for match in reaction.unnamed if match not in known),
+            lacking=reaction.unnamed,
             vouches=reaction.vouches,
             listed=None if reaction.image is None else self._listed(reaction.image),
         )
@@ -96,6 +103,9 @@ class StreamFeed:
             self._is_given = True
             self.list_id = ListId(f"{self._source}-{now.wall:.6f}")
             return self._every(reaction.image, now, complete=True)
+        for removal in reaction.changes.removals if reaction.changes else ():
+            if removal.reason == CLOSED:
+                self._names.pop(removal.source_match_id, None)
         if reaction.vouches and self._is_given:
             return self._every(reaction.changes or Extract(()), now)
         return ()

@@ -24,7 +24,14 @@ from actors.options import secrets_of
 from actors.slices import BUDGET_S
 from actors.source_edges import failed, succeeded
 from actors.stream_errands import Errands, OpenRest
-from actors.stream_feed import CONNECTION_SCOPE, NAMES_SCOPE, SCOPE, StreamFeed
+from actors.stream_feed import (
+    CONNECTION_SCOPE,
+    DISTRUST_SCOPE,
+    NAMES_SCOPE,
+    REFRESH_SCOPE,
+    SCOPE,
+    StreamFeed,
+)
 from actors.streams import StreamError, StreamKind, StreamOptions
 from actors.transports.rest import RestTransport
 from actors.transports.tls import tls_context
@@ -32,7 +39,7 @@ from actors.transports.tls_lines import LineConnection, connected
 
 log = structlog.get_logger()
 
-PATIENCE_S = 5.0
+PATIENCE_S, LONGEST_PATIENCE_S = 5.0, 300.0
 """Seconds an image may be under way to the board before another one is asked for."""
 DENIED_RETRY_S = 60.0
 ERRAND_RETRY_S = 5.0
@@ -68,6 +75,7 @@ class StreamSourceActor:
         self._backoff = Backoff(MIN_CAP_S, desk.random)
         self._asked_for_image_mono = 0.0
         self._wants_image = False
+        self._patience_s = PATIENCE_S
         self._max_matches = kind.max_subscribed(options)
         self._is_narrowed = False
         self._is_live = False
@@ -106,6 +114,7 @@ class StreamSourceActor:
             self._record(CONNECTION_SCOPE, b"", self._desk.clock.now())
             began_mono = heard_mono = self._desk.clock.now().mono
             self._is_live = False
+            self._status.next_attempt_at = None
             while True:
                 lines: list[bytes] = []
                 with anyio.move_on_after(heard_mono + silence_s - self._desk.clock.now().mono):
@@ -152,6 +161,7 @@ class StreamSourceActor:
     def _hand_out(self, batches: Iterable[Batch]) -> None:
         for batch in batches:
             if batch.complete:
+                self._wants_image = False
                 self._asked_for_image_mono = batch.received_mono
             self._desk.inboxes[batch.bookmaker].put_nowait(batch)
 
@@ -159,21 +169,29 @@ class StreamSourceActor:
         """Ask for an image when somebody wants one, or when the list did not get to the board."""
         if not (self._wants_image or self._is_missing(now)):
             return ()
-        self._wants_image = False
-        self._asked_for_image_mono = now.mono
-        return self._feed.session.refresh().send
+        if sent := self._feed.session.refresh().send:
+            self._wants_image = False
+            self._asked_for_image_mono = now.mono
+            self._record(REFRESH_SCOPE, b"", now)
+        return sent
 
     def _is_missing(self, now: Instant) -> bool:
-        if not self._feed.is_given or now.mono - self._asked_for_image_mono < PATIENCE_S:
+        """Tell whether the list is long overdue on the board; ever more patient while it stays away."""
+        if now.mono - self._asked_for_image_mono < self._patience_s:
             return False
-        snapshot = self._desk.published.read()
-        return not all(snapshot.holds(one, SCOPE, self._feed.list_id) for one in self._desk.inboxes)
+        snapshot, list_id = self._desk.published.read(), self._feed.list_id
+        is_held = all(snapshot.holds(one, SCOPE, list_id) for one in self._desk.inboxes)
+        is_missing = not (self._feed.is_given and is_held)
+        self._patience_s = min(2 * self._patience_s, LONGEST_PATIENCE_S) if is_missing else PATIENCE_S
+        return is_missing
 
     async def _heed_requests(self) -> None:
         while True:
             await self._desk.refresh.wait()
             self._desk.refresh.clear()
             self._wants_image = True
+            self._feed.distrust()
+            self._record(DISTRUST_SCOPE, b"", self._desk.clock.now())
 
     async def _name(self, errands: Errands) -> None:
         """Get the names of matches that have none."""

@@ -122,10 +122,12 @@ class Market:
         """OPEN, SUSPENDED, CLOSED, INACTIVE; None while it is not defined."""
         return None if self.definition is None else self.definition.status
 
-    @property
-    def is_unnamed(self) -> bool:
-        """Whether it is an open match whose definition does not name its runners."""
-        return self.is_ours and self.status == OPEN and not all(one.name for one in self._runners())
+    def is_unnamed_by(self, names: Names | None) -> bool:
+        """Tell whether it is an open match of which somebody has no name, in `names` neither."""
+        known = {} if names is None else names.runners
+        runners = () if self.definition is None else self.definition.runners or ()
+        named = all(one.name or known.get(int(one.id)) for one in runners)
+        return self.is_ours and self.status == OPEN and not named
 
     def odds(self, terms: Terms, names: Names | None) -> Match | Removal:
         """Give what it offers, or why it offers nothing."""
@@ -156,9 +158,6 @@ class Market:
             start_time=None if start_time is None else int(start_time),
             source_time=None if self.published_ms is None else self.published_ms / 1000,
         )
-
-    def _runners(self) -> tuple[RunnerDefinition, ...]:
-        return () if self.definition is None else self.definition.runners or ()
 
     def _price(self, side: RunnerDefinition, terms: Terms) -> float | None:
         runner = self.runners.get((int(side.id), 0.0))

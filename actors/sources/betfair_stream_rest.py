@@ -26,8 +26,6 @@ from actors.streams import Request
 
 T = TypeVar("T")
 
-NAMES_A_REQUEST = 100
-"""Markets of one catalogue request: what the API's data limits allow with runners and competitions."""
 METHOD = "SportsAPING/v1.0/listMarketCatalogue"
 
 

@@ -20,6 +20,8 @@ class Segments:
     def __init__(self) -> None:
         self._changes: list[MarketChange] | None = None
         self._ct: str | None = None
+        self._clk: str | None = None
+        self._initial_clk: str | None = None
 
     @property
     def is_open(self) -> bool:
@@ -45,6 +47,7 @@ class Segments:
                 raise PayloadError("a segmented message was not ended", "segments")
             case "SEG_START" if self._changes is None:
                 self._changes, self._ct = [], message.ct
+                self._clk = self._initial_clk = None
             case "SEG" | "SEG_END" if self._changes is not None:
                 if message.ct not in {None, self._ct}:
                     raise PayloadError("a segmented message is of two kinds", "segments")
@@ -54,9 +57,13 @@ class Segments:
 
     def _extended(self, message: Message, changes: list[MarketChange]) -> Message | None:
         changes.extend(message.mc or ())
+        self._clk = message.clk or self._clk
+        self._initial_clk = message.initialClk or self._initial_clk
         if len(changes) > MAX_MARKETS:
             raise PayloadError(f"a message of more than {MAX_MARKETS} markets", "too_big")
         if message.segmentType != "SEG_END":
             return None
         self._changes = None
-        return msgspec.structs.replace(message, ct=self._ct, mc=tuple(changes))
+        return msgspec.structs.replace(
+            message, ct=self._ct, clk=self._clk, initialClk=self._initial_clk, mc=tuple(changes)
+        )

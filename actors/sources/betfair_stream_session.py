@@ -84,7 +84,7 @@ class BetfairSession:
 
     def refresh(self) -> Reaction:
         """Ask for an image in place of what is subscribed to; nothing while that is under way."""
-        if self.phase not in {Phase.LIVE, Phase.UNRELIABLE}:
+        if self.phase is not Phase.LIVE:
             return Reaction()
         self.forget()
         return self._subscribe()
@@ -160,7 +160,9 @@ class BetfairSession:
             "conflateMs": wanted.conflate_ms,
             "heartbeatMs": wanted.heartbeat_ms,
             "marketFilter": (
-                MATCH_ODDS_ONLY if wanted.market_ids is None else {"marketIds": list(wanted.market_ids)}
+                MATCH_ODDS_ONLY
+                if wanted.market_ids is None
+                else {**MATCH_ODDS_ONLY, "marketIds": list(wanted.market_ids)}
             ),
             "marketDataFilter": {"fields": ["EX_BEST_OFFERS", "EX_MARKET_DEF"], "ladderLevels": 1},
         }
@@ -178,7 +180,8 @@ class BetfairSession:
             self.phase = Phase.UNRELIABLE
             return Reaction(withdraw=is_news)
         if self.phase is Phase.UNRELIABLE:  # it is reliable again, but what was said meanwhile is not
-            return self.refresh()
+            self.forget()
+            return self._subscribe()
         whole = self._segments.joined(message)
         return Reaction() if whole is None else self._applied(whole)
 
@@ -246,9 +249,7 @@ class BetfairSession:
         return Extract(tuple(matches), tuple(removals))
 
     def _unnamed(self, markets: Iterable[Market]) -> tuple[str, ...]:
-        return tuple(
-            one.market_id for one in markets if one.is_unnamed and one.market_id not in self._names
-        )
+        return tuple(one.market_id for one in markets if one.is_unnamed_by(self._names.get(one.market_id)))
 
     def _sending(self, request: dict[str, Any]) -> Reaction:
         self._id += 1

@@ -32,6 +32,7 @@ from actors.sources.the_odds_api_options import (
 )
 
 SPORTS_INTERVAL_S = DAY_S
+DOUBTED_INTERVAL_S = 600.0
 USUAL_SPORTS = 40
 """Football keys that are in season at a time, more or less: to plan with until they are known."""
 CALL_SPACING_S = 0.04
@@ -58,6 +59,7 @@ class TheOddsApiPlan(Plan):
         self._ledger = None if options.credits_per_day is None else Ledger(options.credits_per_day)
         self._sports: tuple[str, ...] = ()
         self._boost_at = (-inf, 0.0, 1.0)
+        self._is_doubted = False
         super().__init__(options, ())
         self._take(() if options.sports == "football" else tuple(options.sports))
         self._check()
@@ -65,7 +67,7 @@ class TheOddsApiPlan(Plan):
     def first_delay_s(self, target: Target, now: Instant) -> float:
         """Let some of the sports in at once, the others at the rate at which credits come."""
         del now
-        if self._ledger is None or target.is_catalogue:
+        if self._ledger is None or target.is_catalogue or target.scope in self._near:
             return 0.0
         waiting = [sport for sport in self._sports if Scope(sport) not in self._near]
         at_once = max(int(self._ledger.per_day * START_SHARE / self._cost), 1)
@@ -75,7 +77,7 @@ class TheOddsApiPlan(Plan):
     def interval_s(self, target: Target, now: Instant) -> float:
         """Give when the sport has earned a call again: sooner, the nearer its kick-offs."""
         if target.is_catalogue:
-            return SPORTS_INTERVAL_S
+            return DOUBTED_INTERVAL_S if self._is_doubted else SPORTS_INTERVAL_S
         if self._ledger is None:
             return self._api.poll_interval_s
         interval_s = self._calendar.interval_s(
@@ -101,7 +103,8 @@ class TheOddsApiPlan(Plan):
             self._seen[name] = _whole(headers.get(name), self._seen[name])
         if not target.is_catalogue and (last := _whole(headers.get(LAST), None)) is not None:
             self._correct(target, last, now)
-            self._cost = max(self._cost, last)
+            at_most = last if self._ledger is None else min(last, self._ledger.per_day)
+            self._cost = max(float(self._call.credits), at_most)
 
     def failed(self, target: Target, error: SourceError, now: Instant) -> float:
         """Take back what cannot have been charged; otherwise be slow to spend it again."""
@@ -118,14 +121,21 @@ class TheOddsApiPlan(Plan):
         del now
         match content:
             case Sports(keys=keys):
-                self._take(keys)
+                # A list that has lost most of its sports is believed when it says so again.
+                self._is_doubted = not self._is_doubted and 2 * len(keys) < len(self._sports)
+                if not self._is_doubted:
+                    self._take(keys)
             case Slate(kick_offs=kick_offs):
                 self._near[target.scope] = near_windows(kick_offs)
                 self._plan_calendar()
 
     def quota(self) -> Mapping[str, float | None]:
         """Give what the API says of the key, and what is planned of it."""
-        left = None if self._ledger is None else round(self._ledger.per_day - self._ledger.spent_today, 3)
+        left = (
+            None
+            if self._ledger is None
+            else round(max(self._ledger.per_day - self._ledger.spent_today, 0.0), 3)
+        )
         return {
             "requests_remaining": self._seen[REMAINING],
             "requests_used": self._seen[USED],
@@ -226,6 +236,8 @@ class TheOddsApiPlan(Plan):
 
     def _take(self, sports: tuple[str, ...]) -> None:
         self._sports = sports
+        scopes = set(map(Scope, sports))
+        self._near = {scope: windows for scope, windows in self._near.items() if scope in scopes}
         self._plan_calendar()
         odds = tuple(odds_target(self._api, self._call, sport) for sport in sports)
         is_open = self._api.sports == "football"

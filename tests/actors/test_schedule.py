@@ -168,3 +168,14 @@ def test_without_targets_there_is_nothing_to_ask() -> None:
     stage.plan.have("a")
 
     assert (None, ("a", 0.0)) == (before, stage.next())
+
+
+def test_what_never_answered_is_not_hastened() -> None:
+    """Nobody can have lost it: it comes when the plan says."""
+    stage = Stage("ab")
+    stage.plan.first = {"b": 5400.0}
+    stage.begin()
+    stage.end("a")
+    stage.schedule.hasten({Scope("a"), Scope("b")}, 0.5, stage.now)
+
+    assert [0.5, 5400.0] == [stage.due_s(scope) for scope in "ab"]

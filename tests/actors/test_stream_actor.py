@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from tests.support.betfair import APP_KEY, HOME, Json, change, delta, heartbeat
 from tests.support.betfair_playback import token
-from tests.support.stream_stage import StreamStage, running
+from tests.support.stream_stage import StreamStage, granted, running
 from tests.support.virtual import VirtualLoop, settle
 
 pytestmark = pytest.mark.anyio
@@ -205,3 +205,19 @@ async def test_no_secret_is_said_though_the_server_repeats_it() -> None:
             await anyio.sleep(10)
 
     assert [] == [one for one in secrets for text in (*said, str(logs)) if one in text]
+
+
+async def test_what_somebody_lost_a_part_of_is_not_vouched_for() -> None:
+    """From the moment that a fresh list is asked for, a heartbeat confirms nothing, until the image."""
+    stage = StreamStage()
+    async with running(stage, beats=False):
+        await anyio.sleep(1)
+        stage.answer = lambda request: granted(request)[:1]
+        before = len(stage.inbox.batches)
+        stage.desk.refresh.set()
+        await anyio.sleep(1)
+        stage.wire.say(heartbeat())
+        await anyio.sleep(1)
+
+        assert [] == stage.inbox.batches[before:]
+        assert 2 == len([one for one in stage.requests if one["op"] == "marketSubscription"])

@@ -227,3 +227,35 @@ async def test_the_nearest_cannot_always_be_told() -> None:
 
     assert [None, ["1.1"]] == [one["marketFilter"].get("marketIds") for one in stage.subscriptions()]
     assert 0 < stage.desk.status.failed_by["errand_unreadable"]
+
+
+async def test_two_that_need_a_session_log_in_once() -> None:
+    """The second waits for the first, and takes what that got."""
+    stage = StreamStage(**ACCOUNT)
+    rest = SlowRest(token("token-1"))
+    errands = Errands(KIND, stage.desk.options, rest, stage.desk.clock)
+    got: list[str] = []
+
+    async def get() -> None:
+        got.append(await errands.token())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(get)
+        tasks.start_soon(get)
+
+    assert (["token-1", "token-1"], 1) == (got, rest.asked)
+
+
+class SlowRest:
+    """Answers with one body, after a second."""
+
+    def __init__(self, body: bytes) -> None:
+        self.asked = 0
+        self._body = body
+
+    async def ask(self, method: str, url: str, headers: object, body: bytes) -> bytes:
+        """Count, wait, answer."""
+        del method, url, headers, body
+        self.asked += 1
+        await anyio.sleep(1)
+        return self._body

@@ -7,6 +7,7 @@ import json
 from collections.abc import Generator, Iterable
 from pathlib import Path
 
+import anyio
 import pytest
 
 from actors.blocks import Ending
@@ -18,7 +19,7 @@ from actors.recorded import open_sources
 from actors.recording import Recorded
 from actors.slices import finish
 from actors.snapshot import Entry
-from tests.support.betfair import Json, change, delta, image, market
+from tests.support.betfair import Json, change, delta, heartbeat, image, market
 from tests.support.betfair_playback import CATALOGUE, EXCHANGE, catalogue, exchange, peers
 from tests.support.http_peer import respond
 from tests.support.recordings import FOLDER
@@ -175,3 +176,38 @@ def test_a_real_match_is_replayed_from_its_listing_to_its_end() -> None:
     names = {one.match.away for each in shown for one in each.values()}
     assert {"Crusaders (W)", "Crusaders Newtownabbey Strikers (W)"} >= names != set()
     assert {} == shown[-1]
+
+
+async def test_a_list_that_somebody_lost_is_replayed_as_it_was_asked_for_again(tmp_path: Path) -> None:
+    """Nothing is vouched for until the new image, and older ids are dropped, in the replay as well."""
+    with peers() as (stream, rest):
+        stream.answer = lambda request: [image(market("1.1", (2.0 + request["id"] / 100, 3.5, 4.0)))]
+        async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
+            await live.shows({"1.1": (2.02, 3.5, 4.0)})
+            live.board.system._refreshes[live.board.source.name].set()
+            await anyio.sleep(0.05)
+            stream.push(heartbeat())
+            await live.shows({"1.1": (2.03, 3.5, 4.0)})
+            expected = {entry.source_match_id: entry for entry in live.entries()}
+
+    _, shown = played(tmp_path / "out")
+    assert expected == shown[-1]
+    assert [2.02, 2.03] == sorted({one["1.1"].match.home_price for one in shown if one})
+
+
+async def test_a_credential_that_cannot_be_told_from_data_is_not_recorded_with(tmp_path: Path) -> None:
+    """A recording from which "12" was taken out would have other prices."""
+    with peers() as (stream, rest):
+        options = {"username": "12", "password": "the-pass-word"}
+        with pytest.raises(ConfigError, match="fewer than 6 characters"):
+            async with exchange(tmp_path, stream, rest, tmp_path / "out", **options):
+                raise AssertionError("it was recorded")
+
+
+@pytest.mark.parametrize("published", [10**400, 10**18, -1], ids=["huge", "far", "before"])
+def test_a_historic_time_that_cannot_be_is_damage(tmp_path: Path, published: int) -> None:
+    """It is said in one line, not with a stack."""
+    path = historic(tmp_path / "one.bz2", [delta(market(), pt=published, id=None)])
+
+    with pytest.raises(ConfigError, match="is not a historic file"):
+        open_sources(path, kind_named)

@@ -188,7 +188,7 @@ def test_a_market_without_a_definition_offers_nothing() -> None:
     """It is none of ours until it is defined."""
     one = _market({"rc": offers()})
 
-    assert (False, False, None) == (one.is_ours, one.is_unnamed, one.status)
+    assert (False, False, None) == (one.is_ours, one.is_unnamed_by(None), one.status)
     assert "undefined" == _prices({"rc": offers()})
 
 

@@ -65,7 +65,7 @@ def test_names_of_the_definition_go_before_those_of_the_catalogue(
 )
 def test_names_are_wanted_for_open_matches_only(home: Json, changes: Json, *, is_unnamed: bool) -> None:
     """The catalogue is not asked about what is not shown."""
-    assert is_unnamed is _market(home, {"name": "Fir"}, **changes).is_unnamed
+    assert is_unnamed is _market(home, {"name": "Fir"}, **changes).is_unnamed_by(None)
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,12 @@ def test_a_rename_replaces_the_name() -> None:
     one.apply(msgspec.convert(change, MarketChange), None)
 
     assert ("Elm City", "Fir", None) == _teams(one, None)
+
+
+def test_a_name_that_is_missing_is_wanted_however_many_are_known() -> None:
+    """As when a runner has been replaced by another one."""
+    one = _market({}, {})
+
+    some = Names({HOME: "Home"}, None)
+    every = Names({HOME: "Home", AWAY: "Away", DRAW: "The Draw"}, None)
+    assert [True, False] == [one.is_unnamed_by(some), one.is_unnamed_by(every)]

@@ -222,7 +222,8 @@ def test_a_narrower_subscription_begins_with_an_image() -> None:
     stage.receive(image(market("1.5"), id=3))
     stage.connect()
 
-    assert {"marketIds": ["1.5", "1.3"]} == here["marketFilter"] == stage.sent[-1]["marketFilter"]
+    wanted = {"eventTypeIds": ["1"], "marketTypes": ["MATCH_ODDS"], "marketIds": ["1.5", "1.3"]}
+    assert wanted == here["marketFilter"] == stage.sent[-1]["marketFilter"]
     assert (False, True) == ("clk" in here, "clk" in stage.sent[-1])
 
 

@@ -150,3 +150,14 @@ def test_too_many_segments_are_no_stream() -> None:
 
     with pytest.raises(PayloadError, match="10000"):
         stage.receive(image(change("1.1"), **MIDDLE))
+
+
+def test_clocks_of_any_segment_count() -> None:
+    """Of those of a whole message the newest, and none of one that was not ended."""
+    stage = live(market())
+    first = {**image(market("1.2"), **START), "initialClk": "i-first", "clk": "c-first"}
+    stage.receive(first)
+    stage.receive({**image(market("1.3"), **END), "initialClk": None, "clk": None})
+    stage.connect()
+
+    assert ("i-first", "c-first") == (stage.sent[-1]["initialClk"], stage.sent[-1]["clk"])

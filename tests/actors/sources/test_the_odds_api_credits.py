@@ -9,7 +9,7 @@ import pytest
 from actors.clock import Instant
 from actors.errors import PayloadError, TransportError
 from actors.sources.the_odds_api import KIND
-from actors.sources.the_odds_api_answers import Sports
+from actors.sources.the_odds_api_answers import Slate, Sports
 from actors.sources.the_odds_api_options import TheOddsApiOptions
 from actors.sources.the_odds_api_plan import TheOddsApiPlan
 from tests.support.the_odds_api import API_KEY
@@ -133,3 +133,47 @@ def test_the_quota_is_what_the_api_says() -> None:
 
     quota = one.quota()
     assert (76, 423, 1) == (quota["requests_remaining"], quota["requests_used"], quota["credits_last"])
+
+
+def football(*keys: str) -> TheOddsApiPlan:
+    """Make a plan for all sports, of which these are in season."""
+    one = plan(sports="football", credits_per_day=16.0)
+    one.learnt(one.targets()[0], Sports(keys), at(MORNING))
+    return one
+
+
+def test_a_league_that_left_may_come_back() -> None:
+    """It is asked at once, and what was known of it before is forgotten."""
+    one = football("soccer_x", "soccer_y")
+    sports, target, _ = one.targets()
+    one.learnt(target, Slate({}, (int(MORNING),), None), at(MORNING))
+    for keys in (("soccer_y",), ("soccer_x", "soccer_y")):
+        one.learnt(sports, Sports(keys), at(MORNING))
+
+    delays = [one.first_delay_s(each, at(MORNING)) for each in one.targets()[1:]]
+    assert [0.0, 0.0] == delays
+
+
+def test_a_list_of_sports_that_lost_most_is_believed_when_it_says_so_again() -> None:
+    """Until then all go on, and it is asked again within minutes."""
+    one = football(*(f"soccer_{number}" for number in range(10)))
+    sports, counts = one.targets()[0], []
+    for _ in range(2):
+        one.learnt(sports, Sports(("soccer_1",)), at(MORNING))
+        counts.append((len(one.targets()) - 1, one.interval_s(sports, at(MORNING))))
+
+    assert [(10, 600.0), (1, DAY_S)] == counts
+
+
+def test_a_dear_answer_does_not_end_all_asking() -> None:
+    """A call is never thought to cost more than a day, and less again when it does."""
+    one = plan(credits_per_day=16.0)
+    target = one.targets()[0]
+    one.asked(target, at(MIDNIGHT))
+    one.answered(target, {"x-requests-last": "20"}, at(MIDNIGHT))
+
+    assert (16.0, 0.0) == (one.quota()["credits_a_call"], left(one))
+    assert one.wait_s(target, at(MIDNIGHT + DAY_S)) <= 0
+    one.asked(target, at(MIDNIGHT + DAY_S))
+    one.answered(target, {"x-requests-last": "1"}, at(MIDNIGHT + DAY_S))
+    assert (1.0, 15.0) == (one.quota()["credits_a_call"], left(one))
