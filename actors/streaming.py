@@ -45,6 +45,7 @@ DENIED_RETRY_S = 60.0
 ERRAND_RETRY_S = 5.0
 KEEP_ALIVE_S = 600.0
 NEAREST_S = 600.0
+MAX_ERROR_CHARS = 300
 IMAGE_WITHIN_S = 60.0
 """Seconds in which a connection must have brought an image or a patch."""
 
@@ -77,7 +78,7 @@ class StreamSourceActor:
         self._wants_image = False
         self._patience_s = PATIENCE_S
         self._max_matches = kind.max_subscribed(options)
-        self._is_narrowed = False
+        self._nearest: list[str] = []
         self._is_live = False
         self._logins_in_vain = 0
         self._token = ""
@@ -219,7 +220,8 @@ class StreamSourceActor:
         """While not all matches may be subscribed to, follow those whose kick-offs come near."""
         while True:
             await anyio.sleep(NEAREST_S)
-            if self._is_narrowed and await self._narrow(errands):
+            before = self._nearest
+            if before and await self._narrow(errands) and self._nearest != before:
                 self._wants_image = True
 
     async def _mend(self, error: StreamError, errands: Errands) -> float:
@@ -230,7 +232,7 @@ class StreamSourceActor:
             return 0.0 if self._logins_in_vain <= 1 else DENIED_RETRY_S
         if not error.is_too_much:
             return 0.0 if error.is_passing else DENIED_RETRY_S
-        if self._is_narrowed:
+        if self._nearest:
             self._max_matches = max(self._max_matches // 2, 1)
         return 0.0 if await self._narrow(errands) else DENIED_RETRY_S
 
@@ -241,10 +243,11 @@ class StreamSourceActor:
         except SourceError as error:
             await self._errand_failed(error, errands)
             return False
-        if not self._is_narrowed:
+        if not self._nearest:
             self._log.info("stream.narrowed", matches=len(nearest))
-        self._is_narrowed = True
-        self._feed.session.narrow(nearest)
+        if nearest != self._nearest:
+            self._nearest = nearest
+            self._feed.session.narrow(nearest)
         return True
 
     async def _errand_failed(self, error: SourceError, errands: Errands) -> None:
@@ -257,8 +260,10 @@ class StreamSourceActor:
     def _failed(self, error: SourceError) -> float:
         """Note a lost connection; give the seconds until the next."""
         now = self._desk.clock.now()
+        message = str(error)
         for secret in filter(None, (*secrets_of(self._options), self._token)):
-            error.args = (str(error).replace(secret, "***"),)
+            message = message.replace(secret, "***")
+        error.args = (message[:MAX_ERROR_CHARS],)
         failed(self._status, error, now, self._log, at_once=self._status.last_success_at is not None)
         asked_for_s = error.retry_after_s if isinstance(error, TransportError) else None
         return max(self._backoff.failed(now.mono), asked_for_s or 0.0)
