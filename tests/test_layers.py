@@ -28,7 +28,8 @@ actors.sources.the_odds_api actors.sources.the_odds_api_answers actors.sources.t
 actors.sources.the_odds_api_options actors.sources.the_odds_api_plan actors.sources.the_odds_api_wire
 
 actors.aggregator actors.bookmaker actors.desk actors.offering actors.source
-actors.source_edges actors.stream_errands actors.streaming actors.ticking
+actors.source_edges actors.stream_errands actors.stream_outlet actors.stream_upkeep actors.streaming
+actors.ticking
 
 actors.plugins
 

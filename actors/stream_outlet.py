@@ -1,0 +1,89 @@
+"""The way of a stream's batches to its bookmakers, and back: whether the list got there.
+
+Owned by the stream's actor. A bookmaker that has lost the list, or a part of it, gets a fresh image
+from the server, never one from memory; until then nothing vouches for what it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from actors.clock import Instant
+from actors.desk import Desk
+from actors.messages import Batch, ListId, Payload, Scope
+from actors.stream_feed import DISTRUST_SCOPE, REFRESH_SCOPE, SCOPE, StreamFeed
+from actors.streams import StreamOptions
+
+PATIENCE_S, LONGEST_PATIENCE_S = 5.0, 300.0
+"""Seconds an image may be under way to the board before another one is asked for."""
+
+
+class StreamOutlet:
+    """One source's outlet."""
+
+    def __init__(self, desk: Desk[StreamOptions], feed: StreamFeed) -> None:
+        self._desk = desk
+        self._feed = feed
+        self._wants_image = False
+        self._asked_mono = 0.0
+        self._patience_s = PATIENCE_S
+
+    def hand_out(self, batches: Iterable[Batch]) -> None:
+        """Give the bookmakers what they are addressed to."""
+        for batch in batches:
+            if batch.complete:
+                self._wants_image = False
+                self._asked_mono = batch.received_mono
+            self._desk.inboxes[batch.bookmaker].put_nowait(batch)
+
+    def want_image(self) -> None:
+        """See to it that an image is asked for."""
+        self._wants_image = True
+
+    def request(self, now: Instant) -> tuple[bytes, ...]:
+        """Give the lines that ask for an image when one is wanted, or the list is not on the board."""
+        is_missing = self._is_missing(now)
+        if not (self._wants_image or is_missing):
+            return ()
+        if sent := self._feed.session.refresh().send:
+            if is_missing:
+                self._patience_s = min(2 * self._patience_s, LONGEST_PATIENCE_S)
+            self._wants_image = False
+            self._asked_mono = now.mono
+            self.record(REFRESH_SCOPE, b"", now)
+        return sent
+
+    async def heed_requests(self) -> None:
+        """When somebody has lost a part of the list, distrust it at once; runs for ever."""
+        while True:
+            await self._desk.refresh.wait()
+            self._desk.refresh.clear()
+            self._wants_image = True
+            self._feed.distrust()
+            self.record(DISTRUST_SCOPE, b"", self._desk.clock.now())
+
+    def record(self, scope: Scope, body: bytes, now: Instant) -> None:
+        """Keep what came, or what was done, where somebody records it."""
+        if self._desk.is_recorded:
+            self._desk.record(
+                Payload(
+                    source=self._desk.status.name,
+                    scope=scope,
+                    list_id=ListId(""),
+                    body=body,
+                    received_at=now.wall,
+                    received_mono=now.mono,
+                    stale_after_s=self._desk.options.staleness_s,
+                )
+            )
+
+    def _is_missing(self, now: Instant) -> bool:
+        """Tell whether the list is overdue on the board."""
+        if now.mono - self._asked_mono < self._patience_s:
+            return False
+        snapshot, list_id = self._desk.published.read(), self._feed.list_id
+        is_held = all(snapshot.holds(one, SCOPE, list_id) for one in self._desk.inboxes)
+        if self._feed.is_given and is_held:
+            self._patience_s = PATIENCE_S
+            return False
+        return True
