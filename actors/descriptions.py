@@ -72,7 +72,8 @@ def _header_lines(path: Path, header: Header) -> Iterator[str]:
 
 def _record_line(record: Recorded) -> str:
     one = record.payload
-    return f"{_time(one.received_at)} {one.scope} {one.status} {len(one.body)} bytes, list {one.list_id}"
+    line = f"{_time(one.received_at)} {one.scope} {one.status} {len(one.body)} bytes"
+    return f"{line}, list {one.list_id}" if one.list_id else line
 
 
 def _time(at: float) -> str:

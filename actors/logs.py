@@ -7,10 +7,15 @@ way, so that every line can be read by the same program.
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any, TextIO
 
 import structlog
 
+_OURS = frozenset({"timestamp", "level"})
+"""Fields whose values nobody else has a hand in."""
+_CONSTANT = re.compile("[a-z]+[.][a-z_]+").fullmatch
+"""An event of ours is a name without values; what else logs may say anything."""
 _SHARED: tuple[structlog.typing.Processor, ...] = (
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -22,12 +27,13 @@ _SHARED: tuple[structlog.typing.Processor, ...] = (
 def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None:
     """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them."""
 
-    def without_secrets(logger: object, name: str, event: Any) -> str:
+    def without_secrets(
+        logger: object, name: str, event: structlog.typing.EventDict
+    ) -> structlog.typing.EventDict:
         del logger, name
-        line = str(event)  # what the renderers before made of it
-        for secret in secrets:
-            line = line.replace(secret, "***")
-        return line
+        return {
+            key: value if _is_ours(key, value) else _masked(value, secrets) for key, value in event.items()
+        }
 
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
@@ -35,8 +41,7 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None
             foreign_pre_chain=_SHARED,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *_renderers(stream),
-                without_secrets,
+                *_renderers(stream, without_secrets),
             ],
         )
     )
@@ -53,11 +58,26 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None
     )
 
 
-def _renderers(stream: TextIO) -> list[structlog.typing.Processor]:
+def _is_ours(key: str, value: Any) -> bool:
+    return key in _OURS or (key == "event" and isinstance(value, str) and _CONSTANT(value) is not None)
+
+
+def _masked(value: Any, secrets: tuple[str, ...]) -> Any:
+    """Take the secrets out of a text, or of what is written as one."""
+    text = value if isinstance(value, str) else str(value)
+    masked = text
+    for secret in secrets:
+        masked = masked.replace(secret, "***")
+    return value if masked == text else masked
+
+
+def _renderers(stream: TextIO, last: structlog.typing.Processor) -> list[structlog.typing.Processor]:
     # Plain stacks: the richer renderers show local variables, and with them secrets.
     if stream.isatty():
-        return [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
-    return [structlog.processors.format_exc_info, _main_things_first, structlog.processors.JSONRenderer()]
+        console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        return [structlog.processors.format_exc_info, last, console]
+    json = structlog.processors.JSONRenderer()
+    return [structlog.processors.format_exc_info, _main_things_first, last, json]
 
 
 def _main_things_first(

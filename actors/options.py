@@ -16,9 +16,12 @@ Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Bytes = Annotated[int, Meta(gt=0, le=2**30)]
 BookSum = Annotated[float, Meta(gt=0, le=100)]
 
-_SECRET = {"secret": True}
-Secret = Annotated[str, Meta(pattern=r"^[ -~]{1,256}$", extra=_SECRET)]
-"""A credential, in printable ASCII: never shown, logged or recorded."""
+_SECRET, _HIDDEN = {"secret": True}, {"hidden": True}
+_PRINTABLE = r"^[ -~]{1,256}$"
+Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET)]
+"""A credential, in printable ASCII: never shown, logged or recorded, and taken out of every text."""
+Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=_HIDDEN)]
+"""What nobody needs to see, such as a user name: never shown or recorded, but a word like others."""
 
 MIN_STALE_AFTER_S = 30.0
 
@@ -57,20 +60,33 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 def secret_names(options: type[SourceOptions]) -> frozenset[str]:
-    """Name the options that are secret."""
-    hints = get_type_hints(options, include_extras=True)
-    return frozenset(name for name, hint in hints.items() if _is_secret(hint))
+    """Name the options that are never shown."""
+    return _names(options, _SECRET) | _names(options, _HIDDEN)
 
 
 def secrets_of(options: SourceOptions) -> tuple[str, ...]:
-    """Give the secrets as written, in an address and in JSON, to be kept out of sight; longest first."""
-    values = [getattr(options, name) for name in secret_names(type(options))]
+    """Give all that is never shown, as written, in an address and in JSON; longest first."""
+    return _forms(options, secret_names(type(options)))
+
+
+def credentials_of(options: SourceOptions) -> tuple[str, ...]:
+    """Give the same of what is to be taken out of every text, be it data: no mere names."""
+    return _forms(options, _names(type(options), _SECRET))
+
+
+def _forms(options: SourceOptions, names: frozenset[str]) -> tuple[str, ...]:
+    values = [getattr(options, name) for name in names]
     forms = [(one, quote(one, safe=""), quote_plus(one), json.dumps(one)[1:-1]) for one in values if one]
     return tuple(sorted({form for each in forms for form in each}, key=len, reverse=True))
 
 
-def _is_secret(hint: Any) -> bool:
+def _names(options: type[SourceOptions], extra: dict[str, bool]) -> frozenset[str]:
+    hints = get_type_hints(options, include_extras=True)
+    return frozenset(name for name, hint in hints.items() if extra in _extras(hint))
+
+
+def _extras(hint: Any) -> list[Any]:
     inner = getattr(hint, "__metadata__", ()) or [
         one for part in getattr(hint, "__args__", ()) for one in getattr(part, "__metadata__", ())
     ]
-    return any(isinstance(one, Meta) and one.extra == _SECRET for one in inner)
+    return [one.extra for one in inner if isinstance(one, Meta)]

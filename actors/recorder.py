@@ -20,7 +20,7 @@ import msgspec
 from actors.clock import Clock, Instant
 from actors.errors import ConfigError, CoreFailure
 from actors.messages import Payload, SourceName
-from actors.options import secret_names, secrets_of
+from actors.options import credentials_of, secret_names
 from actors.recorded import SUFFIX, options_of
 from actors.recording import Encoder, Header, RecordedBookmaker
 from actors.settings import Settings
@@ -32,7 +32,11 @@ class Recorder:
     """The recordings of one run; `of(source)` is what a source hands its payloads to."""
 
     def __init__(
-        self, tapes: Mapping[SourceName, Tape], secrets: tuple[str, ...], start: Instant, clock: Clock
+        self,
+        tapes: Mapping[SourceName, Tape],
+        secrets: Mapping[SourceName, tuple[str, ...]],
+        start: Instant,
+        clock: Clock,
     ) -> None:
         self._tapes = tapes
         self._secrets = secrets
@@ -51,7 +55,8 @@ class Recorder:
         now = clock.now()
         headers = {name: _header(settings, name, now.wall) for name in settings.sources}
         with ExitStack() as files:
-            recorder = cls(_tapes(folder, headers, files), settings.secrets(), now, clock)
+            secrets = {name: credentials_of(source.options) for name, source in settings.sources.items()}
+            recorder = cls(_tapes(folder, headers, files), secrets, now, clock)
             yield recorder
             recorder._end()
 
@@ -83,7 +88,7 @@ class Recorder:
     def _without_secrets(self, payload: Payload) -> Payload:
         """Take out a key that the source repeats in its answer."""
         body, headers = payload.body, dict(payload.headers)
-        for secret in self._secrets:
+        for secret in self._secrets[payload.source]:
             body = body.replace(secret.encode(), b"***")
             headers = {name: value.replace(secret, "***") for name, value in headers.items()}
         if body is payload.body and headers == payload.headers:
@@ -127,7 +132,7 @@ def _tapes(folder: Path, headers: Mapping[SourceName, Header], files: ExitStack)
 
 def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
     source, bookmakers = settings.sources[name], settings.bookmakers_of(name)
-    if any(len(one) < MIN_SECRET_CHARS for one in secrets_of(source.options)):
+    if any(len(one) < MIN_SECRET_CHARS for one in credentials_of(source.options)):
         raise ConfigError(
             f"sources.{name} has a credential of fewer than {MIN_SECRET_CHARS} characters,"
             " which cannot be told from the data that it would be taken out of"

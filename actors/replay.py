@@ -7,11 +7,14 @@ that nobody who reads can change anything. At the end the board stands as it was
 
 from __future__ import annotations
 
+from collections import Counter
+
 import anyio
 import anyio.lowlevel
 import structlog
 from anyio.abc import TaskStatus
 
+from actors.blocks import Ending
 from actors.board_edges import turned
 from actors.clock import Clock, Instant
 from actors.kinds import PolledKind
@@ -69,7 +72,13 @@ class Replay:
             await in_slices(self._happen(moment))
             payloads += moment.event is not None
         version = playback.snapshot.version
-        log.info("replay.finished", payloads=payloads, version=version, endings=playback.endings)
+        commits = version - self.status.board.first_version
+        tell = log.info if set(playback.endings.values()) == {Ending.CLOSED} and commits else log.warning
+        facts = {"version": version, "commits": commits, "endings": playback.endings}
+        tell("replay.finished", payloads=payloads, **facts, rejected=dict(self._rejected()))
+
+    def _rejected(self) -> Counter[str]:
+        return sum((one.rejected for one in self.status.bookmakers.values()), Counter())
 
     def _happen(self, moment: Moment) -> Steps[None]:
         """Work a moment off and note it in one go: a name that is learnt shows with its version."""

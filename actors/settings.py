@@ -21,7 +21,7 @@ from actors.errors import ConfigError
 from actors.integrity import clean_name
 from actors.kinds import Kind, PolledKind
 from actors.messages import BookmakerId, SourceName
-from actors.options import PolledOptions, SourceOptions, secret_names, secrets_of
+from actors.options import PolledOptions, SourceOptions, credentials_of, secret_names
 from actors.plugins import kind_named
 from actors.streams import StreamOptions
 from actors.transports.tls import tls_context
@@ -83,7 +83,7 @@ class Settings(Struct, frozen=True):
 
     def secrets(self) -> tuple[str, ...]:
         """Give every credential of every source, to be kept out of sight; longest first."""
-        found = {secret for source in self.sources.values() for secret in secrets_of(source.options)}
+        found = {secret for source in self.sources.values() for secret in credentials_of(source.options)}
         return tuple(sorted(found, key=len, reverse=True))
 
 

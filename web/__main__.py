@@ -106,7 +106,11 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
     with Recorder.open(out, settings, clock) as recorder:
         system = System(settings, clock, Random(), recorder.of)
         _announce(system.status, folder=str(out))
-        return await record_until_told(system.supervisor, for_s, recorder.watch, end_for_certain)
+        code = await record_until_told(system.supervisor, for_s, recorder.watch, end_for_certain)
+    log.info(
+        "recording.finished", payloads={name: one.payloads for name, one in system.status.sources.items()}
+    )
+    return code
 
 
 def _replay(sources: tuple[RecordedSource, ...], speed: float, bind: str) -> Exit:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta
 
-from actors.options import Secret
+from actors.options import Hidden, Secret
 from actors.streams import StreamOptions
 
 HEARTBEATS_TO_BE_SILENT = 2
@@ -31,7 +31,7 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     stream_url: str = "tls://stream-api.betfair.com:443"
     catalogue_url: str = "https://api.betfair.com/exchange/betting/json-rpc/v1"
     login_url: str = "https://identitysso.betfair.com/api/login"
-    username: Secret | None = None
+    username: Hidden | None = None
     password: Secret | None = None
     session_token: Secret | None = None
     min_size: Annotated[float, Meta(ge=0, le=1e9)] = 0.0

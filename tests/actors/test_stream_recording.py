@@ -197,11 +197,9 @@ async def test_a_list_that_somebody_lost_is_replayed_as_it_was_asked_for_again(t
 
 async def test_a_credential_that_cannot_be_told_from_data_is_not_recorded_with(tmp_path: Path) -> None:
     """A recording from which "12" was taken out would have other prices."""
-    with peers() as (stream, rest):
-        options = {"username": "12", "password": "the-pass-word"}
-        with pytest.raises(ConfigError, match="fewer than 6 characters"):
-            async with exchange(tmp_path, stream, rest, tmp_path / "out", **options):
-                raise AssertionError("it was recorded")
+    with peers() as (stream, rest), pytest.raises(ConfigError, match="fewer than 6 characters"):
+        async with exchange(tmp_path, stream, rest, tmp_path / "out", app_key="12"):
+            raise AssertionError("it was recorded")
 
 
 @pytest.mark.parametrize("published", [10**400, 10**18, -1], ids=["huge", "far", "before"])

@@ -236,7 +236,8 @@ def test_a_recording_ends_after_its_time(tmp_path: Path) -> None:
     events = [json.loads(line)["event"] for line in out.splitlines()]
 
     assert (0, "") == (code, err)
-    assert ["service.started", "source.simulated", "service.stopping", "service.stopped"] == events
+    edges = ["service.started", "source.simulated", "service.stopping", "service.stopped"]
+    assert [*edges, "recording.finished"] == events
     code, out, err = _ran("inspect", str(tmp_path / "simulated.rec.zst"))
     first, *lines, last = out.splitlines()
     assert (0, "") == (code, err)

@@ -126,3 +126,19 @@ def test_a_peer_that_answers_well_does_not_get_the_key_shown(tmp_path: Path) -> 
         text = _everything(running, lambda shown: '"live"' in shown)
 
     assert (True, False) == ("source.planned" in text, HINT in text)
+
+
+def test_a_credential_that_is_a_word_of_ours_costs_no_log_line_its_shape(tmp_path: Path) -> None:
+    """It is taken out of values, never out of what the lines are read by."""
+    config = tmp_path / "words.toml"
+    config.write_text(
+        '[sources.api]\nkind = "the_odds_api"\nurl = "http://127.0.0.1:9"\napi_key = "source"\n'
+        'sports = ["soccer_epl"]\n[bookmakers.pinnacle]\nsource = "api"\nkey = "pinnacle"\n',
+        encoding="utf-8",
+    )
+    with service(config) as running:
+        eventually(lambda: any("attempts" in line for line in running.log), "the source is down")
+        (line,) = (one for one in running.log if "attempts" in one)
+
+    assert {"timestamp", "level", "event", "actor", "source", "error", "attempts"} == line.keys()
+    assert ("20", "source.down", "warning") == (line["timestamp"][:2], line["event"], line["level"])
