@@ -52,15 +52,19 @@ class RecordedSource(Struct, frozen=True):
             return recording.ending or Ending.CUT
 
 
-def open_source(path: Path, kind_named: KindNamed, price: str = "best_back") -> RecordedSource:
+def open_source(path: Path, kind_named: KindNamed, price: str | None = None) -> RecordedSource:
     """Read what a file is a recording of; `price` is what counts as one in a historic file (.bz2).
 
     Raises: ConfigError naming the file and what was found.
     """
     is_historic = path.suffix == HISTORIC_SUFFIX
+    if price is not None and not is_historic:
+        raise ConfigError(
+            f"{path}: price was {price!r}, which only historic files ({HISTORIC_SUFFIX}) have"
+        )
     try:
         with path.open("rb") as file:
-            header = historic_header(path, price) if is_historic else Recording(file).header
+            header = historic_header(path, price or "best_back") if is_historic else Recording(file).header
         kind = kind_named(header.kind)
         return RecordedSource(path, header, kind, options_of(kind, header.options), is_historic)
     except OSError as error:
@@ -69,7 +73,7 @@ def open_source(path: Path, kind_named: KindNamed, price: str = "best_back") -> 
         raise ConfigError(f"{path}: {error}") from error
 
 
-def open_sources(path: Path, kind_named: KindNamed, price: str = "best_back") -> tuple[RecordedSource, ...]:
+def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) -> tuple[RecordedSource, ...]:
     """Do so for one file, or for all recordings of a folder, in the order of their configuration.
 
     Raises: ConfigError as well if the folder has none, or some that are not of one configuration.

@@ -30,6 +30,9 @@ from actors.system import service_status
 
 log = structlog.get_logger()
 
+LONG_WAIT_S = 60.0
+"""Seconds of ours in which nothing happens, from which on it is said."""
+
 
 class Replay:
     """The replay of some recordings: `playback` shows the board and the time, `status` all else.
@@ -68,7 +71,10 @@ class Replay:
         began, first = self._pace.now().mono, playback.now().mono
         for moment in playback.moments():
             due = began + (moment.at.mono - first) / self._speed
-            await anyio.sleep(max(due - self._pace.now().mono, 0.0))
+            wait_s = max(due - self._pace.now().mono, 0.0)
+            if wait_s >= LONG_WAIT_S:
+                log.info("replay.waiting", until=moment.at.wall, for_s=round(wait_s))
+            await anyio.sleep(wait_s)
             await in_slices(self._happen(moment))
             payloads += moment.event is not None
         version = playback.snapshot.version

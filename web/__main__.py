@@ -171,7 +171,7 @@ def _parser() -> argparse.ArgumentParser:
         "--speed", type=_speed, default=1.0, metavar="N|max", help="recorded seconds a second; default 1"
     )
     replay.add_argument(
-        "--price", choices=("best_back", "last_traded"), default="best_back", help="of a historic .bz2 file"
+        "--price", choices=("best_back", "last_traded"), help="of a historic .bz2 file; default best_back"
     )
     replay.add_argument(
         "--bind", default=ServerSettings().bind, metavar="HOST:PORT", help="where to listen"

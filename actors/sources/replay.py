@@ -38,14 +38,14 @@ class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a recording: its file, from the working directory of the service, and how it is played.
 
     `speed` is how many of its seconds pass in one of ours, `max` as many as can; `price` is what
-    counts as one in a historic file of the exchange (.bz2). The other options
-    hold for what is played as well, beside those that the recording was made with.
+    counts as one in a historic file of the exchange (.bz2), `best_back` where nothing is said. The
+    other options hold for what is played as well, beside those that the recording was made with.
     """
 
     path: str
     speed: Speed = 1.0
     loop: bool = False
-    price: Literal["best_back", "last_traded"] = "best_back"
+    price: Literal["best_back", "last_traded"] | None = None
 
 
 def replay_kind(kind_named: KindNamed) -> TickingKind:

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 
 from actors.blocks import Ending
 from actors.chunks import entries_of
+from actors.clock import SystemClock
 from actors.errors import ConfigError
 from actors.playback import Playback
 from actors.plugins import kind_named
 from actors.recorded import open_sources
 from actors.recording import Recorded
+from actors.replay import Replay
 from actors.slices import finish
 from actors.snapshot import Entry
 from tests.support.betfair import Json, change, delta, heartbeat, image, market
@@ -35,7 +38,7 @@ def anyio_backend() -> object:
     return "asyncio"
 
 
-def played(path: Path, price: str = "best_back") -> tuple[Playback, list[dict[str, Entry]]]:
+def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[str, Entry]]]:
     """Play a recording; give what the board shows after each moment, by match."""
     playback = Playback(open_sources(path, kind_named, price))
     shown = []
@@ -209,3 +212,31 @@ def test_a_historic_time_that_cannot_be_is_damage(tmp_path: Path, published: int
 
     with pytest.raises(ConfigError, match="is not a historic file"):
         open_sources(path, kind_named)
+
+
+async def test_a_price_is_chosen_for_historic_files_only(tmp_path: Path) -> None:
+    """In other recordings it is what was recorded, and a choice is refused."""
+    with peers() as (stream, rest):
+        async with exchange(tmp_path, stream, rest, tmp_path / "out"):
+            pass
+
+    with pytest.raises(ConfigError, match="price was 'last_traded', which only historic files"):
+        open_sources(tmp_path / "out", kind_named, "last_traded")
+
+
+async def test_a_long_silence_of_a_recording_is_announced(tmp_path: Path) -> None:
+    """Who watches learns how long nothing will happen."""
+    messages = [delta(market(), pt=1_780_000_000_000 + at, id=None) for at in (0, 1000, 7_200_000)]
+    path = historic(tmp_path / "one.bz2", messages)
+    replay = Replay(open_sources(path, kind_named), 1.0, SystemClock())
+
+    with capture_logs() as logs:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(replay.run)
+            with anyio.fail_after(10):
+                while not logs:  # noqa: ASYNC110 - real time: there is nothing else to wait for
+                    await anyio.sleep(0.01)
+            await replay.stop()
+
+    (line,) = logs
+    assert ("replay.waiting", 1_780_007_200.0) == (line["event"], line["until"])
