@@ -35,9 +35,9 @@ class Authority:
         """Make a certificate that vouches for itself."""
         pair = self._pair(name)
         request = ("req", "-x509", *KEY, "-days", "2", "-subj", f"/CN={name}")
-        _openssl(
-            *request, "-addext", f"subjectAltName={host}", "-keyout", pair.key, "-out", pair.certificate
-        )
+        usage = "keyUsage=critical,keyCertSign,cRLSign,digitalSignature"  # Python 3.13 asks for it
+        extensions = ("-addext", f"subjectAltName={host}", "-addext", usage)
+        _openssl(*request, *extensions, "-keyout", pair.key, "-out", pair.certificate)
         return pair
 
     def signed(self, name: str, host: str = LOCAL, days: int = 2) -> Pair:
@@ -45,7 +45,8 @@ class Authority:
         pair, request = self._pair(name), self._folder / f"{name}.csr"
         _openssl("req", *KEY, "-subj", f"/CN={name}", "-keyout", pair.key, "-out", request)
         extensions = self._folder / f"{name}.cnf"
-        extensions.write_text(f"subjectAltName={host}\n", encoding="ascii")
+        identifiers = "authorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n"
+        extensions.write_text(f"subjectAltName={host}\n{identifiers}", encoding="ascii")
         authority = ("-CA", self.itself.certificate, "-CAkey", self.itself.key, "-CAcreateserial")
         validity = ("-days", str(days), "-extfile", extensions)
         _openssl("x509", "-req", "-in", request, *authority, *validity, "-out", pair.certificate)
