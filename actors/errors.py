@@ -7,6 +7,7 @@
     ├── ActorReturned        an actor that must run for ever returned    (a crash)
     └── SourceError          expected trouble with a source, kept as state, retried for ever
         ├── TransportError   no whole answer: refused, reset, too slow, too big, wrong status
+        ├── StreamError      a server refused or ended the session of its stream
         └── PayloadError     an answer that cannot be read
 
 Messages say what was found and what is allowed, with ids, never with secrets.
@@ -73,6 +74,28 @@ class TransportError(SourceError):
         self.headers: Mapping[str, str] = headers or {}
         self.body = body
         self.is_sent = is_sent
+
+
+class StreamError(SourceError):
+    """The server refused or ended the session.
+
+    With `is_login` a new session token may help, with `is_too_much` a smaller subscription; with
+    `is_passing` nothing was refused for good, so that it may be tried again soon.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        reason: str,
+        *,
+        is_login: bool = False,
+        is_too_much: bool = False,
+        is_passing: bool = False,
+    ) -> None:
+        super().__init__(message, reason)
+        self.is_login = is_login
+        self.is_too_much = is_too_much
+        self.is_passing = is_passing
 
 
 class PayloadError(SourceError):

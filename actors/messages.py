@@ -27,6 +27,10 @@ SourceMatchId = NewType("SourceMatchId", str)
 """A source's own id of a match, ``[A-Za-z0-9._~-]{1,128}``, stable while the match is listed."""
 
 
+NOT_MODIFIED = 304
+"""The status of a payload without a body: what was delivered before still holds (RFC 9110, 15.4.5)."""
+
+
 class Payload(Struct, frozen=True):
     """One raw unit received from a source, or its word that the last one still holds.
 

@@ -15,7 +15,7 @@ from actors import stream_feed
 from actors.clock import Instant
 from actors.errors import PayloadError
 from actors.kinds import PolledKind, TickingKind
-from actors.messages import Batch, BookmakerId, Payload, SourceName
+from actors.messages import NOT_MODIFIED, Batch, BookmakerId, Payload, SourceName
 from actors.offers import complete_batch, confirmation, document_of
 from actors.recorded import RecordedSource
 from actors.recording import Header
@@ -23,8 +23,6 @@ from actors.slices import Steps
 from actors.snapshot import Snapshot
 from actors.stream_feed import StreamFeed
 from actors.streams import StreamKind
-
-NOT_MODIFIED = 304
 
 _BATCHES = msgspec.json.Decoder(tuple[Batch, ...])
 

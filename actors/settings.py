@@ -220,7 +220,7 @@ def _check_sources(settings: Settings) -> None:
                 source.kind.plan(source.options, keys)
             elif source.kind.check is not None:
                 source.kind.check(source.options, keys)
-            if isinstance(source.options, StreamOptions):
+            if isinstance(source.options, StreamOptions) and source.options.certificate is not None:
                 tls_context(source.options.certificate, source.options.certificate_key)
         except ValueError as error:
             raise _Invalid(f"sources.{name}.{error}") from error

@@ -22,7 +22,7 @@ from actors.clock import Instant
 from actors.desk import Desk
 from actors.errors import PayloadError, SourceError, TransportError
 from actors.kinds import PolledKind
-from actors.messages import ListId, Payload, Scope
+from actors.messages import NOT_MODIFIED, ListId, Payload, Scope
 from actors.offering import Offering
 from actors.options import PolledOptions, secrets_of
 from actors.plan import Target
@@ -167,7 +167,7 @@ class SourceActor:
             received_at=now.wall,
             received_mono=answer.asked_mono,
             stale_after_s=self._staleness_s(target, now),
-            status=304,
+            status=NOT_MODIFIED,
             headers=answer.headers,
         )
         self._desk.record(payload)

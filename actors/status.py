@@ -77,7 +77,7 @@ class SourceStatus:
 
     `failures` counts polls in a row that failed while nothing else of the source answered; `is_down`
     is set after two of them. `failed_by` counts all failures by reason, `quota` is what its plan
-    shows of a budget.
+    shows of a budget, `slow_messages` counts what a stream held back because we read too slowly.
     """
 
     name: SourceName
@@ -99,6 +99,7 @@ class SourceStatus:
     failed_by: Counter[str] = field(default_factory=Counter)
     scopes: dict[Scope, ScopeStatus] = field(default_factory=dict)
     quota: Mapping[str, float | None] | None = None
+    slow_messages: int = 0
 
     @property
     def error(self) -> str | None:

@@ -41,7 +41,7 @@ class Errands:
         self._options = options
         self._rest = rest
         self._clock = clock
-        self._token: str | None = kind.given_token(options)
+        self._token: str | None = options.session_token
         self._in_turn = anyio.Lock()
         self._lacking: dict[str, None] = {}
         self._asked_mono: dict[str, float] = {}

@@ -10,11 +10,11 @@ import anyio
 import structlog
 
 from actors.desk import Desk
-from actors.errors import SourceError, TransportError
+from actors.errors import SourceError, StreamError, TransportError
 from actors.stream_errands import Errands
 from actors.stream_feed import NAMES_SCOPE, StreamFeed
 from actors.stream_outlet import StreamOutlet
-from actors.streams import StreamError, StreamKind, StreamOptions
+from actors.streams import StreamKind, StreamOptions
 
 log = structlog.get_logger()
 
@@ -40,7 +40,7 @@ class StreamUpkeep:
         self._feed = feed
         self._outlet = outlet
         self._errands = errands
-        self._max_matches = kind.max_subscribed(desk.options)
+        self._max_matches = desk.options.max_markets
         self._nearest: list[str] = []
         self._logins_in_vain = 0
         self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)

@@ -17,7 +17,7 @@ import structlog
 from actors.backoff import MIN_CAP_S, Backoff
 from actors.clock import Instant, elapsed_s
 from actors.desk import Desk
-from actors.errors import SourceError, TransportError
+from actors.errors import SourceError, StreamError, TransportError
 from actors.options import secrets_of
 from actors.slices import BUDGET_S
 from actors.source_edges import failed, succeeded
@@ -25,7 +25,7 @@ from actors.stream_errands import Errands, OpenRest
 from actors.stream_feed import CONNECTION_SCOPE, SCOPE, StreamFeed
 from actors.stream_outlet import StreamOutlet
 from actors.stream_upkeep import StreamUpkeep
-from actors.streams import StreamError, StreamKind, StreamOptions
+from actors.streams import StreamKind, StreamOptions
 from actors.transports.rest import RestTransport
 from actors.transports.tls import tls_context
 from actors.transports.tls_lines import LineConnection, connected
@@ -128,6 +128,7 @@ class StreamSourceActor:
             errands.want_names(heard.lacking, heard.listed)
             for answer in (*heard.send, *self._outlet.request(now)):
                 await self._send(connection, answer)
+            self._status.slow_messages = self._feed.session.slow_messages
             if heard.vouches:
                 self._is_live = True
                 self._backoff.succeeded(now.mono)

@@ -7,50 +7,32 @@ Pure declarations beside `kinds.py`. The actor (`streaming.py`) owns the connect
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from actors.errors import SourceError
 from actors.messages import Extract
-from actors.options import Bytes, Seconds, SourceOptions
+from actors.options import Bytes, Seconds, Secret, SourceOptions
 
 
 class StreamOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options of a source that pushes lines: where it listens, and the bounds of what it may send."""
+    """Options of a source that pushes lines: where it listens, and the bounds of what it may send.
+
+    `session_token` is one that needs no login; `max_markets` is what the account may subscribe to.
+    """
 
     stream_url: str
     timeout_s: Seconds = 10.0
     max_line_bytes: Bytes = 8 * 1024 * 1024
     certificate: str | None = None
     certificate_key: str | None = None
+    session_token: Secret | None = None
+    max_markets: Annotated[int, Meta(ge=1, le=10_000)] = 200
 
     @property
     def silence_s(self) -> float:
         """Seconds without a message after which the connection is lost."""
         return self.timeout_s
-
-
-class StreamError(SourceError):
-    """The server refused or ended the session.
-
-    With `is_login` a new session token may help, with `is_too_much` a smaller subscription; with
-    `is_passing` nothing was refused for good, so that it may be tried again soon.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        reason: str,
-        *,
-        is_login: bool = False,
-        is_too_much: bool = False,
-        is_passing: bool = False,
-    ) -> None:
-        super().__init__(message, reason)
-        self.is_login = is_login
-        self.is_too_much = is_too_much
-        self.is_passing = is_passing
 
 
 class Reaction(Struct, frozen=True):
@@ -71,7 +53,12 @@ class Reaction(Struct, frozen=True):
 
 
 class Session(Protocol):
-    """The protocol of one subscription, which outlives connections. Never waits."""
+    """The protocol of one subscription, which outlives connections. Never waits.
+
+    `slow_messages` counts what the server held back because it was read too slowly.
+    """
+
+    slow_messages: int
 
     def connect(self, token: str) -> None:
         """Begin a connection with that session token; the server speaks first."""
@@ -123,11 +110,9 @@ class StreamKind(Struct, frozen=True):
     check: Callable[[Any, tuple[str, ...]], None]
     session: Callable[[Any], Session]
     historic: Callable[[Any], Session]
-    given_token: Callable[[Any], str | None]
     login: Callable[[Any], Request | None]
     keep_alive: Callable[[Any, str], Request | None]
     read_token: Callable[[bytes], str]
     names_of: Callable[[Any, str, Sequence[str]], Request | None]
     nearest: Callable[[Any, str, int], Request | None]
     read_names: Callable[[bytes], Mapping[str, Any]]
-    max_subscribed: Callable[[Any], int]

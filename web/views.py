@@ -41,6 +41,7 @@ def source_view(status: SourceStatus) -> dict[str, Any]:
         "payloads": status.payloads,
         "confirmations": status.confirmations,
         "received_bytes": status.received_bytes,
+        "slow_messages": status.slow_messages,
         "failing_since": time_view(status.failing_since),
         "last_success_at": time_view(status.last_success_at),
         "next_attempt_at": time_view(status.next_attempt_at),

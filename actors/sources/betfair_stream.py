@@ -25,16 +25,6 @@ def historic(options: BetfairStreamOptions) -> BetfairSession:
     return session(options, is_historic=True)
 
 
-def given_token(options: BetfairStreamOptions) -> str | None:
-    """Give the session token that is configured."""
-    return options.session_token
-
-
-def max_subscribed(options: BetfairStreamOptions) -> int:
-    """Give how many markets the account may subscribe to."""
-    return options.max_markets
-
-
 KIND = StreamKind(
     name="betfair_stream",
     options=BetfairStreamOptions,
@@ -42,12 +32,10 @@ KIND = StreamKind(
     check=check,
     session=session,
     historic=historic,
-    given_token=given_token,
     login=login,
     keep_alive=keep_alive,
     read_token=read_token,
     names_of=names_of,
     nearest=nearest,
     read_names=read_names,
-    max_subscribed=max_subscribed,
 )

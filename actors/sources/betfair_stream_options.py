@@ -33,12 +33,10 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     login_url: str = "https://identitysso.betfair.com/api/login"
     username: Hidden | None = None
     password: Secret | None = None
-    session_token: Secret | None = None
     min_size: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
     price: Literal["best_back", "last_traded"] = "best_back"
     heartbeat_ms: Annotated[int, Meta(ge=500, le=5000)] = 5000
     conflate_ms: Annotated[int, Meta(ge=0, le=120_000)] = 0
-    max_markets: Annotated[int, Meta(ge=1, le=10_000)] = 200
 
     @property
     def silence_s(self) -> float:

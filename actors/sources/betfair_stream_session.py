@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from actors.errors import PayloadError
+from actors.errors import PayloadError, StreamError
 from actors.messages import Extract, Match, Removal
 from actors.sources.betfair_stream_market import CLOSED, Market, Names, Terms
 from actors.sources.betfair_stream_segments import MAX_MARKETS, Segments
 from actors.sources.betfair_stream_wire import Message, read_message
-from actors.streams import Reaction, StreamError
+from actors.streams import Reaction
 
 UNRELIABLE_STATUS = 503
 NEEDS_LOGIN = frozenset({"NO_SESSION", "INVALID_SESSION_INFORMATION"})

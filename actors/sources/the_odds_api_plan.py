@@ -225,6 +225,7 @@ class TheOddsApiPlan(Plan):
     def _plan_calendar(self) -> None:
         near = {Scope(sport): self._near.get(Scope(sport), ()) for sport in self._sports}
         self._calendar = self._calendar_of(near)
+        self._boost_at = (-inf, 0.0, 1.0)
 
     def _intervals_with(self, near: int, count: int) -> tuple[float, float]:
         """Give the near and the far interval on a day on which `near` of `count` sports are near once."""

@@ -6,8 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-from actors.errors import PayloadError
-from actors.streams import StreamError
+from actors.errors import PayloadError, StreamError
 from tests.support.betfair import (
     AWAY,
     DRAW,

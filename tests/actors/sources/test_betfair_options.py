@@ -207,4 +207,3 @@ def test_the_kind_is_what_its_parts_say() -> None:
         KIND.check,
         KIND.check_key,
     )
-    assert ("the-session-token", 200) == (KIND.given_token(OPTIONS), KIND.max_subscribed(OPTIONS))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from actors.errors import PayloadError
+from actors.errors import PayloadError, StreamError
 from actors.sources.betfair_stream_session import Phase
-from actors.streams import Reaction, StreamError
+from actors.streams import Reaction
 from tests.support.betfair import (
     APP_KEY,
     HOME,
