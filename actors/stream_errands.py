@@ -16,6 +16,7 @@ import anyio
 from actors.clock import Clock
 from actors.errors import PayloadError, TransportError
 from actors.streams import Request, StreamKind, StreamOptions
+from actors.transports.http import DENIED_RETRY_S
 
 NAMES_A_REQUEST = 100
 ASK_AGAIN_S = 600.0
@@ -61,11 +62,11 @@ class Errands:
         request = self._kind.login(self._options)
         if request is None:
             message = "the session token was refused, and there is no login to get another"
-            raise TransportError(message, 60.0, reason="login")
+            raise TransportError(message, DENIED_RETRY_S, reason="login")
         try:
             return self._kind.read_token(await self._ask(request))
         except PayloadError as error:
-            raise TransportError(str(error), 60.0, reason=error.reason) from error
+            raise TransportError(str(error), DENIED_RETRY_S, reason=error.reason) from error
 
     def drop_token(self) -> None:
         """Log in anew next time, if that can be done."""
@@ -119,7 +120,7 @@ class Errands:
         request = self._kind.nearest(self._options, await self.token(), count)
         if request is None:
             message = "the subscription is too large, and there is no catalogue to choose from"
-            raise TransportError(message, 60.0, reason="catalogue")
+            raise TransportError(message, DENIED_RETRY_S, reason="catalogue")
         found = list(self._kind.read_names(await self._ask(request)))[:count]
         if not found:
             raise PayloadError("the catalogue named no match", "catalogue")

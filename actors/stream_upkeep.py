@@ -15,10 +15,10 @@ from actors.stream_errands import Errands
 from actors.stream_feed import NAMES_SCOPE, StreamFeed
 from actors.stream_outlet import StreamOutlet
 from actors.streams import StreamKind, StreamOptions
+from actors.transports.http import DENIED_RETRY_S
 
 log = structlog.get_logger()
 
-DENIED_RETRY_S = 60.0
 ERRAND_RETRY_S = 5.0
 KEEP_ALIVE_S = 600.0
 NEAREST_S = 600.0

@@ -60,7 +60,7 @@ class StreamSourceActor:
         self._open_lines = open_lines or partial(
             connected, options.stream_url, options.timeout_s, options.max_line_bytes, context
         )
-        self._open_rest = open_rest or partial(RestTransport, options.timeout_s, context)
+        self._open_rest = open_rest or partial(RestTransport, options.timeout_s, context, desk.clock)
         self._backoff = Backoff(MIN_CAP_S, desk.random)
         self._is_live = False
         self._token = ""

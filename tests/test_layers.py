@@ -16,8 +16,9 @@ actors.schedule actors.set_aside actors.slices actors.snapshot actors.status act
 actors.streams
 
 actors.bus actors.mailbox actors.published actors.supervisor
-actors.transports actors.transports.headers actors.transports.inflate actors.transports.polling
-actors.transports.rest actors.transports.tls actors.transports.tls_lines actors.transports.trouble
+actors.transports actors.transports.headers actors.transports.http actors.transports.inflate
+actors.transports.polling actors.transports.rest actors.transports.tls
+actors.transports.tls_lines actors.transports.trouble
 actors.sources actors.sources.betfair_stream actors.sources.betfair_stream_market
 actors.sources.betfair_stream_options actors.sources.betfair_stream_rest
 actors.sources.betfair_stream_segments actors.sources.betfair_stream_session

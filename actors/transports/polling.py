@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 import anyio
@@ -17,16 +16,14 @@ import httpx2
 from msgspec import Struct
 
 from actors.clock import Clock
-from actors.errors import PayloadError, TransportError
-from actors.transports.headers import http_date, raw, retry_after_s
+from actors.errors import SourceError, TransportError
+from actors.transports.headers import http_date, raw
+from actors.transports.http import HttpTransport, read_within
 from actors.transports.inflate import inflated
-from actors.transports.trouble import TROUBLE, root_of
+from actors.transports.trouble import TROUBLE
 
 MAX_REDIRECTS = 3
-DENIED_RETRY_S = 60.0
 _REDIRECTS = {301, 302, 303, 307, 308}
-_DENIED = {401, 403}
-_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
 KEPT = ("date", "etag", "last-modified")
 MAX_KEPT_CHARS = 256
 MAX_EXCUSE_BYTES = 4096
@@ -81,32 +78,16 @@ class Transport(Protocol):
         ...
 
 
-class PollingTransport:
-    """One connection pool of one source; use it as an asynchronous context manager.
+class PollingTransport(HttpTransport):
+    """Asks for what a source publishes, conditionally where it can.
 
     `kept` names headers of an answer to keep, beside those that every source may need.
     """
 
     def __init__(self, limits: Limits, clock: Clock, kept: tuple[str, ...] = ()) -> None:
+        super().__init__(limits.timeout_s, clock, {"Accept-Encoding": "gzip, deflate"})
         self._limits = limits
         self._kept = {*KEPT, *kept}
-        self._clock = clock
-        # trust_env: the environment is read by settings.py alone. timeout: the total deadline is ours.
-        self._client = httpx2.AsyncClient(
-            trust_env=False,
-            timeout=None,
-            headers={"User-Agent": "oddsboard", "Accept-Encoding": "gzip, deflate"},
-        )
-
-    async def __aenter__(self) -> Self:
-        await self._client.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with anyio.move_on_after(1, shield=True):
-            await self._client.__aexit__(kind, error, trace)
 
     async def fetch(self, url: str, validators: Validators) -> Fetched | NotModified:
         """Get `url`, conditionally where there are validators; without any, never gives NotModified.
@@ -114,17 +95,8 @@ class PollingTransport:
         Raises: TransportError for no connection, no whole answer in time, a wrong status, too many
         bytes or a redirect to elsewhere; PayloadError for content that cannot be inflated.
         """
-        self._client.cookies.clear()  # nobody is known here from one poll to the next
-        try:
-            with anyio.fail_after(self._limits.timeout_s):
-                return await self._follow(url, validators, self._clock.now().mono)
-        except TimeoutError as error:
-            message = f"no whole answer within {self._limits.timeout_s:g} s"
-            raise TransportError(message, reason="timeout") from error
-        except TROUBLE as error:
-            is_sent = not isinstance(error, _NEVER_SENT)
-            message = f"{type(error).__name__}: {root_of(error)}"
-            raise TransportError(message, reason="connection", is_sent=is_sent) from error
+        with self._request():
+            return await self._follow(url, validators, self._clock.now().mono)
 
     async def _follow(self, url: str, validators: Validators, asked_mono: float) -> Fetched | NotModified:
         for _ in range(MAX_REDIRECTS + 1):
@@ -142,7 +114,7 @@ class PollingTransport:
         if response.status_code == httpx2.codes.NOT_MODIFIED and validators != Validators():
             return NotModified(asked_mono, self._headers(response))
         if response.status_code != httpx2.codes.OK:
-            raise await self._refusal(response)
+            raise self._refusal(response, self._headers(response), await _excuse(response))
         wire = await self._wire_body(response)
         body = inflated(wire, response.headers.get("content-encoding", ""), self._limits.max_inflated_bytes)
         last_modified = raw(response, b"last-modified")
@@ -169,39 +141,16 @@ class PollingTransport:
         if re.fullmatch("[0-9]{1,18}", announced) and int(announced) > limit:
             message = f"the answer announces {announced} bytes, at most {limit} are allowed"
             raise TransportError(message, reason="too_big")
-        body = bytearray()
-        async for part in response.aiter_raw():
-            body += part
-            if len(body) > limit:
-                raise TransportError(f"the answer exceeds {limit} bytes", reason="too_big")
-        return bytes(body)
-
-    async def _refusal(self, response: httpx2.Response) -> TransportError:
-        status = response.status_code
-        retry_after = retry_after_s(response.headers.get("retry-after"), self._clock.now().wall)
-        if status in _DENIED:
-            retry_after = max(retry_after or 0.0, DENIED_RETRY_S)
-        return TransportError(
-            f"status was {status}, must be 200",
-            retry_after,
-            reason=f"status_{status}",
-            status=status,
-            headers=self._headers(response),
-            body=await _excuse(response),
-        )
+        return await read_within(response.aiter_raw(), limit)
 
 
 async def _excuse(response: httpx2.Response) -> bytes:
     """Read what a refusal says of itself, as far as it is short and comes soon."""
-    body = b""
     try:
         with anyio.move_on_after(EXCUSE_WITHIN_S):
-            async for part in response.aiter_raw():
-                body += part
-                if len(body) > MAX_EXCUSE_BYTES:
-                    return b""
+            body = await read_within(response.aiter_raw(), MAX_EXCUSE_BYTES)
             return inflated(body, response.headers.get("content-encoding", ""), MAX_EXCUSE_BYTES)
-    except (*TROUBLE, PayloadError):
+    except (*TROUBLE, SourceError):
         pass  # the status and its headers are what counts
     return b""
 
