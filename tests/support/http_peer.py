@@ -148,6 +148,11 @@ def _read(connection: socket.socket) -> Asked | None:
         if not part:
             return None
         data += part
-    request, *lines = data.partition(b"\r\n\r\n")[0].decode("latin-1").split("\r\n")
+    head, _, body = data.partition(b"\r\n\r\n")
+    request, *lines = head.decode("latin-1").split("\r\n")
     pairs = (line.partition(":") for line in lines)
-    return Asked(request.split(" ")[1], {name.lower(): value.strip() for name, _, value in pairs})
+    headers = {name.lower(): value.strip() for name, _, value in pairs}
+    left = int(headers.get("content-length", "0")) - len(body)
+    while left > 0:  # a body left unread would make the close a reset
+        left -= len(connection.recv(left)) or left
+    return Asked(request.split(" ")[1], headers)
