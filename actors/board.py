@@ -157,6 +157,12 @@ class Board:
         return msgspec.structs.replace(book, v1_version=version, v2_version=version)
 
 
+def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:
+    """Tell whether anything in `snapshot` is stale or past its time at `now`."""
+    last_start = now.wall - rules.expire_after_kickoff_s
+    return snapshot.valid_until <= now.mono or snapshot.first_start <= last_start
+
+
 def _named(entry: Entry | None) -> Entry | None:
     return entry if entry is not None and entry.is_named else None
 

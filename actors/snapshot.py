@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -116,3 +117,15 @@ class Snapshot(Struct, frozen=True, eq=False):
         """Tell whether that very list is on the board, believed and not withdrawn."""
         state = self.books[bookmaker].lists.get(scope)
         return state is not None and state.list_id == list_id and not (state.withdrawn or state.doubted)
+
+
+class Readable(Protocol):
+    """Where the newest snapshot is read."""
+
+    def read(self) -> Snapshot:
+        """Give it, with nothing in it that is past its time; does not wait."""
+        ...
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        """Tell whether nothing in `snapshot`, which was read earlier, is past its time by now."""
+        ...

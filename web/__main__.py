@@ -89,7 +89,7 @@ def _serve(settings: Settings, bind: str | None) -> Exit:
 async def _run_service(settings: Settings, sock: socket.socket) -> Exit:
     clock = SystemClock()
     system = System(settings, clock, Random())
-    app = create_app(system.published.read, system.status, system.status.names, clock)
+    app = create_app(system.published, system.status, system.status.names, clock)
     announce = partial(_announce, system.status, url=address_of(sock))
     drain_s = settings.server.drain_s
     life = Life(system.supervisor, app, sock, system.status, drain_s, announce, end_for_certain)
@@ -122,7 +122,7 @@ def _replay(sources: tuple[RecordedSource, ...], speed: float, bind: str) -> Exi
 async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: socket.socket) -> Exit:
     replay = Replay(sources, speed, SystemClock())
     status, playback = replay.status, replay.playback
-    app = create_app(lambda: playback.snapshot, status, status.names, playback)
+    app = create_app(playback, status, status.names, playback)
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
     return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, end_for_certain).run()
 

@@ -11,7 +11,7 @@ from quart import Blueprint, Response
 from actors.messages import BookmakerId
 from web.negotiation import has_already
 from web.odds import PATHS
-from web.requests import header
+from web.prepared import header
 from web.schemas import Capabilities
 
 API_VERSION = "2.0"

@@ -243,7 +243,7 @@ async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple
     replay = Replay(open_sources(path, kind_named), speed, VirtualClock())
     playback, status = replay.playback, replay.status
     seen: dict[int, bytes] = {}
-    app = create_app(lambda: playback.snapshot, status, status.names, playback)
+    app = create_app(playback, status, status.names, playback)
     client = app.test_client()
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)

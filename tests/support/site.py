@@ -6,7 +6,7 @@ It runs in the test's own event loop, on a clock that stands where the test puts
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from actors.board import Board, BoardRules
 from actors.messages import Batch, BookmakerId, Match, SourceName
 from actors.published import Published
 from actors.slices import finish
-from actors.snapshot import Snapshot
+from actors.snapshot import Readable, Snapshot
 from actors.status import (
     ActorState,
     ActorStatus,
@@ -127,15 +127,18 @@ def parsed(received: bytes) -> Answered:
 
 @contextlib.asynccontextmanager
 async def open_site(
-    read: Callable[[], Snapshot] | None = None, names: Mapping[BookmakerId, str] = NAMES
+    board: Readable | None = None,
+    names: Mapping[BookmakerId, str] = NAMES,
+    *,
+    is_layered: bool = True,
 ) -> AsyncIterator[Site]:
-    """Serve an empty board of `names` while the block runs; `read` replaces how it is read."""
+    """Serve an empty board of `names` while the block runs; `board` replaces how it is read."""
     clock = ManualClock()
     published = Published(Snapshot.empty(FIRST_VERSION, tuple(names)), BoardRules(), clock)
     status = _status(names, clock.now().wall)
     sock, stop = listen("127.0.0.1", 0), anyio.Event()
     base = address_of(sock)
-    app = create_app(read or published.read, status, names, clock)
+    app = create_app(board or published, status, names, clock, is_layered=is_layered)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)
         try:

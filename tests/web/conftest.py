@@ -10,10 +10,10 @@ from tests.support.builders import match
 from tests.support.site import Site, open_site
 
 
-@pytest.fixture
-async def empty_site() -> AsyncIterator[Site]:
-    """Give a front end whose bookmakers have not said anything yet."""
-    async with open_site() as one:
+@pytest.fixture(params=["layer", "quart"])
+async def empty_site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
+    """Give a front end whose bookmakers have not said anything yet, with the layer and without."""
+    async with open_site(is_layered=request.param == "layer") as one:
         yield one
 
 
