@@ -9,11 +9,11 @@ call that nothing else can interrupt.
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterable, Sequence
 
 from actors.slices import Steps
-from web.checksums import Checksum
-from web.segments import COMMA, Run, stored
+from web.segments import STORED_COMMA, Run, stored
 
 PART_BYTES = 2**22
 """Bytes from which on a body is cut: some two milliseconds to join, one message for most boards."""
@@ -33,17 +33,16 @@ def plain_body(version: int, count: int, runs: Sequence[Run]) -> Steps[tuple[byt
 def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Steps[tuple[bytes, ...]]:
     """Give the same compressed, in parts."""
     head, tail = _head(version), _tail(count)
-    checksum = Checksum.of(head)
-    pieces = [_GZIP_HEADER + stored(head)]
+    pieces, crc, length = [_GZIP_HEADER + stored(head)], zlib.crc32(head), len(head) + len(tail)
     for place, run in enumerate(_shown(runs)):
+        if place:
+            pieces.append(STORED_COMMA)
+            crc, length = zlib.crc32(b",", crc), length + 1
         packed = yield from run.packed()
-        for one in (COMMA, packed) if place else (packed,):
-            pieces.append(one.deflated)
-            checksum = checksum.then(one.checksum)
-    checksum = checksum.then(Checksum.of(tail))
-    pieces.append(stored(tail, last=True))
-    pieces.append(struct.pack("<II", checksum.crc, checksum.length & 0xFFFFFFFF))
-    return (yield from _parts(pieces))
+        pieces.append(packed.deflated)
+        crc, length = packed.checksum.after(crc), length + packed.checksum.length
+    trailer = struct.pack("<II", zlib.crc32(tail, crc), length & 0xFFFFFFFF)
+    return (yield from _parts([*pieces, stored(tail, last=True), trailer]))
 
 
 def _shown(runs: Iterable[Run]) -> list[Run]:

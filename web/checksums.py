@@ -26,18 +26,16 @@ class Checksum(Struct, frozen=True):
     @classmethod
     def of(cls, data: bytes) -> Checksum:
         """Read `data` and give its checksum."""
-        return cls(zlib.crc32(data), len(data), _factor(len(data)))
+        return cls.known(zlib.crc32(data), len(data))
 
-    def then(self, other: Checksum) -> Checksum:
-        """Give the checksum of these bytes followed by those of `other`."""
-        return Checksum(
-            _product(other.factor, self.crc) ^ other.crc,
-            self.length + other.length,
-            _product(self.factor, other.factor),
-        )
+    @classmethod
+    def known(cls, crc: int, length: int) -> Checksum:
+        """Give the checksum of bytes whose CRC-32 and length are known."""
+        return cls(crc, length, _factor(length))
 
-
-NOTHING = Checksum(0, 0, _ONE)
+    def after(self, crc: int) -> int:
+        """Give the CRC-32 of bytes whose own is `crc`, followed by these."""
+        return _product(self.factor, crc) ^ self.crc
 
 
 def _product(a: int, b: int) -> int:

@@ -69,12 +69,15 @@ class Run:
     def packed(self) -> Steps[Packed]:
         """Give all segments, commas between them, as one; there must be one at least. In slices."""
         if self._packed is None:
-            checksum = self.segments[0].packed.checksum
+            first = self.segments[0].packed.checksum
+            crc, length = first.crc, first.length
             for segment in self.segments[1:]:
                 yield
-                checksum = checksum.then(COMMA.checksum).then(segment.packed.checksum)
-            deflated = COMMA.deflated.join([segment.packed.deflated for segment in self.segments])
-            self._packed = Packed(deflated, checksum)
+                checksum = segment.packed.checksum
+                crc = checksum.after(zlib.crc32(b",", crc))
+                length += 1 + checksum.length
+            deflated = STORED_COMMA.join([segment.packed.deflated for segment in self.segments])
+            self._packed = Packed(deflated, Checksum.known(crc, length))
         return self._packed
 
 
@@ -122,7 +125,7 @@ def stored(data: bytes, *, last: bool = False) -> bytes:
     return struct.pack("<BHH", last, len(data), len(data) ^ 0xFFFF) + data
 
 
-COMMA = Packed(stored(b","), Checksum.of(b","))
+STORED_COMMA = stored(b",")
 _GONE = Run((), ())
 
 
