@@ -17,11 +17,11 @@ _ONE = 1 << 31  # x to the power of 0: the highest bit is the lowest power
 
 
 class Checksum(Struct, frozen=True):
-    """The CRC-32 of some bytes, their length, and the factor that appending them multiplies by."""
+    """The CRC-32 of some bytes, their length, and the 16 multiples of the factor for appending them."""
 
     crc: int
     length: int
-    factor: int
+    multiples: tuple[int, ...]
 
     @classmethod
     def of(cls, data: bytes) -> Checksum:
@@ -31,11 +31,30 @@ class Checksum(Struct, frozen=True):
     @classmethod
     def known(cls, crc: int, length: int) -> Checksum:
         """Give the checksum of bytes whose CRC-32 and length are known."""
-        return cls(crc, length, _factor(length))
+        return cls(crc, length, _multiples(_factor(length)))
 
     def after(self, crc: int) -> int:
-        """Give the CRC-32 of bytes whose own is `crc`, followed by these."""
-        return _product(self.factor, crc) ^ self.crc
+        """Give the CRC-32 of bytes whose own is `crc`, followed by these: a product, four bits a step."""
+        multiples, product = self.multiples, 0
+        for at in _NIBBLES:
+            product = product >> 4 ^ _CARRIED[product & 15] ^ multiples[crc >> at & 15]
+        return product ^ self.crc
+
+
+def _times_x(polynomial: int) -> int:
+    return polynomial >> 1 ^ _POLYNOMIAL if polynomial & 1 else polynomial >> 1
+
+
+def _multiples(factor: int) -> tuple[int, ...]:
+    """Give `factor` times each polynomial of four bits, the highest bit being the lowest power."""
+    two = _times_x(factor)
+    three = _times_x(two)
+    four = _times_x(three)
+    bits = (four, three, two, factor)
+    result = [0]
+    for bit in bits:
+        result += [bit ^ one for one in result]
+    return tuple(result)
 
 
 def _product(a: int, b: int) -> int:
@@ -47,17 +66,28 @@ def _product(a: int, b: int) -> int:
             product ^= b
             a ^= bit
         bit >>= 1
-        b = b >> 1 ^ _POLYNOMIAL if b & 1 else b >> 1
+        b = _times_x(b)
     return product
+
+
+@lru_cache(maxsize=64)
+def _squared(times: int) -> int:
+    """Give x to the power of 8, squared that many times."""
+    if not times:
+        return 1 << 23
+    return _product(_squared(times - 1), _squared(times - 1))
 
 
 @lru_cache(maxsize=4096)
 def _factor(length: int) -> int:
-    """Give x to the power of 8 times `length`, by squaring."""
-    power, factor = 1 << 23, _ONE  # x to the power of 8
-    while length:
-        if length & 1:
-            factor = _product(power, factor)
-        power = _product(power, power)
-        length >>= 1
+    """Give x to the power of 8 times `length`."""
+    factor = _ONE
+    for times in range(length.bit_length()):
+        if length >> times & 1:
+            factor = _product(factor, _squared(times))
     return factor
+
+
+_NIBBLES = range(0, 32, 4)
+_CARRIED = tuple(_times_x(_times_x(_times_x(_times_x(low)))) for low in range(16))
+"""What the four bits that leave a polynomial at its end become when it is multiplied by x four times."""
