@@ -37,8 +37,8 @@ actors.plugins
 actors.descriptions actors.recorder actors.replay actors.settings actors.system
 
 web web.answers web.app web.bodies web.capabilities web.checksums web.guard web.layer web.lifecycle
-web.negotiation web.odds web.prepared web.probes web.problems web.recording web.requests web.schemas
-web.segments web.server web.views
+web.negotiation web.odds web.other_server web.prepared web.probes web.problems web.recording
+web.requests web.schemas web.segments web.server web.views
 
 web.__main__
 """
@@ -58,7 +58,7 @@ CONNECTING = {
     *("connect_tcp", "connect_unix", "create_connection", "create_datagram_endpoint", "create_server"),
     *("create_tcp_listener", "create_udp_socket", "getaddrinfo", "open_connection", "start_server"),
 }
-LISTENING = {"web.__main__", "web.lifecycle", "web.server"}
+LISTENING = {"web.__main__", "web.lifecycle", "web.other_server", "web.server"}
 """They own the listening socket."""
 
 

@@ -29,7 +29,7 @@ from actors.status import (
 from tests.support.builders import batch
 from tests.support.virtual import ManualClock
 from web.app import create_app
-from web.server import address_of, listen, serve
+from web.server import Serve, address_of, listen, serve
 
 FIRST_VERSION = 5000
 NAMES = {
@@ -131,6 +131,7 @@ async def open_site(
     names: Mapping[BookmakerId, str] = NAMES,
     *,
     is_layered: bool = True,
+    serve: Serve = serve,
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` while the block runs; `board` replaces how it is read."""
     clock = ManualClock()
