@@ -16,7 +16,7 @@ from actors.clock import Clock
 from actors.snapshot import Book, Snapshot
 from actors.status import BookmakerState, BookmakerStatus, ServiceStatus
 from web.requests import HttpCounters
-from web.views import actor_view, bookmaker_view, source_view, time_view
+from web.views import actor_view, bookmaker_view, meter_view, source_view, time_view
 
 MAX_TURN_AGE_S = 10.0
 
@@ -63,8 +63,8 @@ class _Probes:
         return _json({"status": overall, "checks": checks}, ok=overall != "fail")
 
     async def monitor(self) -> Response:
-        status, snapshot = self._status, self._read()
-        status.observe(snapshot, self._clock.now())
+        status, snapshot, now = self._status, self._read(), self._clock.now()
+        status.observe(snapshot, now)
         books = snapshot.books
         return _json(
             {
@@ -73,7 +73,9 @@ class _Probes:
                 "version": snapshot.version,
                 "actors": [actor_view(actor) for actor in status.actors.values()],
                 "sources": [source_view(source) for source in status.sources.values()],
-                "bookmakers": [bookmaker_view(one, books[one.id]) for one in status.bookmakers.values()],
+                "bookmakers": [
+                    bookmaker_view(one, books[one.id], now.mono) for one in status.bookmakers.values()
+                ],
             }
         )
 
@@ -115,6 +117,7 @@ def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, 
         "uptime_s": round(clock.now().wall - status.started_at, 3),
         "matches": sum(book.count for book in snapshot.books.values()),
         "commits": snapshot.version - board.first_version,
+        "commit_ms": meter_view(board.commits, clock.now().mono),
         "batches": dict(board.verdicts),
         "batches_dropped": board.dropped,
         "batches_received": board.received(),
