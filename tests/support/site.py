@@ -147,7 +147,7 @@ async def open_site(
     """Serve an empty board of `names` while the block runs; `read` replaces how it is read."""
     clock = ManualClock()
     published = Published(Snapshot.empty(FIRST_VERSION, tuple(names)), BoardRules(), clock, limits)
-    status = _status(names, clock.now().wall)
+    status = site_status(names, clock.now().wall)
     sock, stop = listen("127.0.0.1", 0), anyio.Event()
     base = address_of(sock)
     audience = Audience(published.history, MAX_STREAMS)
@@ -163,7 +163,8 @@ async def open_site(
             stop.set()
 
 
-def _status(names: Mapping[BookmakerId, str], now: float) -> ServiceStatus:
+def site_status(names: Mapping[BookmakerId, str], now: float) -> ServiceStatus:
+    """Open the records of a service with one source for all of these bookmakers."""
     board = BoardStatus(ActorStatus("aggregator"))
     source = SourceStatus(SOURCE, "scripted", is_simulated=False, actor=ActorStatus(f"source:{SOURCE}"))
     bookmakers = {
