@@ -10,10 +10,10 @@ LAYERS = """
 actors actors.messages actors.errors actors.clock
 
 actors.backoff actors.blocks actors.board actors.board_edges actors.chunks actors.conflation
-actors.historic actors.integrity actors.iso_time actors.kinds actors.listing actors.logs actors.offers
-actors.options actors.plan actors.playback actors.recorded actors.recorded_offers actors.recording
-actors.schedule actors.set_aside actors.slices actors.snapshot actors.status actors.stream_feed
-actors.streams
+actors.departures actors.historic actors.history actors.integrity actors.iso_time actors.kinds
+actors.latency actors.listing actors.logs actors.offers actors.options actors.plan actors.playback
+actors.recorded actors.recorded_offers actors.recording actors.schedule actors.set_aside actors.slices
+actors.snapshot actors.status actors.stream_feed actors.streams
 
 actors.bus actors.mailbox actors.published actors.supervisor
 actors.transports actors.transports.headers actors.transports.http actors.transports.inflate
@@ -36,9 +36,10 @@ actors.plugins
 
 actors.descriptions actors.recorder actors.replay actors.settings actors.system
 
-web web.answers web.app web.bodies web.capabilities web.checksums web.guard web.layer web.lifecycle
-web.negotiation web.odds web.other_server web.prepared web.probes web.problems web.recording
-web.requests web.schemas web.segments web.server web.views
+web web.answers web.app web.audience web.bodies web.capabilities web.changes web.checksums web.frames
+web.guard web.layer web.lifecycle web.live web.negotiation web.odds web.other_server web.parameters
+web.prepared web.probes web.problems web.recording web.requests web.schemas web.segments web.server
+web.stream web.views
 
 web.__main__
 """
@@ -47,7 +48,8 @@ web.__main__
 HEIGHT = {module: height for height, layer in enumerate(LAYERS.split("\n\n")) for module in layer.split()}
 
 SEEN_BY_THE_WEB = {
-    f"actors.{name}" for name in ("messages", "errors", "clock", "slices", "snapshot", "status")
+    f"actors.{name}"
+    for name in ("messages", "errors", "clock", "history", "latency", "slices", "snapshot", "status")
 }
 
 NETWORK = {

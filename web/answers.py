@@ -22,6 +22,8 @@ from web.problems import Problem
 from web.segments import Api, Run, Segments
 
 RETRY_AFTER_S = 5
+SUCCESSOR = '</api/v2/odds>; rel="successor-version"'
+"""The Link header of version 1 (RFC 5829): what to move to."""
 
 
 class View(Struct, frozen=True):
@@ -61,6 +63,15 @@ class Answers:
             made = await self._made(page, coding, snapshot)
             if self._board.is_valid(snapshot):  # else something was due while the body was made
                 return made
+
+    async def listed(self, view: View) -> tuple[int, tuple[bytes, ...]]:
+        """Give the version of `view` and its list as JSON in parts, whether or not anybody is serving."""
+        while True:
+            snapshot = self._board.read()
+            page = self._page(view, snapshot)
+            made = await self._made(page, Coding.IDENTITY, snapshot)
+            if self._board.is_valid(snapshot):
+                return page.version, made.parts
 
     def _page(self, view: View, snapshot: Snapshot) -> _Page:
         if snapshot is not self._snapshot:
@@ -113,7 +124,8 @@ class _Page:
         self.ready: dict[Coding, Prepared] = {}
 
     def headers(self, coding: Coding) -> dict[str, str]:
-        return {"ETag": self.etags[coding], "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
+        headers = {"ETag": self.etags[coding], "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
+        return headers | {"Link": SUCCESSOR} if self.view.api is Api.V1 else headers
 
     def still_shows(self, snapshot: Snapshot) -> bool:
         self.is_serving = _is_serving(self.view, snapshot)

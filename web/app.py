@@ -10,10 +10,14 @@ from actors.clock import Clock
 from actors.messages import BookmakerId
 from actors.snapshot import Readable
 from actors.status import ServiceStatus
-from web import capabilities, odds, probes, problems, requests
+from web import capabilities, changes, odds, probes, problems, requests, stream
 from web.answers import Answers
+from web.audience import Audience
+from web.frames import Frames
 from web.guard import Guard
 from web.layer import Layer
+from web.live import Live
+from web.stream import Stream
 
 
 def create_app(
@@ -21,27 +25,31 @@ def create_app(
     status: ServiceStatus,
     names: Mapping[BookmakerId, str],
     clock: Clock,
+    audience: Audience,
     *,
     is_layered: bool = True,
 ) -> Quart:
     """Make the application.
 
     `board` is what is shown, `names` are the bookmakers' display names in the order of the
-    configuration. Without `is_layered` Quart answers everything by itself, and in the same way.
+    configuration, `audience` are the clients that wait for changes. Without `is_layered` Quart answers
+    all but the stream by itself, and in the same way.
     """
     app = Quart("oddsboard", static_folder=None)
     app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
     app.url_map.merge_slashes = False  # paths are exact: no redirect to a similar one
-    counters, answers = requests.HttpCounters(), Answers(board, names)
+    counters, answers = requests.HttpCounters(lambda: len(audience)), Answers(board, names)
     requests.install(app, counters)
     problems.install(app)
+    live = Live(board.read, names, audience, Frames(audience.history, names, answers))
     probing = probes.probes(board, status, counters, clock)
     app.register_blueprint(odds.blueprint(answers, names))
+    app.register_blueprint(changes.blueprint(live))
+    app.register_blueprint(stream.blueprint())
     app.register_blueprint(probes.blueprint(probing))
     endpoints = {"/api/capabilities", *(rule.rule for rule in app.url_map.iter_rules())}
     app.register_blueprint(capabilities.blueprint(sorted(endpoints), names))
-    app.asgi_app = Guard(app.asgi_app)  # type: ignore[method-assign]  # as Quart documents for middleware
-    if is_layered:
-        handlers = odds.handlers(answers, names) | probes.handlers(probing)
-        app.asgi_app = Layer(app.asgi_app, handlers, counters)  # type: ignore[method-assign]
+    inner = Guard(Stream(app.asgi_app, live, counters))
+    handlers = odds.handlers(answers, names) | probes.handlers(probing) if is_layered else {}
+    app.asgi_app = Layer(inner, handlers, counters)  # type: ignore[method-assign]  # as Quart documents
     return app

@@ -20,7 +20,7 @@ from actors.snapshot import Snapshot
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0
 from web import prepared
-from web.answers import Answers, View
+from web.answers import SUCCESSOR, Answers, View
 from web.prepared import Prepared
 from web.problems import Problem
 from web.segments import Api
@@ -107,6 +107,7 @@ async def test_the_first_answer_is_whole(api: Api) -> None:
         "cache-control": "no-cache",
         "content-type": "application/json",
         "content-length": str(len(answer.body)),
+        **({"link": SUCCESSOR} if api is Api.V1 else {}),
     } == answer.headers
     assert 101 == json.loads(answer.body)["version"]
 
@@ -152,6 +153,7 @@ async def test_304_repeats_the_headers_of_the_cache_and_has_no_body() -> None:
         "etag": '"101-gzip"',
         "vary": "Accept-Encoding",
         "cache-control": "no-cache",
+        "link": SUCCESSOR,
     } == answer.headers
 
 
