@@ -26,7 +26,8 @@ actors.sources.betfair_stream_wire
 actors.sources.football_data actors.sources.football_data_rows actors.sources.football_data_text
 actors.sources.replay
 actors.sources.simulated actors.sources.simulated_prices actors.sources.simulated_world
-actors.sources.the_odds_api actors.sources.the_odds_api_answers actors.sources.the_odds_api_budget
+actors.sources.the_odds_api actors.sources.the_odds_api_answers actors.sources.the_odds_api_blocks
+actors.sources.the_odds_api_budget actors.sources.the_odds_api_parts
 actors.sources.the_odds_api_options actors.sources.the_odds_api_plan actors.sources.the_odds_api_wire
 
 actors.aggregator actors.bookmaker actors.desk actors.offering actors.source
