@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
+from itertools import islice
 from math import isfinite
 
 import msgspec
@@ -70,9 +71,9 @@ def admit(batch: Batch, bounds: Bounds) -> Steps[Admission]:
     unread = {removal.source_match_id for removal in batch.removals}
     removed = {removal.source_match_id: removal for removal in batch.removals}
     rejected = Counter(removal.reason for removal in batch.removals if removal.reason in _REASONS)
-    for at in range(0, len(batch.matches), SLICE):
+    rest = iter(batch.matches)
+    while part := list(islice(rest, SLICE)):
         yield
-        part = batch.matches[at : at + SLICE]
         is_plain = _are_plain(part)
         for match in part:
             match_id = match.source_match_id
