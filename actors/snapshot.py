@@ -62,13 +62,10 @@ class Chunk(Struct, frozen=True, eq=False, weakref=True):
     @classmethod
     def of(cls, entries: tuple[Entry, ...]) -> Chunk:
         """Make a chunk of `entries`, which must be in order and at least one."""
-        starts = [entry.match.start_time for entry in entries]
-        return cls(
-            entries,
-            entries[0].match.source_match_id,
-            sum([entry.is_named for entry in entries]),  # lists: this is done for every changed chunk
-            min([start for start in starts if start is not None], default=inf),
-        )
+        matches = [entry.match for entry in entries]  # lists: this is done for every changed chunk
+        starts = [match.start_time for match in matches if match.start_time is not None]
+        named = [match for match in matches if match.home and match.away]
+        return cls(entries, matches[0].source_match_id, len(named), min(starts, default=inf))
 
 
 class ListState(Struct, frozen=True):

@@ -10,10 +10,10 @@ LAYERS = """
 actors actors.messages actors.errors actors.clock
 
 actors.backoff actors.blocks actors.board actors.board_edges actors.chunks actors.conflation
-actors.departures actors.historic actors.history actors.integrity actors.iso_time actors.kinds
-actors.latency actors.listing actors.logs actors.offers actors.options actors.plan actors.playback
-actors.recorded actors.recorded_offers actors.recording actors.schedule actors.set_aside actors.slices
-actors.snapshot actors.status actors.stream_feed actors.streams
+actors.departures actors.doubts actors.historic actors.history actors.integrity actors.iso_time
+actors.kinds actors.latency actors.listing actors.logs actors.memo actors.offers actors.options
+actors.plan actors.playback actors.recorded actors.recorded_offers actors.recording actors.schedule
+actors.set_aside actors.slices actors.snapshot actors.status actors.stream_feed actors.streams
 
 actors.bus actors.mailbox actors.published actors.supervisor
 actors.transports actors.transports.headers actors.transports.http actors.transports.inflate
@@ -23,9 +23,11 @@ actors.sources actors.sources.betfair_stream actors.sources.betfair_stream_marke
 actors.sources.betfair_stream_options actors.sources.betfair_stream_rest
 actors.sources.betfair_stream_segments actors.sources.betfair_stream_session
 actors.sources.betfair_stream_wire
-actors.sources.football_data actors.sources.football_data_rows actors.sources.replay
+actors.sources.football_data actors.sources.football_data_rows actors.sources.football_data_text
+actors.sources.replay
 actors.sources.simulated actors.sources.simulated_prices actors.sources.simulated_world
-actors.sources.the_odds_api actors.sources.the_odds_api_answers actors.sources.the_odds_api_budget
+actors.sources.the_odds_api actors.sources.the_odds_api_answers actors.sources.the_odds_api_blocks
+actors.sources.the_odds_api_budget actors.sources.the_odds_api_parts
 actors.sources.the_odds_api_options actors.sources.the_odds_api_plan actors.sources.the_odds_api_wire
 
 actors.aggregator actors.bookmaker actors.desk actors.offering actors.source
