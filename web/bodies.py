@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 from actors.slices import Steps
 from web.segments import STORED_COMMA, Run, stored
 
-PART_BYTES = 2**22
-"""Bytes from which on a body is cut: some two milliseconds to join, one message for most boards."""
+PART_BYTES = 2**21
+"""Bytes from which on a body is cut: below a millisecond to join, one message for most boards."""
 
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
 
@@ -61,9 +61,10 @@ def _parts(pieces: Iterable[bytes]) -> Steps[tuple[bytes, ...]]:
         waiting.append(piece)
         size += len(piece)
         if size >= PART_BYTES:
+            yield
             parts.append(b"".join(waiting))
             waiting, size = [], 0
-            yield
+    yield
     return (*parts, b"".join(waiting))
 
 

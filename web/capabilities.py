@@ -14,7 +14,7 @@ from web.negotiation import has_already
 from web.prepared import header
 from web.schemas import Capabilities
 
-API_VERSION = "2.0"
+API_VERSION = "2.1"
 MAX_AGE_S = 300
 
 

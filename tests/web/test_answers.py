@@ -7,6 +7,7 @@ import gzip
 import json
 import sys
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
@@ -274,24 +275,39 @@ async def test_one_request_makes_a_body_for_all_that_wait(coding: str | None) ->
     assert (20, 1) == (len(answers), len({id(one) for one in answers}))
 
 
+class _Interrupting(dict[BookmakerId, str]):
+    """Names that call `interrupt` when they are first needed: in the middle of making a body."""
+
+    def __init__(self, interrupt: Callable[[], None]) -> None:
+        super().__init__(NAMES)
+        self._interrupt = iter([interrupt])
+
+    def __getitem__(self, bookmaker: BookmakerId) -> str:
+        next(self._interrupt, lambda: None)()
+        return super().__getitem__(bookmaker)
+
+
 async def test_one_who_leaves_does_not_keep_the_others_from_their_body() -> None:
     """The request that makes a body is cancelled half-way, and one that waits makes it."""
-    desk, answers = _Desk(), list[Prepared]()
-    desk.board.snapshot = MANY
+    asked, answered = list[str](), list[str]()
+    leaver = anyio.CancelScope()
+    large = _after(EMPTY, batch([match(f"{number:05}") for number in range(20_000)], bookmaker="cedar"))
+    answers = Answers(_Board(large), _Interrupting(leaver.cancel))
 
-    async def ask() -> None:
-        answers.append(await desk.answers.answer(View(Api.V1), None, "gzip"))
+    async def ask(who: str) -> None:
+        asked.append(who)
+        await answers.answer(View(Api.V1), None, "gzip")
+        answered.append(who)
 
-    async with anyio.create_task_group() as staying:
-        async with anyio.create_task_group() as leaving:
-            leaving.start_soon(ask)
-            await anyio.lowlevel.checkpoint()
-            staying.start_soon(ask)
-            await anyio.lowlevel.checkpoint()
-            leaving.cancel_scope.cancel()
-        assert [] == answers
+    async def leave() -> None:
+        with leaver:
+            await ask("leaver")
 
-    assert [200] == [one.status for one in answers]
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(leave)
+        tasks.start_soon(ask, "stayer")
+
+    assert (["leaver", "stayer"], ["stayer"]) == (asked, answered)
 
 
 async def test_what_falls_due_while_a_body_is_made_is_not_in_it() -> None:

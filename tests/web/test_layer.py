@@ -98,10 +98,9 @@ async def test_each_answer_is_logged_at_debug(*, is_layered: bool) -> None:
 
 
 async def test_a_client_that_leaves_in_the_middle_of_a_large_body_hurts_nobody(
-    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The parts that it does not take are dropped, without an error, and the next is served."""
-    monkeypatch.setattr("web.bodies.PART_BYTES", 10_000)
     site.publish("alder", *(match(f"{number:05}") for number in range(20_000)))
     await site.get("/api/v2/odds")
     port = int(site.base.rpartition(":")[2])

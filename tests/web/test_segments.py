@@ -19,7 +19,7 @@ from actors.slices import finish
 from actors.snapshot import Book, Chunk, Entry
 from tests.support.builders import SCOPE, match
 from tests.support.virtual import WALL_0
-from web.bodies import gzip_body, plain_body
+from web.bodies import PART_BYTES, gzip_body, plain_body
 from web.schemas import match_v1, match_v2
 from web.segments import RUN, Api, Run, Segment, Segments
 
@@ -194,22 +194,20 @@ def test_forgetting_keeps_the_runs_that_still_hold() -> None:
     assert [True, False] == [old is new for old, new in zip(before, after, strict=True)]
 
 
-def test_a_large_body_comes_in_parts_and_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_body_comes_in_parts_and_in_steps() -> None:
     """One step a segment while they are made, and parts of limited size, that together are the body."""
-    monkeypatch.setattr("web.bodies.PART_BYTES", 1000)
     segments = Segments()
-    chunks = tuple(_chunk([match(f"{at:04}")]) for at in range(100))
+    chunks = tuple(_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100))
 
     made = list(segments.runs(Api.V2, ALDER, Book(1, 1, chunks), "Alder"))
     runs = _runs(segments, Api.V2, chunks, "Alder")
-    parts = finish(plain_body(1, 100, runs))
-    steps = sum(1 for _ in gzip_body(1, 100, runs))
+    parts = finish(plain_body(1, 20_000, runs))
+    steps = sum(1 for _ in gzip_body(1, 20_000, runs))
 
-    assert len(made) == 100
-    assert len(parts) > 10
-    assert max(map(len, parts)) < 2000
+    assert (100, 3) == (len(made), len(parts))
+    assert max(map(len, parts)) < PART_BYTES + 200 * 400
     assert steps >= 96
-    assert 100 == len(json.loads(b"".join(parts))["matches"])
+    assert 20_000 == len(json.loads(b"".join(parts))["matches"])
 
 
 def _is_remembered(segment: Segment) -> bool:
