@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.support.recordings import FOLDER, are_there
 
@@ -20,7 +21,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to run without recordings where they are required."""
+    """Refuse to run without recordings where they are required; let no test depend on the time it takes."""
+    settings.register_profile("timeless", deadline=None)
+    settings.load_profile("timeless")
     config.stash[_left_out] = {}
     if config.getoption("--require-recordings") and not are_there():
         raise pytest.UsageError(f"no recordings in {FOLDER}, set ODDSBOARD_RECORDINGS to their folder")
