@@ -12,6 +12,7 @@ import io
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from operator import ne
 
 import msgspec
 from boards import COLUMNS, KEYS, NOW, batch, csv_body
@@ -23,9 +24,10 @@ from report import Report
 from tables import in_turn, median, milliseconds, spread
 from taking_in import Source, applied, committed, decoded, recognised
 
+from actors.chunks import entries_of
 from actors.clock import Instant
-from actors.messages import BookmakerId, Extract, Scope
-from actors.snapshot import Snapshot
+from actors.messages import BookmakerId, Extract, Match, Scope
+from actors.snapshot import Book, Snapshot
 from actors.sources import football_data, the_odds_api
 from actors.sources.football_data import FootballDataOptions
 from actors.sources.simulated import SimulatedMachine, SimulatedOptions
@@ -98,6 +100,7 @@ def _polled(
     alone: dict[str, Callable[[], object]],
     sources: Sequence[Source],
 ) -> None:
+    _check(bodies, sources, matches)
     works = {f"{name} alone": work for name, work in alone.items()}
     for source in sources:
         works |= _works(source, bodies)
@@ -113,6 +116,24 @@ def _polled(
         row.insert(2, f"{taken / median(times[row[0]]):,.0f}" if taken else "")
     header = ["path", "ms", "rows/s", f"speed against {peer}"]
     report.table(f"{title}, {len(bodies.first) / 2**20:.1f} MiB", header, rows)
+
+
+def _check(bodies: Bodies, sources: Sequence[Source], matches: int) -> None:
+    """Raise RuntimeError unless every row is accepted, moved by the one body and left alone by the other."""
+    for source in sources:
+        base = committed(source, source.empty, decoded(source, bodies.first))
+        changed = committed(source, base, decoded(source, bodies.changed))
+        same = committed(source, base, decoded(source, bodies.rewritten))
+        held = [book.count for book in base.books.values()]
+        moved = [
+            sum(map(ne, _matches(base.books[name]), _matches(changed.books[name]))) for name in base.books
+        ]
+        if not held == moved == [matches] * len(source.keys) or same.version != base.version:
+            raise RuntimeError(f"of {matches} matches {held} were accepted and {moved} changed")
+
+
+def _matches(book: Book) -> list[Match]:
+    return [entry.match for entry in entries_of(book.chunks)]
 
 
 def _works(source: Source, bodies: Bodies) -> dict[str, Callable[[], object]]:

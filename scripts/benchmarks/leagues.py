@@ -36,8 +36,8 @@ def _match(number: int, shift: int, keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _lines(key: str, at: int, teams: tuple[str, str], number: int, shift: int) -> dict[str, Any]:
-    home = round(1.8 + (number * 7 + at * 3 + shift) % 90 / 100, 2)
-    draw, away = round(3.2 + number % 40 / 100, 2), round(3.9 + (number + at) % 60 / 100, 2)
+    home = round(1.8 + (number * 7 + at * 3 + shift) % 60 / 100, 2)  # a book sum that is believed
+    draw, away = round(3.2 + number % 20 / 100, 2), round(3.9 + (number + at) % 30 / 100, 2)
     prices = {teams[1]: away, "Draw": draw, teams[0]: home}
     outcomes = [{"name": name, "price": price} for name, price in prices.items()]
     market = {"key": "h2h", "last_update": UPDATED, "outcomes": outcomes}

@@ -131,6 +131,8 @@ def _peers(running: contextlib.ExitStack, folder: Path, size: int) -> list[Peer]
         peers.insert(1, _peer("oddsboard (uvicorn)", served))
     if shutil.which("nginx"):
         peers.append(_peer("nginx (static file)", _static(running, folder, answers)))
+    if (count := json.loads(answers["identity"][2])["matches_count"]) != size:
+        raise RuntimeError(f"the board has {count} matches, must have {size}")
     for peer in peers:
         _check(peer, answers["identity"][2])
     return peers
