@@ -19,6 +19,7 @@ import publish
 import reads
 import scale
 import stream
+import streams
 from report import Report
 
 BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
@@ -26,6 +27,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "publish": ("Publishing", publish.run),
     "intake": ("Intake", intake.run),
     "stream": ("The exchange's stream", stream.run),
+    "streams": ("Streams of changes", streams.run),
     "freshness": ("Freshness", freshness.run),
     "memory": ("Memory", memory.run),
     "scale": ("Scale of one process", scale.run),

@@ -27,6 +27,7 @@ from taking_in import Source, applied, committed, decoded, recognised
 from actors.chunks import entries_of
 from actors.clock import Instant
 from actors.messages import BookmakerId, Extract, Match, Scope
+from actors.slices import finish
 from actors.snapshot import Book, Snapshot
 from actors.sources import football_data, the_odds_api
 from actors.sources.football_data import FootballDataOptions
@@ -119,7 +120,7 @@ def _polled(
 
 
 def _check(bodies: Bodies, sources: Sequence[Source], matches: int) -> None:
-    """Raise RuntimeError unless every row is accepted, moved by the one body and left alone by the other."""
+    """Raise RuntimeError unless all is accepted, moved by the one body and left alone by the other."""
     for source in sources:
         base = committed(source, source.empty, decoded(source, bodies.first))
         changed = committed(source, base, decoded(source, bodies.changed))
@@ -154,12 +155,13 @@ def _simulated(report: Report) -> None:
     options = SimulatedOptions(kind="simulated", matches=ROWS, updates_per_s=ROWS)
     keys = ("sharp", "standard", "wide")
     machine = SimulatedMachine(options, keys, NOW)
-    board = _with(Snapshot.empty(1, tuple(map(BookmakerId, keys))), machine.image(), complete=True)
+    finish(machine.advance(NOW))
+    board = _with(Snapshot.empty(1, tuple(map(BookmakerId, keys))), finish(machine.image()), complete=True)
     steps, commits, rows = [], [], 0
     for second in range(1, report.either(7, 2) + 2):
         gc.collect()
         began = time.perf_counter()
-        changes = machine.advance(Instant(NOW.mono + second, NOW.wall + second))
+        changes = finish(machine.advance(Instant(NOW.mono + second, NOW.wall + second)))
         stepped = time.perf_counter()
         board = _with(board, changes, complete=False)
         steps.append(stepped - began)
