@@ -10,7 +10,6 @@ import csv
 import gc
 import io
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from operator import ne
 
@@ -21,7 +20,7 @@ from leagues import KEYS as API_KEYS
 from leagues import SCOPE as API_SCOPE
 from msgspec import Struct
 from report import Report
-from tables import in_turn, median, milliseconds, spread
+from tables import in_turn, median, milliseconds, now_s, spread
 from taking_in import Source, applied, committed, decoded, recognised
 
 from actors.chunks import entries_of
@@ -160,12 +159,12 @@ def _simulated(report: Report) -> None:
     steps, commits, rows = [], [], 0
     for second in range(1, report.either(7, 2) + 2):
         gc.collect()
-        began = time.perf_counter()
+        began = now_s()
         changes = finish(machine.advance(Instant(NOW.mono + second, NOW.wall + second)))
-        stepped = time.perf_counter()
+        stepped = now_s()
         board = _with(board, changes, complete=False)
         steps.append(stepped - began)
-        commits.append(time.perf_counter() - stepped)
+        commits.append(now_s() - stepped)
         rows = sum(len(extract.matches) for extract in changes.values())
     both = [step + commit for step, commit in zip(steps, commits, strict=True)]
     named = {"a step of the machine": steps, "its changes, to the commit": commits, "both": both}

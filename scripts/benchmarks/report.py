@@ -25,7 +25,7 @@ INTRODUCTION = """# Benchmarks
 What `scripts/bench --write` measured: it writes this file and the plots beside it, and nobody else does.
 Each section names the machine and the day. All that a table compares was measured in the same run, in turn,
 on the same data, servers on one core and whoever asks them on the other. Figures are medians, with the
-least and the greatest in brackets.
+least and the greatest in brackets; work inside one process is timed by its processor's time.
 """
 
 
