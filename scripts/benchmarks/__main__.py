@@ -36,7 +36,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is asked for; 130 after Ctrl-C, when all that was started has been ended."""
+    """Run what is asked for; 1 if a part of it could not be measured."""
     parser = argparse.ArgumentParser(
         prog="scripts/bench", description="Measure the service on this machine."
     )
@@ -50,15 +50,20 @@ def main(arguments: list[str]) -> int:
         parser.error("--write keeps results, those of a --short run are for trying only")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     report = Report(is_short=given.short)
+    code = 0
     for name in given.names or BENCHMARKS:
         title, run = BENCHMARKS[name]
         began = time.monotonic()
         report.begin(name, title)
-        run(report)
+        try:
+            run(report)
+        except (RuntimeError, TimeoutError) as error:  # the others are worth having
+            report.say(f"Not measured: {error}.")
+            code = 1
         print(f"\n({name}: {time.monotonic() - began:.0f} s)", flush=True)
     if given.write:
         report.write(tuple(BENCHMARKS))
-    return 0
+    return code
 
 
 if __name__ == "__main__":

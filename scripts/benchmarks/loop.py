@@ -66,7 +66,7 @@ def run(report: Report) -> None:
 
 
 def _sources() -> dict[str, Polled]:
-    limits = "max_payload_bytes = 100_000_000\nmax_inflated_bytes = 100_000_000\nstale_after_s = 60\n"
+    limits = "max_payload_bytes = 100_000_000\nmax_inflated_bytes = 100_000_000\nstale_after_s = 600\n"
     csv = [csv_body(MATCHES, shift, CSV_KEYS) for shift in range(BODIES)]
     json_ = [odds_body(MATCHES, shift, len(CSV_KEYS)) for shift in range(BODIES)]
     return {

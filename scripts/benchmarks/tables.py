@@ -19,16 +19,21 @@ def now_s() -> float:
 
 
 def in_turn(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, list[float]]:
-    """Time each that many times after one warm-up, in turn, so that a drift meets all alike; seconds."""
+    """Time each that many times after one warm-up, in turn, so that a drift meets all alike; seconds.
+
+    What was there before is out of the garbage collector's sight, as in the service.
+    """
     for work in works.values():
         work()
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(runs):
         for name, work in works.items():
             gc.collect()
+            gc.freeze()
             began = now_s()
             work()
             times[name].append(now_s() - began)
+            gc.unfreeze()
     return times
 
 
