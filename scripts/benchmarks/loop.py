@@ -41,7 +41,7 @@ def run(report: Report) -> None:
     """Print what held the loop, for lists in CSV and in JSON."""
     rows, culprits = [], []
     for name, source in _sources().items():
-        found, polls, size = _watched(source, report.either(24.0, 8.0))
+        found, polls, size = _watched(source, report.either(16.0, 8.0))
         if not found["steps"]:
             report.say("Not measured: the service runs on another loop than asyncio's own.")
             return

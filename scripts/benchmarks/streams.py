@@ -35,7 +35,7 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 def run(report: Report) -> None:
     """Print latency and cost for three audiences, and the same with clients that read nothing."""
-    seconds = report.either(8.0, 2.0)
+    seconds = report.either(5.0, 2.0)
     rows = [_row(clients, 0, seconds) for clients in AUDIENCES]
     rows.append(_row(100, SLOW, seconds))
     header = ["clients", "reading nothing", "commits/s", "events/s", "merged"]
