@@ -27,6 +27,7 @@ from actors.aggregator import AggregatorActor, Intake
 from actors.board import BoardRules
 from actors.clock import SystemClock
 from actors.conflation import merged_batches
+from actors.history import HistoryLimits
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, ListId, Match, Removal, SourceMatchId, SourceName
 from actors.published import Published
@@ -40,6 +41,7 @@ MATCHES = 400
 CHECKPOINTS = 9
 NEW_EVERY, BODIES_EVERY = 10, 1000
 FOR_EVER_S = 1e9
+HISTORY = HistoryLimits(max_changes=2_000)  # full after a few thousand commits, before the first checkpoint
 
 
 class Board:
@@ -55,7 +57,7 @@ class Board:
         self._clock = SystemClock()
         first = Snapshot.empty(1, BOOKMAKERS)
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
-        self.published = Published(first, BoardRules(FOR_EVER_S), self._clock)
+        self.published = Published(first, BoardRules(FOR_EVER_S), self._clock, HISTORY)
         status = service_status(settings, self._clock.now().wall)
         self.aggregator = AggregatorActor(self._intake, self.published, status, lambda _: None, self._clock)
         self._listed = {name: list(matches(MATCHES, seed)) for seed, name in enumerate(BOOKMAKERS, 1)}
