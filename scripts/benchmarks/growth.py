@@ -41,6 +41,7 @@ MATCHES = 400
 CHECKPOINTS = 9
 NEW_EVERY, BODIES_EVERY = 10, 1000
 FOR_EVER_S = 1e9
+PRICES = (2.0, 2.1)
 HISTORY = HistoryLimits(max_changes=2_000)  # full after a few thousand commits, before the first checkpoint
 
 
@@ -74,7 +75,8 @@ class Board:
         listed = self._listed[bookmaker]
         place = number * 7919 % len(listed)
         match = listed[place]
-        changed = msgspec.structs.replace(match, home_price=2.1 if match.home_price == 2.0 else 2.0)  # noqa: PLR2004 - two prices that take turns
+        price = next(one for one in PRICES if one != match.home_price)
+        changed = msgspec.structs.replace(match, home_price=price)
         removals: tuple[Removal, ...] = ()
         if number % NEW_EVERY == 0:
             removals = (Removal(match.source_match_id, "finished"),)
