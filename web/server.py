@@ -33,7 +33,8 @@ def listen(host: str, port: int) -> socket.socket:
     TCP_USER_TIMEOUT, inherited by every connection, has the kernel cut readers that take nothing.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named because asyncio turns Nagle's algorithm off only for what says that it is TCP.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):

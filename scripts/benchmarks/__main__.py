@@ -2,40 +2,72 @@
 
 from __future__ import annotations
 
+import argparse
+import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import freshness
 import intake
-import leagues
+import loop
+import memory
 import publish
 import reads
+import scale
 import stream
 import streams
-from tables import machine
+from report import Report
 
-BENCHMARKS: dict[str, Callable[[], None]] = {
-    "intake": intake.run,
-    "leagues": leagues.run,
-    "publish": publish.run,
-    "reads": reads.run,
-    "stream": stream.run,
-    "streams": streams.run,
+BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
+    "reads": ("Reads", reads.run),
+    "publish": ("Publishing", publish.run),
+    "intake": ("Intake", intake.run),
+    "stream": ("The exchange's stream", stream.run),
+    "streams": ("Streams of changes", streams.run),
+    "freshness": ("Freshness", freshness.run),
+    "memory": ("Memory", memory.run),
+    "scale": ("Scale of one process", scale.run),
+    "loop": ("The event loop", loop.run),
 }
 
 
-def main(names: list[str]) -> int:
-    """Run the benchmarks of those names; 64 for a name that there is not."""
-    if unknown := [name for name in names if name not in BENCHMARKS]:
-        print(f"bench: {unknown[0]!r} is not one of {', '.join(BENCHMARKS)}", file=sys.stderr)
-        return 64
-    print(machine())
-    for name in names or BENCHMARKS:
-        BENCHMARKS[name]()
-    return 0
+def main(arguments: list[str]) -> int:
+    """Run what is asked for; 1 if a part of it could not be measured."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench", description="Measure the service on this machine."
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; default all")
+    parser.add_argument("--short", action="store_true", help="a few runs of everything, for trying")
+    parser.add_argument("--write", action="store_true", help="keep the results in docs/benchmarks.md")
+    given = parser.parse_args(arguments)
+    if unknown := [name for name in given.names if name not in BENCHMARKS]:
+        parser.error(f"{unknown[0]!r} is not one of {', '.join(BENCHMARKS)}")
+    if given.write and given.short:
+        parser.error("--write keeps results, those of a --short run are for trying only")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    report = Report(is_short=given.short)
+    code = 0
+    for name in given.names or BENCHMARKS:
+        title, run = BENCHMARKS[name]
+        began = time.monotonic()
+        report.begin(name, title)
+        try:
+            run(report)
+        except (RuntimeError, TimeoutError) as error:  # the others are worth having
+            report.say(f"Not measured: {error}.")
+            code = 1
+        print(f"\n({name}: {time.monotonic() - began:.0f} s)", flush=True)
+    if given.write:
+        report.write(tuple(BENCHMARKS))
+    return code
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import lru_cache
+from random import Random
+
+import msgspec
 
 from actors.board import Board, BoardRules
 from actors.clock import Instant
-from actors.messages import Batch, BookmakerId, ListId, Match, Scope, SourceMatchId
+from actors.messages import Batch, BookmakerId, ListId, Match, Scope
 from actors.slices import finish
 from actors.snapshot import Snapshot
+from actors.sources.simulated import SimulatedMachine, SimulatedOptions
 
 SCOPE = Scope("fixtures.csv")
 RULES = BoardRules()
@@ -18,26 +23,35 @@ COLUMNS = 114
 KEYS = ("B365", "BW", "BFE")
 
 
-def csv_body(rows: int, shift: int = 0) -> bytes:
-    """Give a file of that many fixtures with 114 columns, three bookmakers priced; `shift` moves prices."""
-    named = ["Div", "Date", "Time", "HomeTeam", "AwayTeam", *(key + side for key in KEYS for side in "HDA")]
+def csv_body(rows: int, shift: int = 0, keys: Sequence[str] = KEYS) -> bytes:
+    """Give a file of that many fixtures with 114 columns, those bookmakers priced; `shift` moves prices."""
+    named = ["Div", "Date", "Time", "HomeTeam", "AwayTeam", *(key + side for key in keys for side in "HDA")]
     header = ",".join([*named, *(f"X{at}" for at in range(COLUMNS - len(named)))])
     filler = ",".join(["1.95"] * (COLUMNS - len(named)))
     date = time.strftime("%d/%m/%Y", time.gmtime(NOW.wall + 3 * 86400))
     lines = [header]
     for row in range(rows):
-        home = 1.8 + (row * 7 + shift) % 90 / 100
-        prices = ",".join(f"{home:.2f},3.40,4.10" for _ in KEYS)
+        home = 1.8 + (row * 7 + shift) % 60 / 100  # with the others a book sum that is believed
+        prices = ",".join(f"{home:.2f},3.40,4.10" for _ in keys)
         home_team, away_team = f"Home {row // 150}", f"Away {row % 150}"
         lines.append(f"E0,{date},15:00,{home_team},{away_team},{prices},{filler}")
     return "\r\n".join(lines).encode()
 
 
-def match(at: int, home_price: float = 2.0) -> Match:
-    """Give the fixture of that number."""
-    start = int(NOW.wall) + 86_400 + at % 1000 * 60
-    return Match(
-        SourceMatchId(f"m{at:06d}"), f"Home {at}", f"Away {at}", "League", home_price, 3.4, 4.1, start
+@lru_cache(maxsize=8)  # drawing a large one takes seconds
+def matches(count: int, seed: int = 1) -> tuple[Match, ...]:
+    """Give about that many matches as one bookmaker lists them: the simulated source's teams and prices.
+
+    Each has a price of another time, as on a board that has run for a while.
+    """
+    machine = SimulatedMachine(
+        SimulatedOptions(kind="simulated", seed=seed, matches=count), ("standard",), NOW
+    )
+    finish(machine.advance(NOW))
+    random = Random(seed)
+    return tuple(
+        msgspec.structs.replace(one, source_time=NOW.wall - round(random.uniform(0, 3600), 3))
+        for one in finish(machine.image())["standard"].matches
     )
 
 
@@ -56,10 +70,10 @@ def batch(bookmaker: BookmakerId, matches: Sequence[Match], *, complete: bool) -
     )
 
 
-def snapshot(matches: int, bookmakers: Sequence[BookmakerId]) -> Snapshot:
-    """Give a board of that many matches in all, spread over the bookmakers."""
+def snapshot(count: int, bookmakers: Sequence[BookmakerId]) -> Snapshot:
+    """Give a board of about that many matches in all, spread over the bookmakers."""
     board = Board(Snapshot.empty(1, tuple(bookmakers)), RULES)
-    for bookmaker in bookmakers:
-        each = [match(at) for at in range(matches // len(bookmakers))]
+    for seed, bookmaker in enumerate(bookmakers, 1):
+        each = matches(count // len(bookmakers), seed)
         finish(board.apply(batch(bookmaker, each, complete=True), NOW))
     return board.commit()

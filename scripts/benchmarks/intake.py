@@ -1,40 +1,187 @@
-"""Intake: from the bytes of a CSV file to the commit, next to `csv.reader` alone on the same bytes."""
+"""Intake: rows a second from a payload's bytes to the commit, next to a library that only decodes them.
+
+A row is one bookmaker's prices of one match in the payload; a source without a payload, the simulated
+one, is measured from its own step to the commit. The exchange's stream has a benchmark of its own.
+"""
 
 from __future__ import annotations
 
 import csv
+import gc
 import io
-from collections.abc import Sequence
-from functools import partial
+import re
+from collections.abc import Callable, Mapping, Sequence
+from operator import ne
 
-from boards import KEYS, SCOPE, csv_body
-from tables import seconds, spread, table
-from taking_in import Source, take_in
+import msgspec
+from boards import COLUMNS, KEYS, NOW, batch, csv_body
+from leagues import BOOKMAKERS, odds_body
+from leagues import KEYS as API_KEYS
+from leagues import SCOPE as API_SCOPE
+from msgspec import Struct
+from report import Report
+from tables import in_turn, median, milliseconds, now_s, spread
+from taking_in import Source, applied, committed, decoded, recognised
 
-from actors.messages import BookmakerId
-from actors.snapshot import Snapshot
-from actors.sources.football_data import KIND, FootballDataOptions
+from actors.chunks import entries_of
+from actors.clock import Instant
+from actors.messages import BookmakerId, Extract, Match, Scope
+from actors.slices import finish
+from actors.snapshot import Book, Snapshot
+from actors.sources import football_data, the_odds_api
+from actors.sources.football_data import FootballDataOptions
+from actors.sources.simulated import SimulatedMachine, SimulatedOptions
+from actors.sources.the_odds_api_options import TheOddsApiOptions
+from actors.sources.the_odds_api_wire import Event
 
 ROWS = 20_000
-RUNS = 7
-SOURCE = Source(KIND, FootballDataOptions(kind="football_data", url="http://127.0.0.1/fixtures.csv"))
+FILE = Scope("fixtures.csv")
+FILE_OPTIONS = FootballDataOptions(kind="football_data", url="http://127.0.0.1/fixtures.csv")
+API_OPTIONS = TheOddsApiOptions(kind="the_odds_api", api_key="key", sports="football")
 
 
-def run() -> None:
-    """Print rows per second."""
-    first, second = csv_body(ROWS), csv_body(ROWS, shift=1)
-    reader = seconds(lambda: list(csv.reader(io.StringIO(first.decode(), newline=""))), RUNS)
-    rows = [_row("csv.reader alone", reader, reader)]
-    for keys in (KEYS[:1], KEYS):
-        base = take_in(SOURCE, Snapshot.empty(1, tuple(map(BookmakerId, keys))), SCOPE, first, keys)
-        for what, body in (("all prices changed", second), ("new bytes, nothing changed", first)):
-            times = seconds(partial(take_in, SOURCE, base, SCOPE, body, keys), RUNS)
-            rows.append(_row(f"payload to commit, {len(keys)} bookmaker(s), {what}", times, reader))
-    title = f"Intake: {ROWS:,} rows of 114 columns, {len(first) / 2**20:.1f} MiB"
-    table(title, ["path", "ms: median (min to max)", "rows/s", "speed against csv.reader"], rows)
+class Bodies(Struct, frozen=True):
+    """A payload, the same with every price moved, and the first in other bytes with equal content."""
+
+    first: bytes
+    changed: bytes
+    rewritten: bytes
 
 
-def _row(what: str, times: Sequence[float], peer: Sequence[float]) -> list[str]:
-    median, peer_median = times[len(times) // 2], peer[len(peer) // 2]
-    ratio = f"{peer_median / median:.2f}"
-    return [what, spread([one * 1e3 for one in times]), f"{ROWS / median:,.0f}", ratio]
+def run(report: Report) -> None:
+    """Print rows a second for each kind of source."""
+    report.say(
+        "From a payload to the commit, its bookmakers all in one commit. *From the document*: without"
+        " decoding. *New bytes, equal content*: white space at the end differs. *Identical bytes* are known"
+        " by their hash. Rows are those of the configured bookmakers; the library decodes the whole"
+        " payload, whoever is configured."
+    )
+    _football_data(report)
+    _the_odds_api(report)
+    _simulated(report)
+
+
+def _football_data(report: Report) -> None:
+    first = csv_body(ROWS)
+    bodies = Bodies(first, csv_body(ROWS, shift=1), first + b"\r\n")
+    alone: dict[str, Callable[[], object]] = {
+        "csv.reader": lambda: list(csv.reader(io.StringIO(first.decode(), newline="")))
+    }
+    sources = [
+        Source(football_data.KIND, FILE_OPTIONS, FILE, KEYS[:1]),
+        Source(football_data.KIND, FILE_OPTIONS, FILE, KEYS),
+    ]
+    title = f"football_data: CSV of {ROWS:,} rows and {COLUMNS} columns"
+    _polled(report, title, bodies, matches=ROWS, alone=alone, sources=sources)
+
+
+def _the_odds_api(report: Report) -> None:
+    matches = ROWS // BOOKMAKERS
+    first = odds_body(matches)
+    bodies = Bodies(first, odds_body(matches, shift=1), first + b"\n")
+    structs = msgspec.json.Decoder(list[Event])
+    alone: dict[str, Callable[[], object]] = {
+        "msgspec to dicts": lambda: msgspec.json.decode(first),
+        "msgspec to Structs": lambda: structs.decode(first),
+    }
+    sources = [
+        Source(the_odds_api.KIND, API_OPTIONS, API_SCOPE, API_KEYS[:count]) for count in (1, 3, BOOKMAKERS)
+    ]
+    title = f"the_odds_api: JSON of {matches:,} matches by {BOOKMAKERS} bookmakers"
+    _polled(report, title, bodies, matches=matches, alone=alone, sources=sources)
+
+
+def _polled(
+    report: Report,
+    title: str,
+    bodies: Bodies,
+    *,
+    matches: int,
+    alone: dict[str, Callable[[], object]],
+    sources: Sequence[Source],
+) -> None:
+    _check(bodies, sources, matches)
+    works = {f"{name} alone": work for name, work in alone.items()}
+    for source in sources:
+        works |= _works(source, bodies)
+    times = in_turn(works | {"identical bytes": lambda: recognised(bodies.first)}, report.either(7, 2))
+    peer = next(iter(alone))
+    base = median(times[f"{peer} alone"])
+    rows = [
+        [what, spread(milliseconds(each)), f"{base / median(each):.2f}"] for what, each in times.items()
+    ]
+    for row in rows:
+        configured = re.match("[0-9]+(?= bookmaker)", row[0])
+        taken = matches * int(configured[0]) if configured else 0
+        row.insert(2, f"{taken / median(times[row[0]]):,.0f}" if taken else "")
+    header = ["path", "ms", "rows/s", f"speed against {peer}"]
+    report.table(f"{title}, {len(bodies.first) / 2**20:.1f} MiB", header, rows)
+
+
+def _check(bodies: Bodies, sources: Sequence[Source], matches: int) -> None:
+    """Raise RuntimeError unless all is accepted, moved by the one body and left alone by the other."""
+    for source in sources:
+        base = committed(source, source.empty, decoded(source, bodies.first))
+        changed = committed(source, base, decoded(source, bodies.changed))
+        same = committed(source, base, decoded(source, bodies.rewritten))
+        held = [book.count for book in base.books.values()]
+        moved = [
+            sum(map(ne, _matches(base.books[name]), _matches(changed.books[name]))) for name in base.books
+        ]
+        if not held == moved == [matches] * len(source.keys) or same.version != base.version:
+            raise RuntimeError(f"of {matches} matches {held} were accepted and {moved} changed")
+
+
+def _matches(book: Book) -> list[Match]:
+    return [entry.match for entry in entries_of(book.chunks)]
+
+
+def _works(source: Source, bodies: Bodies) -> dict[str, Callable[[], object]]:
+    base = committed(source, source.empty, decoded(source, bodies.first))
+    changed = decoded(source, bodies.changed)
+    who = f"{len(source.keys)} bookmaker{'s' if len(source.keys) > 1 else ''}"
+    return {
+        f"{who}: all prices changed": lambda: committed(source, base, decoded(source, bodies.changed)),
+        f"{who}: the same, from the document": lambda: committed(source, base, changed),
+        f"{who}: new bytes, equal content": lambda: committed(
+            source, base, decoded(source, bodies.rewritten)
+        ),
+    }
+
+
+def _simulated(report: Report) -> None:
+    """From a step of the machine, in which as many updates are due as it computes, to the commit."""
+    options = SimulatedOptions(kind="simulated", matches=ROWS, updates_per_s=ROWS)
+    keys = ("sharp", "standard", "wide")
+    machine = SimulatedMachine(options, keys, NOW)
+    finish(machine.advance(NOW))
+    board = _with(Snapshot.empty(1, tuple(map(BookmakerId, keys))), finish(machine.image()), complete=True)
+    steps, commits, rows = [], [], 0
+    for second in range(1, report.either(7, 2) + 2):
+        gc.collect()
+        began = now_s()
+        changes = finish(machine.advance(Instant(NOW.mono + second, NOW.wall + second)))
+        stepped = now_s()
+        board = _with(board, changes, complete=False)
+        steps.append(stepped - began)
+        commits.append(now_s() - stepped)
+        rows = sum(len(extract.matches) for extract in changes.values())
+    both = [step + commit for step, commit in zip(steps, commits, strict=True)]
+    named = {"a step of the machine": steps, "its changes, to the commit": commits, "both": both}
+    table = [
+        [what, spread(milliseconds(each)), f"{rows / median(each):,.0f}"] for what, each in named.items()
+    ]
+    title = (
+        f"simulated: {ROWS:,} matches by {len(keys)} bookmakers, {rows:,} of their prices change in a step"
+    )
+    report.table(title, ["path", "ms", "rows/s"], table)
+
+
+def _with(base: Snapshot, extracts: Mapping[str, Extract], *, complete: bool) -> Snapshot:
+    batches = [
+        msgspec.structs.replace(
+            batch(BookmakerId(key), extract.matches, complete=complete), removals=extract.removals
+        )
+        for key, extract in extracts.items()
+    ]
+    return applied(base, batches)

@@ -1,100 +1,51 @@
-"""The Odds API: 36 leagues with all their bookmakers, from JSON to the commit, next to decoding alone."""
+"""The data of The Odds API: one list of matches with their bookmakers, as JSON."""
 
 from __future__ import annotations
 
-import gc
 import json
 import time
-import tracemalloc
-from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
-import msgspec
 from boards import NOW
-from tables import seconds, spread, table
-from taking_in import Source, take_in
 
-from actors.messages import BookmakerId, Scope
-from actors.snapshot import Snapshot
-from actors.sources.the_odds_api import KIND
-from actors.sources.the_odds_api_options import TheOddsApiOptions
+from actors.messages import Scope
 
-LEAGUES, MATCHES, BOOKMAKERS = 36, 9, 14
-ROWS = LEAGUES * MATCHES * BOOKMAKERS
-RUNS = 15
-SOURCE = Source(KIND, TheOddsApiOptions(kind=KIND.name, api_key="key", sports="football"))
+BOOKMAKERS = 14
 KEYS = tuple(f"bookmaker_{number}" for number in range(BOOKMAKERS))
-UPDATED = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(NOW.wall))
-KICK_OFF = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(NOW.wall + 86400))
+SCOPE = Scope("soccer_league")
 
 
-def run() -> None:
-    """Print rows per second and memory; a row is one bookmaker's prices of one match."""
-    first, second = _bodies(0), _bodies(1)
-    size = sum(map(len, first.values()))
-    alone = seconds(lambda: [msgspec.json.decode(body) for body in first.values()], RUNS)
-    base = _all_in(_empty(), first)
-    rows = [_row("msgspec decoding alone, to dicts", alone, alone)]
-    for what, bodies in (("all prices changed", second), ("polled again, nothing changed", first)):
-        times = seconds(partial(_all_in, base, bodies), RUNS)
-        rows.append(_row(f"payload to commit, {what}", times, alone))
-    shape = f"{LEAGUES} leagues x {MATCHES} matches x {BOOKMAKERS} bookmakers, {size / 2**20:.1f} MiB"
-    header = ["path", "ms: median (min to max)", "rows/s", "speed against msgspec"]
-    table(f"The Odds API: {shape}", header, rows)
-    held = _memory(first)
-    each = f"{held / ROWS:,.0f} bytes an entry"
-    print(f"\nMemory of that board, {ROWS:,} entries: {held / 2**20:.2f} MiB, {each}")
+def odds_body(matches: int, shift: int = 0, bookmakers: int = BOOKMAKERS) -> bytes:
+    """Give the odds of that many matches by that many bookmakers, of now; `shift` moves every price."""
+    updated = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    each = [_match(number, shift, KEYS[:bookmakers], updated) for number in range(matches)]
+    return json.dumps(each).encode()
 
 
-def _all_in(base: Snapshot, bodies: Mapping[Scope, bytes]) -> Snapshot:
-    for scope, body in bodies.items():
-        base = take_in(SOURCE, base, scope, body, KEYS)
-    return base
+def _match(number: int, shift: int, keys: tuple[str, ...], updated: str) -> dict[str, Any]:
+    home, away = f"Home Town {number}", f"Away United {number * 7919 % 10_007}"
+    start = NOW.wall + 86_400 + number % 2000 * 300
+    return {
+        "id": f"{number * 2654435761 % 2**32:032x}",
+        "sport_key": str(SCOPE),
+        "sport_title": f"League {number % 40}",
+        "commence_time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start)),
+        "home_team": home,
+        "away_team": away,
+        "bookmakers": [
+            {
+                "key": key,
+                "title": key.title(),
+                "last_update": updated,
+                "markets": [_market((home, away), number, number * 7 + at * 3 + shift, updated)],
+            }
+            for at, key in enumerate(keys)
+        ],
+    }
 
 
-def _empty() -> Snapshot:
-    return Snapshot.empty(1, tuple(map(BookmakerId, KEYS)))
-
-
-def _memory(bodies: Mapping[Scope, bytes]) -> int:
-    gc.collect()
-    tracemalloc.start()
-    kept = _all_in(_empty(), bodies)
-    gc.collect()
-    held, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    del kept
-    return held
-
-
-def _bodies(shift: int) -> dict[Scope, bytes]:
-    return {Scope(f"soccer_{at}"): json.dumps(_league(at, shift)).encode() for at in range(LEAGUES)}
-
-
-def _league(league: int, shift: int) -> list[Any]:
-    return [
-        {
-            "id": f"{league:016x}{number:016x}",
-            "sport_key": f"soccer_{league}",
-            "sport_title": f"League {league}",
-            "commence_time": KICK_OFF,
-            "home_team": f"Home {number}",
-            "away_team": f"Away {number}",
-            "bookmakers": [_lines(key, number, shift) for key in KEYS],
-        }
-        for number in range(MATCHES)
-    ]
-
-
-def _lines(key: str, number: int, shift: int) -> dict[str, Any]:
-    prices = {f"Away {number}": 4.1, "Draw": 3.4, f"Home {number}": 1.8 + (number * 7 + shift) % 90 / 100}
+def _market(teams: tuple[str, str], number: int, moved: int, updated: str) -> dict[str, Any]:
+    home, draw, away = 180 + moved % 60, 320 + number % 20, 390 + moved % 30  # a book sum that is believed
+    prices = {teams[1]: away / 100, "Draw": draw / 100, teams[0]: home / 100}
     outcomes = [{"name": name, "price": price} for name, price in prices.items()]
-    market = {"key": "h2h", "last_update": UPDATED, "outcomes": outcomes}
-    return {"key": key, "title": key.title(), "last_update": UPDATED, "markets": [market]}
-
-
-def _row(what: str, times: Sequence[float], peer: Sequence[float]) -> list[str]:
-    median, peer_median = times[len(times) // 2], peer[len(peer) // 2]
-    shown = spread([one * 1e3 for one in times])
-    return [what, shown, f"{ROWS / median:,.0f}", f"{peer_median / median:.2f}"]
+    return {"key": "h2h", "last_update": updated, "outcomes": outcomes}

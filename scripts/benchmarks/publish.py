@@ -1,90 +1,186 @@
-"""Publishing: one changed match of many, from its batch to the commit and on to the ready bodies."""
+"""Publishing: one changed match of many, from its batch to the commit and on to the ready bodies.
+
+Against it stands what has to be done without the chunks: encoding and compressing the whole list. Two
+tables beside it hold the reasons for the size of a chunk and for the codings that are offered.
+"""
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import gzip
-import itertools
-import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
+import anyio
+import brotli
 import msgspec
-from boards import NOW, RULES, batch, match, snapshot
-from tables import seconds, spread, table
+import plots
+import zstandard
+from answering import Shelf
+from boards import NOW, RULES, batch, snapshot
+from msgspec import Struct
+from report import Report
+from tables import median, milliseconds, now_s, quantile, seconds, short, spread
 
+from actors import chunks
 from actors.board import Board
-from actors.messages import BookmakerId
+from actors.chunks import entries_of
+from actors.messages import BookmakerId, Match
 from actors.slices import finish
 from actors.snapshot import Snapshot
-from web.answers import Answers, View
 from web.schemas import match_v2
-from web.segments import Api
 
-RUNS = 30
-WHOLE_RUNS = 3
+SIZES = (1_200, 10_000, 100_000)
+CHUNK_SIZES = (32, 64, 128, 256, 512)
 BOOKMAKERS = tuple(BookmakerId(name) for name in ("alder", "birch", "cedar"))
 NAMES = {bookmaker: bookmaker.title() for bookmaker in BOOKMAKERS}
+LEVEL = 6
+MANY = 100
 
 
-def run() -> None:
-    """Print the cost of one change at three sizes of the board."""
-    rows = [_row(size) for size in (1_200, 10_000, 100_000)]
+class Costs(Struct, frozen=True):
+    """Milliseconds of each run: the commit, and each body after it."""
+
+    commits: list[float]
+    plain: list[float]
+    packed: list[float]
+
+    @property
+    def total(self) -> float:
+        """The median of commit and gzip body together."""
+        return median([commit + body for commit, body in zip(self.commits, self.packed, strict=True)])
+
+
+def run(report: Report) -> None:
+    """Print the cost of a change at three sizes, by the size of a chunk, and of other codings."""
+    anyio.run(_sizes, report)
+    anyio.run(_chunk_sizes, report)
+    anyio.run(_codings, report)
+
+
+async def _sizes(report: Report) -> None:
+    runs = report.either(50, 10)
+    rows: list[list[str]] = []
+    ours: list[tuple[float, float]] = []
+    whole: list[tuple[float, float]] = []
+    for size in SIZES:
+        shelf = Shelf(snapshot(size, BOOKMAKERS), NAMES)
+        costs = await _changes(shelf, runs, 1)
+        times = milliseconds(seconds(lambda shelf=shelf: _whole(shelf.snapshot), 3))  # type: ignore[misc]
+        ours.append((size, costs.total))
+        whole.append((size, median(times)))
+        shown = [spread(one) for one in (costs.commits, costs.packed, costs.plain, times)]
+        against = [f"1/{median(times) / costs.total:.0f}", f"{costs.total / ours[0][1]:.1f}"]
+        count = sum(book.count for book in shelf.snapshot.books.values())
+        rows.append([f"{count:,}", *shown, short(costs.total), *against])
     header = [
         "matches",
         "batch to commit, ms",
-        "to the body, ms",
-        "to the gzip body, ms",
-        "whole, ms",
-        "ratio",
+        "then the gzip body, ms",
+        "then the other body, ms",
+        "encoding and gzipping the whole, ms",
+        "commit and gzip body, ms",
+        "against the whole",
+        f"against {SIZES[0]:,} matches",
     ]
-    table("Publishing one changed match (whole: encode and gzip everything)", header, rows)
+    report.table("One changed match, until its bodies are ready", header, rows)
+    title = "Cost of one changed match"
+    series = {"oddsboard: commit and gzip body": ours, "encoding and gzipping the whole": whole}
+    report.plot(
+        "publish", title, lambda file: plots.lines(file, title, ("matches on the board", "ms"), series)
+    )
 
 
-def _row(size: int) -> list[str]:
-    base = snapshot(size, BOOKMAKERS)
-    plain, zipped = _Reader(base), _Reader(base)
-    view = View(Api.V2)
-    _ms(plain, view, base, None)
-    _ms(zipped, view, base, "gzip")
-    commits, bodies, gzips = [], [], []
-    prices = itertools.cycle((2.1, 2.2, 2.3))
-    for at in range(RUNS):
-        began = time.perf_counter()
-        base = _change(base, at, next(prices))
-        commits.append((time.perf_counter() - began) * 1e3)
-        bodies.append(_ms(plain, view, base, None))
-        gzips.append(_ms(zipped, view, base, "gzip"))
-    whole = [one * 1e3 for one in seconds(lambda: _whole(base), WHOLE_RUNS)]
-    cost = sorted(commits)[RUNS // 2] + sorted(gzips)[RUNS // 2]
-    ratio = f"1/{whole[WHOLE_RUNS // 2] / cost:.0f}"
-    return [f"{size:,}", spread(commits), spread(bodies), spread(gzips), spread(whole), ratio]
+async def _chunk_sizes(report: Report) -> None:
+    rows = []
+    for size in CHUNK_SIZES:
+        with _chunks_of(size):
+            board = snapshot(SIZES[-1], BOOKMAKERS)
+            firsts = []
+            for _ in range(report.either(3, 1)):
+                shelf = Shelf(board, NAMES)
+                firsts.append(await _ms(lambda shelf=shelf: shelf.ready("gzip")))  # type: ignore[misc]
+            one = await _changes(shelf, report.either(50, 5), 1)
+            many = await _changes(shelf, report.either(20, 3), MANY)
+            length = await shelf.ready("gzip")
+        worst = quantile([a + b for a, b in zip(one.commits, one.packed, strict=True)], 0.95)
+        rows.append(
+            [
+                str(size),
+                short(one.total),
+                short(worst),
+                short(many.total),
+                f"{length / 1e6:.2f}",
+                spread(firsts),
+            ]
+        )
+    header = [
+        "matches a chunk",
+        "one change, ms",
+        "its p95, ms",
+        f"{MANY} changes at once, ms",
+        "gzip body, MB",
+        "first gzip body, ms",
+    ]
+    report.table(f"The size of a chunk, at {SIZES[-1]:,} matches: commit and gzip body", header, rows)
+    report.say(f"A chunk has about {chunks.CHUNK_SIZE} matches.")
 
 
-def _change(base: Snapshot, at: int, price: float) -> Snapshot:
+async def _codings(report: Report) -> None:
+    shelf = Shelf(snapshot(SIZES[0], BOOKMAKERS), NAMES)
+    costs = await _changes(shelf, report.either(50, 10), 1)
+    body, spliced = await shelf.body(), len(await shelf.body("gzip"))
+    runs = report.either(9, 3)
+    rows = [["gzip, spliced of deflated chunks", spread(costs.packed), f"{spliced:,}", "1.00"]]
+    for name, compress in CODINGS.items():
+        times = milliseconds(seconds(lambda compress=compress: compress(body), runs))  # type: ignore[misc]
+        length = len(compress(body))
+        rows.append([name, spread(times), f"{length:,}", f"{length / spliced:.2f}"])
+    header = ["coding", "a changed version, ms", "bytes", "size against spliced"]
+    report.table(f"Codings: one changed match of {SIZES[0]:,}, {len(body):,} bytes of JSON", header, rows)
+
+
+CODINGS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip 6, the whole": lambda body: gzip.compress(body, LEVEL),
+    "zstd 1, the whole": lambda body: zstandard.ZstdCompressor(level=1).compress(body),
+    "zstd 3, the whole": lambda body: zstandard.ZstdCompressor(level=3).compress(body),
+    "brotli 1, the whole": lambda body: brotli.compress(body, quality=1),
+    "brotli 4, the whole": lambda body: brotli.compress(body, quality=4),
+    "brotli 6, the whole": lambda body: brotli.compress(body, quality=6),
+}
+
+
+async def _changes(shelf: Shelf, runs: int, count: int) -> Costs:
+    """Change `count` matches at a time, spread over one bookmaker's list; both bodies were ready before."""
+    await shelf.ready()
+    await shelf.ready("gzip")
+    costs = Costs([], [], [])
+    entries = entries_of(shelf.snapshot.books[BOOKMAKERS[1]].chunks)
+    listed = [entry.match for entry in entries if entry.is_named]  # v2 does not show the others
+    for at in range(runs):
+        places = [(at * 11 + each * len(listed) // count) % len(listed) for each in range(count)]
+        changes = [_moved(listed[place], at + 1) for place in places]
+        began = now_s()
+        shelf.snapshot = _changed(shelf.snapshot, changes)
+        costs.commits.append((now_s() - began) * 1e3)
+        costs.packed.append(await _ms(lambda: shelf.ready("gzip")))  # the first body pays for the JSON
+        costs.plain.append(await _ms(shelf.ready))
+    return costs
+
+
+def _moved(match: Match, steps: int) -> Match:
+    return msgspec.structs.replace(match, home_price=round(match.home_price + steps / 100, 2))
+
+
+def _changed(base: Snapshot, changes: Sequence[Match]) -> Snapshot:
     board = Board(base, RULES)
-    finish(board.apply(batch(BOOKMAKERS[1], [match(at * 11, price)], complete=False), NOW))
+    finish(board.apply(batch(BOOKMAKERS[1], changes, complete=False), NOW))
     return board.commit()
 
 
-class _Reader:
-    """Answers from a snapshot that is laid before it, on a loop of its own."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
-        self.answers = Answers(self, NAMES)
-        self.loop = asyncio.new_event_loop()
-
-    def read(self) -> Snapshot:
-        return self.snapshot
-
-    def is_valid(self, snapshot: Snapshot) -> bool:
-        return snapshot is self.snapshot
-
-
-def _ms(reader: _Reader, view: View, base: Snapshot, accept: str | None) -> float:
-    reader.snapshot = base
-    began = time.perf_counter()
-    reader.loop.run_until_complete(reader.answers.answer(view, None, accept))
-    return (time.perf_counter() - began) * 1e3
+async def _ms(work: Callable[[], Awaitable[int]]) -> float:
+    began = now_s()
+    await work()
+    return (now_s() - began) * 1e3
 
 
 def _whole(base: Snapshot) -> bytes:
@@ -95,4 +191,15 @@ def _whole(base: Snapshot) -> bytes:
         for entry in chunk.entries
     ]
     body = {"version": base.version, "matches": matches, "matches_count": len(matches)}
-    return gzip.compress(msgspec.json.encode(body), 6)
+    return gzip.compress(msgspec.json.encode(body), LEVEL)
+
+
+@contextlib.contextmanager
+def _chunks_of(size: int) -> Iterator[None]:
+    """Let the board cut chunks of that size for a while."""
+    before = chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE  # noqa: SLF001 - what follows from the size
+    try:
+        chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE = size, size * 3 // 2, size // 4  # noqa: SLF001
+        yield
+    finally:
+        chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE = before  # noqa: SLF001

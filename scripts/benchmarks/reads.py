@@ -1,121 +1,220 @@
-"""Reads: requests per second of /api/v2/odds, next to a bare ASGI application under the same server.
+"""Reads: requests a second of /api/v2/odds, next to what a user would write instead, and to the limits.
 
-The service runs as it is shipped, its one source a local file; the bare application answers with the
-very same bytes and headers. Server and load generator each have a core of their own where there are
-two. wrk, because a client in Python would measure itself.
+The service runs as it is shipped, its one source a local file. The peers hold the same data and answer
+in the same shape, each as its users would write it; the bare application and nginx give the very same
+bytes. All of them run at once and are asked in turn, so that a drift of the machine meets all alike.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import http.client
-import http.server
+import gzip
 import json
-import re
+import os
 import shutil
+import socket
 import subprocess
+import sys
 import tempfile
-import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Mapping
+from http import HTTPStatus
+from math import inf
 from pathlib import Path
 
+import plots
+import wrk
 from boards import KEYS, csv_body
-from serving import pinned, server
-from tables import spread, table
+from msgspec import Struct
+from polled_site import site
+from report import Report, versions
+from serving import HERE, ROOT, Served, get, nginx, server, wait_until_ready
+from tables import median, spread
 
-HERE = Path(__file__).resolve().parent
-MATCHES = 1_200
-RUNS = 5
-RUN_S = 3
-CONNECTIONS = 32
 PATH = "/api/v2/odds"
+BOOKMAKERS = KEYS[:2]
+ROUNDS = {1_200: 4, 10_000: 3}
+RUN_S = 1
+FORMS = ("identity", "gzip", "304")
 
 
-def run() -> None:
-    """Print requests per second, the two servers in turn."""
-    if shutil.which("wrk") is None:
-        print("\nreads: not measured, wrk is missing (Debian: apt-get install wrk)")
+class Peer(Struct, frozen=True):
+    """One server under measurement: how to ask it for each form of the answer (path and headers)."""
+
+    name: str
+    served: Served
+    asked: Mapping[str, tuple[str, Mapping[str, str]]]
+
+
+def run(report: Report) -> None:
+    """Print requests a second of all peers, for both sizes of the board."""
+    if not wrk.is_there():
+        report.say("Not measured: wrk is missing (Debian: `apt-get install wrk`).")
         return
-    with tempfile.TemporaryDirectory() as folder, _files(Path(folder)) as files:
-        config = _config(Path(folder), files)
-        with server(["-m", "web", "serve", "--config", str(config)]) as ours:
-            _wait_until_served(ours)
-            rows = [_row(name, ours, request, Path(folder)) for name, request in _requests(ours).items()]
-    title = f"Reads: {PATH}, {MATCHES:,} matches, {CONNECTIONS} connections, requests/s"
-    table(title, ["answer", "bytes", "oddsboard", "bare ASGI application", "ratio"], rows)
+    if not shutil.which("nginx"):
+        report.say("nginx is missing (Debian: `apt-get install nginx`): the static file was not measured.")
+    report.say(
+        f"Requests a second of `{PATH}` by wrk over {wrk.CONNECTIONS} connections, {RUN_S} s a run,"
+        " all in turn: servers on the same core, wrk on the other. Ratio: oddsboard on"
+        " Hypercorn to it, the median over the rounds."
+        f"\nVersions: {versions()}."
+    )
+    for size in ROUNDS:
+        _measure(report, size)
+    report.say(
+        "gzip is level 6 for all. Peers are spared what they can be: they hold the data ready to be"
+        " serialised, and a 304 compares a version that they hold. Flask runs with one worker of class"
+        " gthread, 4 threads, because a sync worker closes each connection. FastAPI runs under uvicorn with"
+        " uvloop and httptools, once with Pydantic models that it holds, once with models that it makes of"
+        " dicts at each request. nginx sends its files from one worker, the gzip form precompressed."
+    )
 
 
-def _row(name: str, ours: str, headers: dict[str, str], folder: Path) -> list[str]:
-    status, answered, body = _get(ours, headers)
-    canned = folder / f"{name}.json"
+def _measure(report: Report, size: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
+        peers = _peers(running, Path(folder), size)
+        rates: dict[tuple[str, str], list[float]] = {}
+        for _ in range(report.either(ROUNDS[size], 2)):
+            for form in FORMS:
+                for peer in peers:
+                    path, headers = peer.asked[form]
+                    found = wrk.rate(peer.served.url + path, headers, RUN_S)
+                    rates.setdefault((peer.name, form), []).append(found)
+                    peer.served.settle()
+        lengths = {form: len(get(peers[0].served.url, *peers[0].asked[form])[2]) for form in FORMS}
+    header = ["server"]
+    for form in FORMS:
+        header += [f"{form}, {lengths[form]:,} bytes", "ratio"]
+    ours = {form: rates[peers[0].name, form] for form in FORMS}
+    rows = [_row(peer.name, rates, ours) for peer in peers]
+    report.table(f"{size:,} matches: requests a second", header, rows)
+    medians = {peer.name: [median(rates[peer.name, form]) for form in FORMS] for peer in peers}
+    title = f"Requests a second by server, {size:,} matches"
+    report.plot(f"reads-{size}", title, lambda file: plots.bars(file, title, FORMS, medians))
+
+
+def _row(
+    name: str, rates: Mapping[tuple[str, str], list[float]], ours: Mapping[str, list[float]]
+) -> list[str]:
+    cells = [name]
+    for form in FORMS:
+        found = rates[name, form]
+        ratios = [mine / theirs if theirs else inf for mine, theirs in zip(ours[form], found, strict=True)]
+        cells += [spread(found), f"{median(ratios):.2f}"]
+    return cells
+
+
+def _peers(running: contextlib.ExitStack, folder: Path, size: int) -> list[Peer]:
+    """Start all, ours first, and see that they give the same data."""
+    config = folder / "bench.toml"
+    files = running.enter_context(site({"/fixtures.csv": [csv_body(size // len(BOOKMAKERS))]}))
+    config.write_text(_config(files), encoding="utf-8")
+    ours = running.enter_context(server(["-m", "web", "serve", "--config", str(config)]))
+    wait_until_ready(ours.url)
+    peers = [_peer("oddsboard (Hypercorn)", ours)]
+    answers = {form: get(ours.url, *asked) for form, asked in peers[0].asked.items()}
+    body, canned = folder / "body.json", folder / "canned.json"
+    body.write_bytes(answers["identity"][2])
     canned.write_text(
-        json.dumps({"status": status, "headers": answered, "body": body.hex()}), encoding="utf-8"
+        json.dumps({f"/{form}": _canned(*one) for form, one in answers.items()}), encoding="utf-8"
     )
-    mine, bare = [], []
-    with server([str(HERE / "bare.py"), str(canned)]) as theirs:
-        for _ in range(RUNS):
-            mine.append(_load(ours, headers))
-            bare.append(_load(theirs, headers))
-    ratio = sorted(mine)[RUNS // 2] / sorted(bare)[RUNS // 2]
-    return [name, f"{len(body):,}", spread(mine), spread(bare), f"{ratio:.2f}"]
+    by_form = {form: (f"/{form}", headers) for form, (_, headers) in peers[0].asked.items()}
+    for name, kind in (("Hypercorn", "hypercorn"), ("uvicorn", "uvicorn")):
+        bare = running.enter_context(server([str(HERE / "bare.py"), str(canned), "--kind", kind]))
+        peers.append(Peer(f"bare ASGI application ({name})", bare, by_form))
+    for name, file, kind in PEERS:
+        served = running.enter_context(server([str(HERE / file), str(body), "--kind", kind]))
+        peers.append(_peer(name, served))
+    if _has_uvicorn():
+        theirs = ["-m", "web", "serve", "--config", str(config), "--server", "uvicorn"]
+        served = running.enter_context(server(theirs))
+        wait_until_ready(served.url)
+        peers.insert(1, _peer("oddsboard (uvicorn)", served))
+    if shutil.which("nginx"):
+        peers.append(_peer("nginx (static file)", _static(running, folder, answers)))
+    if (count := json.loads(answers["identity"][2])["matches_count"]) != size:
+        raise RuntimeError(f"the board has {count} matches, must have {size}")
+    for peer in peers:
+        _check(peer, answers["identity"][2])
+    return peers
 
 
-def _requests(base: str) -> dict[str, dict[str, str]]:
-    etag = dict(_get(base, {})[1])["etag"]
-    return {"identity": {}, "gzip": {"Accept-Encoding": "gzip"}, "304": {"If-None-Match": etag}}
+PEERS = (
+    ("Quart, jsonify (Hypercorn)", "peer_quart.py", "jsonify"),
+    ("Quart, msgspec per request (Hypercorn)", "peer_quart.py", "msgspec"),
+    ("FastAPI, Pydantic models that it holds (uvicorn)", "peer_fastapi.py", "held"),
+    ("FastAPI, Pydantic models made of dicts (uvicorn)", "peer_fastapi.py", "made"),
+    ("Flask, jsonify (gunicorn)", "peer_flask.py", ""),
+)
 
 
-def _get(base: str, headers: dict[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
-    connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=5)
-    with contextlib.closing(connection):
-        connection.request("GET", PATH, headers=headers)
-        response = connection.getresponse()
-        kept = [(name.lower(), value) for name, value in response.getheaders() if name.lower() != "date"]
-        return response.status, kept, response.read()
+def _peer(name: str, served: Served) -> Peer:
+    etag = get(served.url, PATH, {})[1]["etag"]
+    headers = {"identity": {}, "gzip": {"Accept-Encoding": "gzip"}, "304": {"If-None-Match": etag}}
+    return Peer(name, served, {form: (PATH, headers[form]) for form in FORMS})
 
 
-def _wait_until_served(base: str) -> None:
-    deadline = time.monotonic() + 10
-    while _get(base, {})[0] != http.HTTPStatus.OK:
-        if time.monotonic() > deadline:
-            raise TimeoutError("the service served no odds within 10 s")
-        time.sleep(0.05)
+def _check(peer: Peer, wanted: bytes) -> None:
+    """Raise RuntimeError unless it gives the same matches in each form; versions are each server's own."""
+    plain, packed, unchanged = (get(peer.served.url, *peer.asked[form]) for form in FORMS)
+    unpacked = gzip.decompress(packed[2])
+    matches = [json.loads(body)["matches"] for body in (wanted, plain[2], unpacked)]
+    without_times = [[{**one, "updated": 0} for one in each] for each in matches]
+    are_equal = without_times[0] == without_times[1] == without_times[2]
+    if not are_equal or unchanged[0] != HTTPStatus.NOT_MODIFIED or unchanged[2]:
+        raise RuntimeError(f"{peer.name} does not answer what the others answer")
 
 
-def _load(base: str, headers: dict[str, str]) -> float:
-    sent = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{RUN_S}s", *sent, base + PATH]
-    output = subprocess.run(pinned(1, command), check=True, capture_output=True, text=True).stdout
-    found = re.search(r"Requests/sec:\s+([0-9.]+)", output)
-    if found is None or "Non-2xx" in output.replace("Non-2xx or 3xx responses: 0", ""):
-        raise RuntimeError(f"wrk said: {output}")
-    return float(found[1])
+def _canned(status: int, headers: dict[str, str], body: bytes) -> dict[str, object]:
+    return {"status": status, "headers": headers, "body": body.hex()}
 
 
-@contextlib.contextmanager
-def _files(folder: Path) -> Iterator[str]:
-    """Serve `folder` with an invented fixtures.csv over HTTP."""
-    (folder / "fixtures.csv").write_bytes(csv_body(MATCHES // len(KEYS)))
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/fixtures.csv"
-        server.shutdown()
+def _has_uvicorn() -> bool:
+    done = subprocess.run(
+        [sys.executable, "-m", "web", "serve", "--help"],
+        check=True,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    return "--server" in done.stdout
 
 
-def _config(folder: Path, url: str) -> Path:
+def _static(
+    running: contextlib.ExitStack, folder: Path, answers: Mapping[str, tuple[int, dict[str, str], bytes]]
+) -> Served:
+    file = folder / "files" / PATH.lstrip("/")
+    file.parent.mkdir(parents=True)
+    file.write_bytes(answers["identity"][2])
+    file.with_name(file.name + ".gz").write_bytes(answers["gzip"][2])
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    user = "user root;" if os.geteuid() == 0 else ""  # else its worker may not read a folder of ours
+    (folder / "nginx.conf").write_text(NGINX % (user, port, folder / "files"), encoding="utf-8")
+    return running.enter_context(nginx(folder))
+
+
+NGINX = """
+%s
+worker_processes 1;
+pid nginx.pid;
+events { worker_connections 1024; }
+http {
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    open_file_cache max=10;
+    keepalive_requests 1000000000;
+    default_type application/json;
+    client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+    server { listen 127.0.0.1:%d; root %s; gzip_static on; }
+}
+"""
+
+
+def _config(url: str) -> str:
     bookmakers = "".join(
-        f'[bookmakers.{key.lower()}]\nname = "{key}"\nsource = "file"\nkey = "{key}"\n' for key in KEYS
+        f'[bookmakers.{key.lower()}]\nname = "{key}"\nsource = "file"\nkey = "{key}"\n'
+        for key in BOOKMAKERS
     )
-    path = folder / "bench.toml"
-    path.write_text(
-        f'[sources.file]\nkind = "football_data"\nurl = "{url}"\n{bookmakers}', encoding="utf-8"
-    )
-    return path
+    return f'[sources.file]\nkind = "football_data"\nurl = "{url}/fixtures.csv"\n{bookmakers}'

@@ -3,40 +3,159 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import psutil
+from msgspec import Struct
+
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SERVER_CORE, CLIENT_CORE = 0, 1
+START_S, STOP_S = 60.0, 15.0
+
+
+class Served(Struct, frozen=True):
+    """A server that runs: where it is asked, and its process."""
+
+    url: str
+    process: psutil.Process
+
+    def cpu_s(self) -> float:
+        """Give the seconds of processor that it and its children have taken."""
+        times = [each.cpu_times() for each in self._all()]
+        return float(sum(one.user + one.system for one in times))
+
+    def rss_bytes(self) -> int:
+        """Give the memory that it and its children hold."""
+        return int(sum(each.memory_info().rss for each in self._all()))
+
+    def settle(self) -> None:
+        """Wait until it has done with what a load has left behind, so that the next one is alone."""
+        before = -1.0
+        while self.cpu_s() - before > 0.01:  # noqa: PLR2004 - one tick of the kernel's clock
+            before = self.cpu_s()
+            time.sleep(0.05)
+
+    def _all(self) -> list[psutil.Process]:
+        return [self.process, *self.process.children(recursive=True)]
 
 
 def pinned(core: int, command: list[str]) -> list[str]:
     """Give the command line that runs `command` on that core."""
-    if (os.cpu_count() or 1) > 1 and shutil.which("taskset"):
+    if _can_pin() and shutil.which("taskset"):
         return ["taskset", "-c", str(core), *command]
     return command
 
 
 @contextlib.contextmanager
-def server(arguments: list[str]) -> Iterator[str]:
-    """Run a Python program that logs a `service.started` line with its url; give that url."""
+def on_core(core: int) -> Iterator[None]:
+    """Keep this process on that core for a while."""
+    if not (_can_pin() and hasattr(os, "sched_setaffinity")):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@contextlib.contextmanager
+def server(arguments: list[str]) -> Iterator[Served]:
+    """Run a Python program that logs a `service.started` line with its url, until the end of the block."""
+    with _running([sys.executable, *arguments, "--bind", "127.0.0.1:0"]) as process:
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        started = next((line for line in process.stdout if '"service.started"' in line), None)
+        if started is None:
+            raise RuntimeError(f"{arguments} ended before it served")
+        threading.Thread(target=process.stdout.read, daemon=True).start()
+        yield Served(json.loads(started)["url"], psutil.Process(process.pid))
+
+
+@contextlib.contextmanager
+def service(config: str) -> Iterator[Served]:
+    """Run oddsboard as it is shipped, with that configuration, until the end of the block."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bench.toml"
+        path.write_text(config, encoding="utf-8")
+        with server(["-m", "web", "serve", "--config", str(path)]) as served:
+            wait_until_ready(served.url)
+            yield served
+
+
+@contextlib.contextmanager
+def nginx(folder: Path) -> Iterator[Served]:
+    """Run nginx with `folder`/nginx.conf, which listens on the port in its `listen`, until the end."""
+    config = folder / "nginx.conf"
+    port = config.read_text(encoding="utf-8").partition("listen 127.0.0.1:")[2].partition(";")[0]
+    command = ["nginx", "-p", str(folder), "-c", str(config), "-e", "stderr", "-g", "daemon off;"]
+    with _running(command) as process:
+        url = f"http://127.0.0.1:{port}"
+        _wait(lambda: _accepts(int(port)), "nginx")
+        yield Served(url, psutil.Process(process.pid))
+
+
+def get(base: str, path: str, headers: Mapping[str, str]) -> tuple[int, dict[str, str], bytes]:
+    """Ask once; status, headers with lower-case names but without the date, body."""
+    connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=30)
+    with contextlib.closing(connection):
+        connection.request("GET", path, headers=dict(headers))
+        response = connection.getresponse()
+        kept = {name.lower(): value for name, value in response.getheaders() if name.lower() != "date"}
+        return response.status, kept, response.read()
+
+
+def wait_until_ready(base: str) -> None:
+    """Wait until every bookmaker of the service is serving."""
+    _wait(lambda: b'"status":"pass"' in get(base, "/health", {})[2][:20], "the service")
+
+
+@contextlib.contextmanager
+def _running(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        pinned(0, [sys.executable, *arguments, "--bind", "127.0.0.1:0"]),
-        cwd=HERE.parents[1],
-        env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+        pinned(SERVER_CORE, command),
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
+        start_new_session=True,  # a Ctrl-C is ours: we end it in order
     )
     try:
-        assert process.stdout is not None  # noqa: S101 - it is a pipe
-        started = next(line for line in process.stdout if "service.started" in line)
-        threading.Thread(target=process.stdout.read, daemon=True).start()
-        yield json.loads(started)["url"]
+        yield process
     finally:
         process.terminate()
-        process.wait(10)
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _wait(is_there: Callable[[], bool], who: str) -> None:
+    deadline = time.monotonic() + START_S
+    while not is_there():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{who} served nothing within {START_S:.0f} s")
+        time.sleep(0.05)
+
+
+def _can_pin() -> bool:
+    return (os.cpu_count() or 1) > 1

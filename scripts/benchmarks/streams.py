@@ -21,11 +21,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from report import Report
 from serving import HERE, pinned
-from tables import table
 
 AUDIENCES = (1, 100, 1000)
-RUN_S = 10.0
 SETTLE_S = 2.0
 SLOW = 20
 MATCHES, UPDATES_PER_S = 1_200, 100
@@ -34,20 +33,18 @@ _ID = b"\nid: "
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
-def run() -> None:
+def run(report: Report) -> None:
     """Print latency and cost for three audiences, and the same with clients that read nothing."""
-    rows = [_row(clients, 0) for clients in AUDIENCES]
-    rows.append(_row(100, SLOW))
+    seconds = report.either(5.0, 2.0)
+    rows = [_row(clients, 0, seconds) for clients in AUDIENCES]
+    rows.append(_row(100, SLOW, seconds))
     header = ["clients", "reading nothing", "commits/s", "events/s", "merged"]
     header += ["median, ms", "p99, ms", "CPU, %", "CPU a client and event, us", "memory a client, kB"]
-    table(
-        f"Streams: {MATCHES:,} matches, {UPDATES_PER_S} changes a second, from commit to client",
-        header,
-        rows,
-    )
+    title = f"{MATCHES:,} matches, {UPDATES_PER_S} changes a second, from commit to client"
+    report.table(title, header, rows)
 
 
-def _row(clients: int, slow: int) -> list[str]:
+def _row(clients: int, slow: int, seconds: float) -> list[str]:
     with _service() as service:
         idle_cpu, idle_rss = service.busy_over(SETTLE_S), service.rss_bytes()
         crowd = Crowd(service.port, clients, slow)
@@ -55,7 +52,7 @@ def _row(clients: int, slow: int) -> list[str]:
             crowd.listen(SETTLE_S)
             crowd.begin()
             began, cpu = time.monotonic(), service.cpu_s()
-            crowd.listen(RUN_S)
+            crowd.listen(seconds)
             took, busy = time.monotonic() - began, service.cpu_s() - cpu
             rss = service.rss_bytes()
             commits = service.commits()

@@ -1,49 +1,73 @@
-"""Timing and printing: medians with their spread, as Markdown tables."""
+"""Timing and arithmetic: medians with their spread, quantiles, ratios, as text for tables."""
 
 from __future__ import annotations
 
 import gc
-import os
-import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
-
-
-def machine() -> str:
-    """Name what the figures were measured on."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    model = models[0] if models else platform.processor() or platform.machine()
-    return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+from collections.abc import Callable, Mapping, Sequence
 
 
 def seconds(work: Callable[[], object], runs: int) -> list[float]:
-    """Time `work` that many times after one warm-up; seconds, sorted."""
-    work()
-    times = []
-    for _ in range(runs):
-        gc.collect()
-        began = time.perf_counter()
+    """Time `work` that many times after one warm-up."""
+    return in_turn({"": work}, runs)[""]
+
+
+def now_s() -> float:
+    """Give the seconds of processor that this process has had: other programs are none of its cost."""
+    return time.process_time()
+
+
+def in_turn(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, list[float]]:
+    """Time each that many times after one warm-up, in turn, so that a drift meets all alike; seconds.
+
+    What was there before is out of the garbage collector's sight, as in the service.
+    """
+    for work in works.values():
         work()
-        times.append(time.perf_counter() - began)
-    return sorted(times)
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(runs):
+        for name, work in works.items():
+            gc.collect()
+            gc.freeze()
+            began = now_s()
+            work()
+            times[name].append(now_s() - began)
+            gc.unfreeze()
+    return times
 
 
-def spread(values: Sequence[float], unit: str = "") -> str:
+def median(values: Sequence[float]) -> float:
+    """Give the median."""
+    return statistics.median(values)
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Give the smallest value that at least that share of all is not above."""
+    ordered = sorted(values)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+def milliseconds(values: Sequence[float]) -> list[float]:
+    """Give seconds as milliseconds."""
+    return [value * 1e3 for value in values]
+
+
+def spread(values: Sequence[float]) -> str:
     """Show the median and, in brackets, the least and the greatest."""
-    return f"{_short(statistics.median(values))}{unit} ({_short(min(values))} to {_short(max(values))})"
+    return f"{short(median(values))} ({short(min(values))} to {short(max(values))})"
 
 
-def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a Markdown table."""
-    print(f"\n### {title}\n")
+def short(value: float) -> str:
+    """Show three digits that count, and all digits before the point."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits are enough
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Give a Markdown table."""
     widths = [max(len(row[at]) for row in [header, *rows]) for at in range(len(header))]
-    for row in [header, ["-" * width for width in widths], *rows]:
-        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |")
-
-
-def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits are enough
+    lines = [header, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
+        for line in lines
+    )

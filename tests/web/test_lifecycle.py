@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import signal
@@ -89,6 +90,25 @@ async def test_a_signal_stops_in_order() -> None:
     code = await lived(tree, send)
 
     assert (Exit.STOPPED, True, True) == (code, tree.stopped, drained[0].is_draining)
+
+
+async def test_an_answer_in_two_pieces_is_sent_at_once() -> None:
+    """No connection waits for an acknowledgement before it sends the rest (Nagle's algorithm is off)."""
+    without_delay: list[int] = []
+    done = anyio.Event()
+
+    def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        sock = writer.get_extra_info("socket")
+        without_delay.append(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+        done.set()
+
+    sock = listen("127.0.0.1", 0)
+    address = sock.getsockname()
+    async with await asyncio.start_server(connected, sock=sock), await anyio.connect_tcp(*address):
+        await done.wait()
+
+    assert [1] == without_delay
 
 
 async def test_a_server_that_fails_ends_with_70() -> None:

@@ -1,0 +1,35 @@
+"""The one place that asks the web's `Answers`: for the bodies of a board that the benchmark holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from actors.messages import BookmakerId
+from actors.snapshot import Snapshot
+from web.answers import Answers, View
+from web.segments import Api
+
+
+class Shelf:
+    """A board that changes when it is told to, and the answers that are given from it."""
+
+    def __init__(self, snapshot: Snapshot, names: Mapping[BookmakerId, str]) -> None:
+        self.snapshot = snapshot
+        self._answers = Answers(self, names)
+
+    def read(self) -> Snapshot:
+        """Give what is on it."""
+        return self.snapshot
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        """Tell that nothing is ever overdue here."""
+        del snapshot
+        return True
+
+    async def body(self, accept_encoding: str | None = None, api: Api = Api.V2) -> bytes:
+        """Give the body of the whole list, joined where it comes in parts."""
+        return b"".join((await self._answers.answer(View(api), None, accept_encoding)).parts)
+
+    async def ready(self, accept_encoding: str | None = None, api: Api = Api.V2) -> int:
+        """Make that body ready, and give its bytes."""
+        return (await self._answers.answer(View(api), None, accept_encoding)).body_bytes

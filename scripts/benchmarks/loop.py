@@ -1,0 +1,155 @@
+"""The event loop: how long it is held while full lists come in and their bodies are read."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from boards import csv_body
+from leagues import KEYS as API_KEYS
+from leagues import SCOPE, odds_body
+from msgspec import Struct
+from polled_site import site
+from report import Report
+from serving import CLIENT_CORE, HERE, Served, get, on_core, pinned, server, wait_until_ready
+from tables import quantile, short
+
+MATCHES = 20_000
+CSV_KEYS = ("B365", "BW", "BFE", "PS", "WH")
+BODIES = 3
+PATH = "/api/v2/odds"
+LIMIT_S = 0.005
+PLACES = 6
+
+
+class Polled(Struct, frozen=True):
+    """A source of full lists: its table, what it answers by path, and its bookmakers' keys."""
+
+    table: str
+    bodies: Mapping[str, Sequence[bytes]]
+    keys: Sequence[str]
+
+
+def run(report: Report) -> None:
+    """Print what held the loop, for lists in CSV and in JSON."""
+    rows, culprits = [], []
+    for name, source in _sources().items():
+        found, polls, size = _watched(source, report.either(16.0, 8.0))
+        if not found["steps"]:
+            report.say("Not measured: the service runs on another loop than asyncio's own.")
+            return
+        rows.append([name, f"{size:,.1f}", str(polls), *_figures(found)])
+        culprits += [[name, *one] for one in _culprits(found["steps"])]
+    header = [
+        "lists of",
+        "MiB a poll",
+        "polls",
+        "longest step, ms",
+        "without collections, ms",
+        "a timer late: p99.9, ms",
+        "longest, ms",
+        "collections",
+        "longest, ms",
+    ]
+    matches = f"{MATCHES:,} matches by each of {len(CSV_KEYS)} bookmakers"
+    report.table(f"Polls of {matches}, all prices changed, while two clients read all bodies", header, rows)
+    header = ["lists of", "where", "times above 1 ms", "above 5 ms", "longest, ms", "of it processor, ms"]
+    report.table("Steps of the loop that took longest, without collections", header, culprits)
+    report.say("*Where*: the functions that the task is in when a step ends. The rest was other programs'.")
+
+
+def _sources() -> dict[str, Polled]:
+    limits = "max_payload_bytes = 100_000_000\nmax_inflated_bytes = 100_000_000\nstale_after_s = 600\n"
+    csv = [csv_body(MATCHES, shift, CSV_KEYS) for shift in range(BODIES)]
+    json_ = [odds_body(MATCHES, shift, len(CSV_KEYS)) for shift in range(BODIES)]
+    return {
+        "football_data (CSV)": Polled(
+            f'kind = "football_data"\nurl = "%s/fixtures.csv"\npoll_interval_s = 3\n{limits}',
+            {"/fixtures.csv": csv},
+            CSV_KEYS,
+        ),
+        "the_odds_api (JSON)": Polled(
+            f'kind = "the_odds_api"\nurl = "%s"\napi_key = "key"\nsports = ["{SCOPE}"]\n'
+            f"poll_interval_s = 3\n{limits}",
+            {f"/v4/sports/{SCOPE}/odds": json_},
+            API_KEYS[: len(CSV_KEYS)],
+        ),
+    }
+
+
+def _watched(source: Polled, seconds: float) -> tuple[dict[str, Any], int, float]:
+    """Run the service on that source; what was seen once all was there, its polls, MiB of each."""
+    with tempfile.TemporaryDirectory() as folder, site(source.bodies) as url, on_core(CLIENT_CORE):
+        seen, config = Path(folder) / "seen.json", Path(folder) / "bench.toml"
+        bookmakers = (
+            f'[bookmakers.b{at}]\nname = "Bookmaker {at}"\nsource = "polled"\nkey = "{key}"\n'
+            for at, key in enumerate(source.keys)
+        )
+        config.write_text(f"[sources.polled]\n{source.table % url}" + "".join(bookmakers), encoding="utf-8")
+        with server([str(HERE / "watched.py"), str(seen), "serve", "--config", str(config)]) as served:
+            wait_until_ready(served.url)
+            with _readers(served):
+                began, before = time.monotonic(), _polls(served)
+                time.sleep(seconds)
+                ended, polls = time.monotonic(), _polls(served) - before
+        found = json.loads(seen.read_bytes())
+    size = len(next(iter(source.bodies.values()))[0]) / 2**20
+    return (
+        {name: [one for one in each if began <= one[0] <= ended] for name, each in found.items()},
+        polls,
+        size,
+    )
+
+
+@contextlib.contextmanager
+def _readers(served: Served) -> Iterator[None]:
+    """Let one client read the gzip body and one the plain body, again and again."""
+    url = served.url + PATH
+    commands = [
+        ["pace.py", url, "5", "1000000", "2", "gzip"],
+        ["pace.py", url, "1", "1000000", "1", "identity"],
+    ]
+    with contextlib.ExitStack() as running:
+        for file, *arguments in commands:
+            command = pinned(CLIENT_CORE, [sys.executable, str(HERE / file), *arguments])
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+            running.callback(process.wait)
+            running.callback(process.kill)
+        yield
+
+
+def _polls(served: Served) -> int:
+    stats = json.loads(get(served.url, "/api/stats", {})[2])
+    return int(stats["data"]["sources"]["polled"]["payloads"])
+
+
+def _figures(found: dict[str, Any]) -> list[str]:
+    steps, lags, pauses = ([one[1] for one in found[name]] for name in ("steps", "lags", "pauses"))
+    ours = [max(took - gc_s, 0.0) for _, took, _, gc_s, _ in found["steps"]]
+    figures = (max(steps), max(ours), quantile(lags, 0.999), max(lags))
+    longest_pause = short(max(pauses) * 1e3) if pauses else "none"
+    return [*(short(figure * 1e3) for figure in figures), f"{len(pauses):,}", longest_pause]
+
+
+def _culprits(steps: Sequence[tuple[float, float, float, float, str]]) -> list[list[str]]:
+    """Name the places that held the loop longest, garbage collections taken off."""
+    by_place: dict[str, list[tuple[float, float]]] = {}
+    for _, took, cpu, gc_s, who in steps:
+        by_place.setdefault(who, []).append((max(took - gc_s, 0.0), max(cpu - gc_s, 0.0)))
+    worst = sorted(by_place.items(), key=lambda one: -max(took for took, _ in one[1]))[:PLACES]
+    return [
+        [
+            who,
+            str(sum(took > LIMIT_S / 5 for took, _ in each)),
+            str(sum(took > LIMIT_S for took, _ in each)),
+            *(short(max(one[at] for one in each) * 1e3) for at in (0, 1)),
+        ]
+        for who, each in worst
+    ]

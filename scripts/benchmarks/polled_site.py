@@ -1,0 +1,31 @@
+"""A site of the benchmarks: answers polls of a source with what it was given, the next at each poll."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@contextlib.contextmanager
+def site(bodies: Mapping[str, Sequence[bytes]]) -> Iterator[str]:
+    """Serve bodies by path, those of one path in turn; give the address."""
+    turns = {path: itertools.cycle(given) for path, given in bodies.items()}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = next(turns[self.path.partition("?")[0]])
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

@@ -1,0 +1,98 @@
+"""Scale of one process: config/scale.toml on one core, while somebody reads a filtered view."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from report import Report
+from serving import CLIENT_CORE, ROOT, Served, get, on_core, server, wait_until_ready
+from tables import median, milliseconds, quantile, short
+
+CONFIG = ROOT / "config" / "scale.toml"
+EVERY_S = 0.1
+WARM_UP_S = 5.0
+
+
+def run(report: Report) -> None:
+    """Print what the process takes and what it does in that time."""
+    if not CONFIG.exists():
+        report.say(f"Not measured: there is no {CONFIG.relative_to(ROOT)}.")
+        return
+    seconds = report.either(30.0, 8.0)
+    with server(["-m", "web", "serve", "--config", str(CONFIG)]) as served, on_core(CLIENT_CORE):
+        wait_until_ready(served.url)
+        path = f"/api/v2/odds?bookmaker={_bookmakers(served)[0]}"
+        _read(served, path, WARM_UP_S)
+        before, cpu_s, began = _stats(served), served.cpu_s(), time.perf_counter()
+        changed, unchanged = _read(served, path, seconds)
+        took = time.perf_counter() - began
+        share, after = (served.cpu_s() - cpu_s) / took, _stats(served)
+        resident = served.rss_bytes()
+    rates = {name: (after[name] - before[name]) / took for name in ("commits", "matches_upserted")}
+    rows = [
+        ["matches on the board", f"{after['matches']:,}"],
+        ["bookmakers", f"{len(after['bookmakers'])}"],
+        ["share of one core", f"{share:.0%}"],
+        ["commits a second", short(rates["commits"])],
+        ["changed matches a second", f"{rates['matches_upserted']:,.0f}"],
+        ["batches conflated", f"{after['batches_conflated'] - before['batches_conflated']:,}"],
+        ["resident memory", f"{resident / 1e6:,.0f} MB"],
+        *_latencies(after),
+        [f"GET {path}: new body", _times(changed)],
+        ["the same: 304", _times(unchanged)],
+    ]
+    report.table(f"`{CONFIG.relative_to(ROOT)}` for {took:.0f} s", ["what", "figure"], rows)
+    report.say(
+        f"The view is polled every {EVERY_S * 1e3:.0f} ms with the ETag of the last answer, uncompressed."
+    )
+
+
+def _bookmakers(served: Served) -> list[str]:
+    capabilities = msgspec.json.decode(get(served.url, "/api/capabilities", {})[2])
+    return list(capabilities["supported_bookmakers"])
+
+
+def _stats(served: Served) -> dict[str, Any]:
+    data: dict[str, Any] = msgspec.json.decode(get(served.url, "/api/stats", {})[2])["data"]
+    return data
+
+
+def _latencies(data: dict[str, Any]) -> list[list[str]]:
+    """Show whatever the service itself says of latencies: tables of figures in its statistics."""
+    return [
+        [f"`{name}` of /api/stats", ", ".join(f"{key} {value}" for key, value in figures.items())]
+        for name, figures in data.items()
+        if isinstance(figures, dict) and ("latency" in name or name.endswith(("_ms", "_s")))
+    ]
+
+
+def _read(served: Served, path: str, seconds: float) -> tuple[list[float], list[float]]:
+    """Poll for so long; seconds of each answer with a body, and of each without."""
+    at = urlsplit(served.url)
+    connection = http.client.HTTPConnection(at.hostname or "", at.port, timeout=30)
+    times: dict[int, list[float]] = {200: [], 304: []}
+    etag = ""
+    due = time.perf_counter()
+    end = due + seconds
+    while due < end:
+        time.sleep(max(due - time.perf_counter(), 0.0))
+        connection.request("GET", path, headers={"If-None-Match": etag})
+        response = connection.getresponse()
+        etag = response.headers.get("ETag", "")
+        response.read()
+        times[response.status].append(time.perf_counter() - due)
+        due += EVERY_S
+    connection.close()
+    return times[200], times[304]
+
+
+def _times(times: Sequence[float]) -> str:
+    if not times:
+        return "none"
+    each = milliseconds(times)
+    return f"median {short(median(each))} ms, p99 {short(quantile(each, 0.99))} ms ({len(each):,} times)"

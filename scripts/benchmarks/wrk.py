@@ -1,0 +1,28 @@
+"""wrk, the load generator: a client in Python would measure itself."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+
+from serving import CLIENT_CORE, pinned
+
+CONNECTIONS = 16
+
+
+def is_there() -> bool:
+    """Tell whether it is installed."""
+    return shutil.which("wrk") is not None
+
+
+def rate(url: str, headers: Mapping[str, str], seconds: int) -> float:
+    """Give requests a second. Raises: RuntimeError for answers other than 2xx and 3xx."""
+    sent = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "60s", *sent, url]
+    done = subprocess.run(pinned(CLIENT_CORE, command), check=True, capture_output=True, text=True)
+    found = re.search(r"Requests/sec:\s+([0-9.]+)", done.stdout)
+    if found is None or "Non-2xx" in done.stdout or "Socket errors" in done.stdout:
+        raise RuntimeError(f"wrk on {url} said: {done.stdout}")
+    return float(found[1])
