@@ -59,15 +59,26 @@ class Segment:
 
 
 class Run:
-    """Neighbouring chunks of one bookmaker, and the segments of those that show something."""
+    """Neighbouring chunks of one bookmaker, and the segments of those that show something.
+
+    Its joined forms begin with a comma, so that all runs but the first can be sent as they are.
+    """
 
     def __init__(self, chunks: tuple[Chunk, ...], segments: tuple[Segment, ...]) -> None:
         self.chunks = chunks
         self.segments = segments
         self._packed: Packed | None = None
 
+    @cached_property
+    def json(self) -> bytes:
+        """A comma, and the JSON of all segments with commas between them."""
+        return b",".join([b"", *[segment.json for segment in self.segments]])
+
     def packed(self) -> Steps[Packed]:
-        """Give all segments, commas between them, as one; there must be one at least. In slices."""
+        """Give the same as deflate blocks, in slices; `checksum` is that without the first comma.
+
+        There must be one segment at least.
+        """
         if self._packed is None:
             first = self.segments[0].packed.checksum
             crc, length = first.crc, first.length
@@ -76,7 +87,7 @@ class Run:
                 checksum = segment.packed.checksum
                 crc = checksum.after(zlib.crc32(b",", crc))
                 length += 1 + checksum.length
-            deflated = STORED_COMMA.join([segment.packed.deflated for segment in self.segments])
+            deflated = STORED_COMMA.join([b"", *[segment.packed.deflated for segment in self.segments]])
             self._packed = Packed(deflated, Checksum.known(crc, length))
         return self._packed
 

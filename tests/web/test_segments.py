@@ -19,7 +19,7 @@ from actors.slices import finish
 from actors.snapshot import Book, Chunk, Entry
 from tests.support.builders import SCOPE, match
 from tests.support.virtual import WALL_0
-from web.bodies import PART_BYTES, gzip_body, plain_body
+from web.bodies import gzip_body, plain_body
 from web.schemas import match_v1, match_v2
 from web.segments import RUN, Api, Run, Segment, Segments
 
@@ -195,7 +195,7 @@ def test_forgetting_keeps_the_runs_that_still_hold() -> None:
 
 
 def test_a_large_body_comes_in_parts_and_in_steps() -> None:
-    """One step a segment while they are made, and parts of limited size, that together are the body."""
+    """One step a segment while they are made; the parts together are the body, most of them its runs."""
     segments = Segments()
     chunks = tuple(_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100))
 
@@ -204,10 +204,26 @@ def test_a_large_body_comes_in_parts_and_in_steps() -> None:
     parts = finish(plain_body(1, 20_000, runs))
     steps = sum(1 for _ in gzip_body(1, 20_000, runs))
 
-    assert (100, 2) == (len(made), len(parts))
-    assert max(map(len, parts)) < PART_BYTES + 200 * 400
+    assert (100, 4) == (len(made), len(runs))
+    assert [run.json for run in runs[1:]] == list(parts[1:-1])
     assert steps >= 96
     assert 20_000 == len(json.loads(b"".join(parts))["matches"])
+
+
+def test_parts_of_a_new_version_are_those_of_the_last_but_for_the_change() -> None:
+    """What did not change is not even copied, plain or compressed."""
+    segments = Segments()
+    chunks = [_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100)]
+    before = _runs(segments, Api.V2, chunks)
+    old = finish(plain_body(1, 20_000, before))
+
+    chunks[50] = _chunk(match(f"050-{number:03}", prices=(3, 3, 3)) for number in range(200))
+    after = _runs(segments, Api.V2, chunks)
+    new = finish(plain_body(2, 20_000, after))
+
+    assert [False, False, True, True] == [one is other for one, other in zip(old, new, strict=True)][:4]
+    assert finish(before[2].packed()) is finish(after[2].packed())
+    assert b"".join(new) == gzip.decompress(_zipped(2, 20_000, after))
 
 
 def _is_remembered(segment: Segment) -> bool:
