@@ -78,7 +78,7 @@ def _squared(times: int) -> int:
     return _product(_squared(times - 1), _squared(times - 1))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _factor(length: int) -> int:
     """Give x to the power of 8 times `length`."""
     factor = _ONE
