@@ -28,7 +28,7 @@ def blueprint(live: Live) -> Blueprint:
                 while history.latest(view) <= since and not audience.is_leaving:
                     await audience.wait(view)
                     newest = live.read().version
-        if since > newest or since < min(history.oldest(view), history.latest(view)):
+        if since > newest or since < history.oldest(view):
             raise _not_available(since, history.oldest(view), newest)
         headers = {"Cache-Control": "no-store"}
         return Response(live.frames.delta(view, since), 200, headers, content_type="application/json")

@@ -17,8 +17,8 @@ from web.answers import Answers, View
 from web.schemas import Removed, match_v2
 from web.segments import Api
 
-MAX_KNOWN = 64
-"""Events kept of a view's newest version: one for each version that clients come from."""
+MAX_KNOWN_BYTES = 4 * 1024 * 1024
+"""Events kept of a view's newest version, one for each version that clients come from: not all can be."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -26,8 +26,15 @@ _encode = msgspec.json.Encoder().encode
 class Frames:
     """Makes and keeps events; `names` are the display names, `answers` has the lists."""
 
-    def __init__(self, history: History, names: Mapping[BookmakerId, str], answers: Answers) -> None:
+    def __init__(
+        self,
+        history: History,
+        names: Mapping[BookmakerId, str],
+        answers: Answers,
+        max_known_bytes: int = MAX_KNOWN_BYTES,
+    ) -> None:
         self._history = history
+        self._max_known_bytes = max_known_bytes
         self._names = names
         self._answers = answers
         self._known: dict[BookmakerId | None, _Known] = {}
@@ -56,10 +63,8 @@ class Frames:
         known = self._newest(view)
         frame = known.changes.get(since)
         if frame is None:
-            if len(known.changes) >= MAX_KNOWN:
-                known.changes.clear()
-            data = self.delta(view, since, is_marked=True)
-            frame = known.changes[since] = _event("changes", data, known.version)
+            frame = _event("changes", self.delta(view, since, is_marked=True), known.version)
+            known.keep(since, frame)
         return frame
 
     def snapshot(self, view: BookmakerId | None, snapshot: Snapshot) -> bytes:
@@ -74,7 +79,7 @@ class Frames:
         version = self._history.latest(view)
         known = self._known.get(view)
         if known is None or known.version != version:
-            known = self._known[view] = _Known(version)
+            known = self._known[view] = _Known(version, self._max_known_bytes)
         return known
 
     def _encoded(self, change: Change) -> bytes:
@@ -88,10 +93,18 @@ class Frames:
 
 
 class _Known:
-    def __init__(self, version: int) -> None:
+    def __init__(self, version: int, max_bytes: int) -> None:
         self.version = version
         self.changes: dict[int, bytes] = {}
         self.snapshot: bytes | None = None
+        self._bytes, self._max_bytes = 0, max_bytes
+
+    def keep(self, since: int, frame: bytes) -> None:
+        if self._bytes + len(frame) > self._max_bytes:
+            self.changes.clear()
+            self._bytes = 0
+        self.changes[since] = frame
+        self._bytes += len(frame)
 
 
 def reset(reason: str, version: int) -> bytes:
