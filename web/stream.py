@@ -151,13 +151,12 @@ class _Follower:
 
     async def _next(self) -> list[bytes]:
         self._live.read()  # withdraws what is overdue
-        history = self._live.history
-        latest = history.latest(self._view)
+        latest = self._live.history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
-            if self._version < history.oldest(self._view):
+            told = await self._live.frames.changes(self._view, self._version)
+            if told is None:
                 return await self._reset("too_old")
-            event = self._live.frames.changes(self._view, self._version)
-            self._version = latest
+            self._version, event = told
             if self._conflate_s:
                 self._rest = Rest(self._conflate_s)
             return [event]
