@@ -28,7 +28,7 @@ RETRY_FIRST_MS, RETRY_SPREAD_MS = 1000, 4000
 
 _GOLDEN = 0.618034  # whose multiples spread evenly, however many there are
 GROUP = 32
-"""Clients woken in one turn of the loop: some 3 ms of work."""
+"""Clients woken in one turn of the loop: one or two milliseconds of work."""
 
 
 class Rest:
@@ -152,5 +152,7 @@ def _wake(future: asyncio.Future[None]) -> None:
 
 
 def _full(is_leaving: bool, limit: int) -> Problem:  # noqa: FBT001 - a fact, no switch
-    why = "the service is about to end" if is_leaving else f"{limit} clients follow changes already"
-    return Problem(503, "too_many_streams", f"{why}; try again later", {"Retry-After": str(RETRY_AFTER_S)})
+    code, why = "too_many_streams", f"{limit} clients follow changes already"
+    if is_leaving:
+        code, why = "stopping", "the service is about to end"
+    return Problem(503, code, f"{why}; try again later", {"Retry-After": str(RETRY_AFTER_S)})

@@ -28,10 +28,10 @@ def blueprint(live: Live) -> Blueprint:
                 while history.latest(view) <= since and not audience.is_leaving:
                     await audience.wait(view)
                     newest = live.read().version
-        if since > newest or since < min(history.oldest(view), history.latest(view)):
+        body = await live.frames.delta(view, since) if since <= newest else None
+        if body is None:
             raise _not_available(since, history.oldest(view), newest)
-        headers = {"Cache-Control": "no-store"}
-        return Response(live.frames.delta(view, since), 200, headers, content_type="application/json")
+        return Response(body, 200, {"Cache-Control": "no-store"}, content_type="application/json")
 
     return routes
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import anyio
 import msgspec
 
 from actors.history import Change, History
 from actors.messages import BookmakerId
+from actors.slices import SLICE, Steps, in_slices
 from web.answers import Answers, View
 from web.schemas import Removed, match_v2
 from web.segments import Api
 
-MAX_KNOWN = 64
-"""Events kept of a view's newest version: one for each version that clients come from."""
+MAX_KNOWN_BYTES = 4 * 1024 * 1024
+"""Events kept of a view's newest version, one for each version that clients come from: not all can be."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -25,41 +27,41 @@ _encode = msgspec.json.Encoder().encode
 class Frames:
     """Makes and keeps events; `names` are the display names, `answers` has the lists."""
 
-    def __init__(self, history: History, names: Mapping[BookmakerId, str], answers: Answers) -> None:
+    def __init__(
+        self,
+        history: History,
+        names: Mapping[BookmakerId, str],
+        answers: Answers,
+        max_known_bytes: int = MAX_KNOWN_BYTES,
+    ) -> None:
         self._history = history
+        self._max_known_bytes = max_known_bytes
         self._names = names
         self._answers = answers
         self._known: dict[BookmakerId | None, _Known] = {}
+        self._making = anyio.Lock(fast_acquire=True)
 
-    def delta(self, view: BookmakerId | None, since: int, *, is_marked: bool = False) -> bytes:
-        """Give what changed in a view after `since`, which must not be below its oldest version.
+    async def delta(self, view: BookmakerId | None, since: int) -> bytes | None:
+        """Give what changed in a view after `since`, None if that is too old; waits while it is made."""
+        if since < self._history.oldest(view):
+            return None
+        return await in_slices(self._delta(view, since, is_marked=False))
 
-        With `is_marked` it says so where several commits are merged.
+    async def changes(self, view: BookmakerId | None, since: int) -> tuple[int, bytes] | None:
+        """Give the view's newest version, and the event that leads to it from `since`.
+
+        None if `since` is too old. Waits while it is made: by one client for all that come from there.
         """
-        version = max(self._history.latest(view), since)
-        matches: list[bytes] = []
-        removed: list[bytes] = []
-        for change in self._history.since(view, since):
-            (matches if change.entry is not None else removed).append(self._encoded(change))
-        mark = b'"conflated":true,' if is_marked and self._history.is_merged(view, since) else b""
-        return b'{"version":%d,"since":%d,%b"matches":[%b],"removed":[%b]}' % (
-            version,
-            since,
-            mark,
-            b",".join(matches),
-            b",".join(removed),
-        )
-
-    def changes(self, view: BookmakerId | None, since: int) -> bytes:
-        """Give the event that leads from `since` to the view's newest version."""
         known = self._newest(view)
-        frame = known.changes.get(since)
-        if frame is None:
-            if len(known.changes) >= MAX_KNOWN:
-                known.changes.clear()
-            data = self.delta(view, since, is_marked=True)
-            frame = known.changes[since] = _event("changes", data, known.version)
-        return frame
+        if since not in known.changes:
+            async with self._making:
+                known = self._newest(view)
+                if since < self._history.oldest(view):
+                    return None
+                if since not in known.changes:
+                    data = await in_slices(self._delta(view, since, is_marked=True))
+                    known.keep(since, _event("changes", data, known.version))
+        return known.version, known.changes[since]
 
     async def snapshot(self, view: BookmakerId | None) -> tuple[int, list[bytes]]:
         """Give the view's newest version, and the event with its whole list in pieces."""
@@ -71,8 +73,22 @@ class Frames:
         version = self._history.latest(view)
         known = self._known.get(view)
         if known is None or known.version != version:
-            known = self._known[view] = _Known(version)
+            known = self._known[view] = _Known(version, self._max_known_bytes)
         return known
+
+    def _delta(self, view: BookmakerId | None, since: int, *, is_marked: bool) -> Steps[bytes]:
+        """Encode what is newest now, though newer things may happen before it is done."""
+        history = self._history
+        version = max(history.latest(view), since)
+        mark = b'"conflated":true,' if is_marked and history.is_merged(view, since) else b""
+        matches: list[bytes] = []
+        removed: list[bytes] = []
+        for count, change in enumerate(history.since(view, since)):
+            if count % SLICE == SLICE - 1:
+                yield
+            (removed if change.entry is None else matches).append(self._encoded(change))
+        parts = (version, since, mark, b",".join(matches), b",".join(removed))
+        return b'{"version":%d,"since":%d,%b"matches":[%b],"removed":[%b]}' % parts
 
     def _encoded(self, change: Change) -> bytes:
         if change.json is None:
@@ -85,9 +101,17 @@ class Frames:
 
 
 class _Known:
-    def __init__(self, version: int) -> None:
+    def __init__(self, version: int, max_bytes: int) -> None:
         self.version = version
         self.changes: dict[int, bytes] = {}
+        self._bytes, self._max_bytes = 0, max_bytes
+
+    def keep(self, since: int, frame: bytes) -> None:
+        if self._bytes + len(frame) > self._max_bytes:
+            self.changes.clear()
+            self._bytes = 0
+        self.changes[since] = frame
+        self._bytes += len(frame)
 
 
 def reset(reason: str, version: int) -> bytes:

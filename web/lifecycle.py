@@ -118,9 +118,11 @@ class Life:
                     tasks.start_soon(end_at_once, signals)
                     await self._drain(number)
                 finally:
-                    # Set here as well because the server does not heed cancellation.
-                    self._stop_server.set()
                     self.stopping(code)
+                    with anyio.CancelScope(shield=True):
+                        await self.farewell()  # again: after a failure there was no drain
+                    # Set here because the server does not heed cancellation.
+                    self._stop_server.set()
                 await self._stop()
             tasks.cancel_scope.cancel()
 

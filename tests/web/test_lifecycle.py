@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable
 
 import anyio
+import anyio.lowlevel
 import httpx2
 import pytest
 from anyio.abc import TaskStatus
@@ -154,4 +155,21 @@ async def test_who_follows_is_told_before_the_server_stops() -> None:
     app = Quart("oddsboard", static_folder=None)
     code = await Life(Tree(), app, sock, status, 0.0, started, ignore, farewell).run()
 
-    assert (Exit.STOPPED, [(404, True)]) == (code, seen)
+    assert (Exit.STOPPED, {(404, True)}) == (code, set(seen))
+
+
+async def test_who_follows_is_told_after_a_failure_as_well() -> None:
+    """There is no drain then, and still nothing may keep the server."""
+    sock, told = listen("127.0.0.1", 0), []
+    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
+    tree = Tree()
+    tree.fails.set()
+
+    async def farewell() -> None:
+        await anyio.lowlevel.checkpoint()
+        told.append(True)
+
+    app = Quart("oddsboard", static_folder=None)
+    code = await Life(tree, app, sock, status, 0.0, lambda: None, ignore, farewell).run()
+
+    assert (Exit.CORE, [True]) == (code, told)

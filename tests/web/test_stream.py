@@ -308,4 +308,8 @@ async def test_at_the_end_clients_are_told_when_to_come_back(site: Site) -> None
     ]
     assert 2 == len({event.retry for event in last})
     assert all(1000 <= int(event.retry or 0) <= 5000 for event in last)
-    assert (503, "5") == (refused.status_code, refused.headers["Retry-After"])
+    assert (503, "5", "stopping") == (
+        refused.status_code,
+        refused.headers["Retry-After"],
+        refused.json()["code"],
+    )
