@@ -36,8 +36,8 @@ actors.plugins
 
 actors.descriptions actors.recorder actors.replay actors.settings actors.system
 
-web web.answers web.app web.capabilities web.guard web.lifecycle web.negotiation web.odds web.probes
-web.problems web.recording web.requests web.schemas web.segments web.server web.views
+web web.answers web.app web.capabilities web.guard web.lifecycle web.negotiation web.odds web.pages
+web.probes web.problems web.recording web.requests web.schemas web.segments web.server web.views
 
 web.__main__
 """

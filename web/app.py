@@ -10,7 +10,7 @@ from actors.clock import Clock
 from actors.messages import BookmakerId
 from actors.snapshot import Snapshot
 from actors.status import ServiceStatus
-from web import capabilities, odds, probes, problems, requests
+from web import capabilities, odds, pages, probes, problems, requests
 from web.guard import Guard
 
 
@@ -30,7 +30,9 @@ def create_app(
     problems.install(app)
     app.register_blueprint(odds.blueprint(read, names))
     app.register_blueprint(probes.blueprint(read, status, counters, clock))
-    endpoints = {"/api/capabilities", *(rule.rule for rule in app.url_map.iter_rules())}
+    app.register_blueprint(pages.blueprint())
+    paths = (rule.rule for rule in app.url_map.iter_rules())
+    endpoints = {"/api/capabilities", *(path for path in paths if not path.startswith(pages.STATIC))}
     app.register_blueprint(capabilities.blueprint(sorted(endpoints), names))
     app.asgi_app = Guard(app.asgi_app)  # type: ignore[method-assign]  # as Quart documents for middleware
     return app

@@ -15,7 +15,9 @@ from quart import Blueprint, Response
 from actors.clock import Clock
 from actors.snapshot import Book, Snapshot
 from actors.status import BookmakerState, BookmakerStatus, ServiceStatus
-from web.requests import HttpCounters
+from web.negotiation import prefers_html
+from web.pages import page
+from web.requests import HttpCounters, header
 from web.views import actor_view, bookmaker_view, source_view, time_view
 
 MAX_TURN_AGE_S = 10.0
@@ -43,6 +45,7 @@ class _Probes:
         self._status = status
         self._counters = counters
         self._clock = clock
+        self._monitor_page = page("monitor.html", vary="Accept")
 
     async def live(self) -> Response:
         last, now = self._status.board.last_turn_mono, self._clock.now().mono
@@ -63,19 +66,24 @@ class _Probes:
         return _json({"status": overall, "checks": checks}, ok=overall != "fail")
 
     async def monitor(self) -> Response:
+        if prefers_html(header("Accept")):
+            return self._monitor_page.answer()
+        response = _json(self._monitor())
+        response.headers["Vary"] = "Accept"
+        return response
+
+    def _monitor(self) -> dict[str, Any]:
         status, snapshot = self._status, self._read()
         status.observe(snapshot, self._clock.now())
         books = snapshot.books
-        return _json(
-            {
-                "started_at": time_view(status.started_at),
-                "draining": status.is_draining,
-                "version": snapshot.version,
-                "actors": [actor_view(actor) for actor in status.actors.values()],
-                "sources": [source_view(source) for source in status.sources.values()],
-                "bookmakers": [bookmaker_view(one, books[one.id]) for one in status.bookmakers.values()],
-            }
-        )
+        return {
+            "started_at": time_view(status.started_at),
+            "draining": status.is_draining,
+            "version": snapshot.version,
+            "actors": [actor_view(actor) for actor in status.actors.values()],
+            "sources": [source_view(source) for source in status.sources.values()],
+            "bookmakers": [bookmaker_view(one, books[one.id]) for one in status.bookmakers.values()],
+        }
 
     async def stats(self) -> Response:
         data = _data(self._read(), self._status, self._clock)
@@ -91,6 +99,7 @@ def _overall(states: set[BookmakerState], snapshot: Snapshot) -> str:
 def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
     grade = "pass" if status.state is BookmakerState.LIVE else "warn" if book.is_serving else "fail"
     return {
+        "name": status.name,
         "status": grade,
         "state": status.state,
         "since": time_view(status.since),
