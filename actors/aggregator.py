@@ -18,7 +18,7 @@ from actors.clock import Clock, elapsed_s
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Scope
 from actors.published import Published
-from actors.slices import in_slices
+from actors.slices import finish, in_slices
 from actors.snapshot import Snapshot
 from actors.status import ServiceStatus
 
@@ -76,6 +76,7 @@ class AggregatorActor:
             applied = [await self._apply_again(board, batch) for batch in self._intake.taken]
         self._intake.settle()
         self._note(base, snapshot, applied, elapsed_s() - began)
+        await in_slices(self._published.history.digest())
 
     async def _apply(self, board: Board, batch: Batch) -> Applied:
         applied = await in_slices(board.apply(batch, self._clock.now()))
@@ -104,6 +105,7 @@ class AggregatorActor:
         board = Board(base, self._published.rules)
         board.withdraw(batch.bookmaker, batch.scope)
         self._published.replace(base, board.commit())
+        finish(self._published.history.digest())
         self._status.board.dropped += 1
         self._log.error("batch.dropped", bookmaker=batch.bookmaker, scope=batch.scope)
         self._blame(batch.bookmaker)

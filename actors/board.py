@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from actors.chunks import changed, entries_of, without
 from actors.clock import Instant
+from actors.departures import departures
 from actors.listing import (
     Left,
     Verdict,
@@ -23,10 +24,11 @@ from actors.listing import (
     has_kicked_off,
     is_doubtful,
     is_other,
+    named,
 )
 from actors.messages import Batch, BookmakerId, Scope, SourceMatchId
 from actors.slices import Steps
-from actors.snapshot import Book, Chunk, Entry, ListState, Snapshot
+from actors.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
 
 MAX_DOUBTED = 3
 """The payload in a row at which a suspicious list is believed after all (faults.md, C5)."""
@@ -60,6 +62,9 @@ class Board:
         self._after: dict[BookmakerId, dict[SourceMatchId, Entry | None]] = {
             name: {} for name in base.books
         }
+        self._departures: dict[BookmakerId, dict[SourceMatchId, Departure]] = {
+            name: {} for name in base.books
+        }
 
     def apply(self, batch: Batch, now: Instant) -> Steps[Applied]:
         """Take in one batch, all of it or none, and say what became of it."""
@@ -86,15 +91,17 @@ class Board:
         for bookmaker, book in self._books.items():
             if book.deadline <= now.mono:
                 stale = {scope for scope, state in book.lists.items() if state.deadline <= now.mono}
-                self._withdraw(bookmaker, stale)
+                self._withdraw(bookmaker, stale, Departure.STALE)
         last_start = now.wall - self._rules.expire_after_kickoff_s
         for bookmaker, book in self._books.items():
             if book.first_start <= last_start:
-                self._drop(bookmaker, lambda entry: has_kicked_off(entry.match, last_start))
+                self._drop(
+                    bookmaker, lambda entry: has_kicked_off(entry.match, last_start), Departure.FINISHED
+                )
 
     def withdraw(self, bookmaker: BookmakerId, scope: Scope) -> None:
         """Take one list off the board until a complete one comes; none there is no error."""
-        self._withdraw(bookmaker, {scope} & set(self._books[bookmaker].lists))
+        self._withdraw(bookmaker, {scope} & set(self._books[bookmaker].lists), Departure.WITHDRAWN)
 
     def commit(self) -> Snapshot:
         """Give the next snapshot: version + 1 if it shows anything else, the base if nothing changed."""
@@ -108,6 +115,7 @@ class Board:
             books,
             min((book.deadline for book in books.values()), default=inf),
             min((book.first_start for book in books.values()), default=inf),
+            {name: self._differences(name) for name, book in books.items() if self._is_changed(name, book)},
         )
 
     def _accept(self, batch: Batch, book: Book, now: Instant) -> Steps[Applied]:
@@ -116,7 +124,7 @@ class Board:
         found = yield from find_changes(book, batch, self._before[batch.bookmaker], last_start)
         if found.after:
             book = _with_chunks(book, (yield from changed(book.chunks, found.after)))
-        self._note(batch.bookmaker, found.before, found.after)
+        self._note(batch.bookmaker, found.before, found.after, departures(batch, found))
         self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
         removed = sum(entry is None for entry in found.after.values())
         return Applied(Verdict.ACCEPTED, len(found.after) - removed, removed, found.finished)
@@ -124,27 +132,37 @@ class Board:
     def _put(self, bookmaker: BookmakerId, book: Book, state: ListState, scope: Scope) -> None:
         self._books[bookmaker] = _with_lists(book, {**book.lists, scope: state})
 
-    def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope]) -> None:
+    def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], departure: Departure) -> None:
         if not scopes:
             return
-        self._drop(bookmaker, lambda entry: entry.scope in scopes)
+        self._drop(bookmaker, lambda entry: entry.scope in scopes, departure)
         book = self._books[bookmaker]
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
         }
         self._books[bookmaker] = _with_lists(book, {**book.lists, **withdrawn})
 
-    def _drop(self, bookmaker: BookmakerId, goes: Callable[[Entry], bool]) -> None:
+    def _drop(self, bookmaker: BookmakerId, goes: Callable[[Entry], bool], departure: Departure) -> None:
         old = self._books[bookmaker]
         gone = {entry.match.source_match_id: entry for entry in entries_of(old.chunks) if goes(entry)}
         if gone:
             self._books[bookmaker] = _with_chunks(old, without(old.chunks, goes))
-            self._note(bookmaker, gone, dict.fromkeys(gone))
+            self._note(bookmaker, gone, dict.fromkeys(gone), dict.fromkeys(gone, departure))
 
-    def _note(self, bookmaker: BookmakerId, before: Left, after: Left) -> None:
+    def _note(
+        self, bookmaker: BookmakerId, before: Left, after: Left, why: Mapping[SourceMatchId, Departure]
+    ) -> None:
         """Keep what readers saw before this board and what they will see; at most one pair a match."""
         self._before[bookmaker] = {**before, **self._before[bookmaker]}
         self._after[bookmaker].update(after)
+        self._departures[bookmaker].update(why)
+
+    def _is_changed(self, bookmaker: BookmakerId, book: Book) -> bool:
+        """Tell whether v2 shows anything else of the bookmaker than in the base."""
+        return book.v2_version != self._base.books[bookmaker].v2_version
+
+    def _differences(self, bookmaker: BookmakerId) -> Differences:
+        return Differences(self._before[bookmaker], self._after[bookmaker], self._departures[bookmaker])
 
     def _stamped(self, bookmaker: BookmakerId) -> Book:
         """Give the book with the versions of the views that show something else than in the base."""
@@ -152,13 +170,9 @@ class Board:
         before, after = self._before[bookmaker], self._after[bookmaker]
         if not any(is_other(old, after[match_id]) for match_id, old in before.items()):
             return book
-        if not any(is_other(_named(old), _named(after[match_id])) for match_id, old in before.items()):
+        if not any(is_other(named(old), named(after[match_id])) for match_id, old in before.items()):
             return msgspec.structs.replace(book, v1_version=version)
         return msgspec.structs.replace(book, v1_version=version, v2_version=version)
-
-
-def _named(entry: Entry | None) -> Entry | None:
-    return entry if entry is not None and entry.is_named else None
 
 
 def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:

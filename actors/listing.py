@@ -59,6 +59,11 @@ def is_other(old: Entry | None, new: Entry | None) -> bool:
     return old.updated != new.updated or not is_same(old.match, new.match)
 
 
+def named(entry: Entry | None) -> Entry | None:
+    """Give what v2 shows of an entry: nothing if a team has no name."""
+    return entry if entry is not None and entry.is_named else None
+
+
 def complete_changes(book: Book, batch: Batch, left: Left, last_start: float) -> Steps[Found]:
     """Compare a complete list with what its scope has on the board.
 

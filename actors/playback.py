@@ -19,6 +19,7 @@ from actors.blocks import Ending
 from actors.board import Applied, Board, BoardRules
 from actors.clock import Instant
 from actors.errors import SourceError
+from actors.history import History, HistoryLimits
 from actors.integrity import Bounds, admit, clean_name
 from actors.messages import BookmakerId, Payload, SourceName
 from actors.recorded import RecordedSource
@@ -63,6 +64,7 @@ class Playback:
     """A board under recordings, in the order of their configuration; also the clock that they go by.
 
     `snapshot` is the board as of the moment that was worked off last; it changes at commits only.
+    `history` tells what changed since older versions.
     """
 
     def __init__(self, sources: tuple[RecordedSource, ...]) -> None:
@@ -77,6 +79,7 @@ class Playback:
             (one for source in sources for one in source.header.bookmakers), key=lambda one: one.position
         )
         self.snapshot = Snapshot.empty(int(self._now.wall * 1000), tuple(one.id for one in bookmakers))
+        self.history = History(self.snapshot, HistoryLimits())
 
     def now(self) -> Instant:
         """Give the time of the recordings: that of the last moment, of the first payload before it."""
@@ -91,11 +94,15 @@ class Playback:
             yield Moment(at, event)
 
     def work(self, moment: Moment) -> Steps[Played]:
-        """Let a moment happen, in slices: first what is overdue, then what came."""
+        """Let a moment happen, in slices: first what is overdue, then what came.
+
+        What it changed is digested by the caller or, at the latest, by the next moment.
+        """
+        yield from self.history.digest()
         self._now = moment.at
         board = Board(self.snapshot, self._rules)
         board.expire(self._now)
-        self.snapshot = board.commit()
+        self._publish(board)
         if moment.event is None:
             return Played()
         try:
@@ -106,8 +113,14 @@ class Playback:
         parts: tuple[Part, ...] = ()
         for offer in offers:
             parts += ((yield from self._part(board, moment.event.source, offer)),)
-        self.snapshot = board.commit()
+        self._publish(board)
         return Played(parts)
+
+    def _publish(self, board: Board) -> None:
+        new = board.commit()
+        if new is not self.snapshot:
+            self.snapshot = new
+            self.history.add(new)
 
     def _events(self) -> Iterator[Event]:
         return merge(*map(self._events_of, self._sources), key=lambda event: event.at.mono)

@@ -1,4 +1,4 @@
-"""The published snapshot: one reference that outlives every actor.
+"""The published snapshot: one reference that outlives every actor, and what changed on the way to it.
 
 The aggregator swaps it, everybody reads it. A read never gives an entry past its deadline: when the
 aggregator is late, restarting, or the whole process was suspended, the read withdraws first.
@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from actors.board import Board, BoardRules
 from actors.clock import Clock
+from actors.history import History, HistoryLimits
+from actors.slices import finish
 from actors.snapshot import Snapshot
 
 
 class Published:
-    """Holds the newest snapshot."""
+    """Holds the newest snapshot; `history` tells what changed since older ones."""
 
-    def __init__(self, snapshot: Snapshot, rules: BoardRules, clock: Clock) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        rules: BoardRules,
+        clock: Clock,
+        limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
+    ) -> None:
         self.rules = rules
+        self.history = History(snapshot, limits)
         self._snapshot = snapshot
         self._clock = clock
 
@@ -27,11 +36,18 @@ class Published:
             board = Board(self._snapshot, self.rules)
             board.expire(now)
             self._snapshot = board.commit()
+            self.history.add(self._snapshot)
+            finish(self.history.digest())
         return self._snapshot
 
     def replace(self, base: Snapshot, new: Snapshot) -> bool:
-        """Publish `new` if it was made from what is published; False if a read has withdrawn since."""
+        """Publish `new` if it was made from what is published; False if a read has withdrawn since.
+
+        The caller lets `history` digest it when the swap is done.
+        """
         if self._snapshot is not base:
             return False
-        self._snapshot = new
+        if new is not base:
+            self._snapshot = new
+            self.history.add(new)
         return True

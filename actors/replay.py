@@ -86,13 +86,17 @@ class Replay:
         return sum((one.rejected for one in self.status.bookmakers.values()), Counter())
 
     def _happen(self, moment: Moment) -> Steps[None]:
-        """Work a moment off and note it in one go: a name that is learnt shows with its version."""
+        """Work a moment off and note it in one go: a name that is learnt shows with its version.
+
+        Whoever waits for changes is told afterwards.
+        """
         played = yield from self.playback.work(moment)
         if moment.event is not None:
             self._note(moment.event, played)
         applied = [part.applied for part in played.parts if part.applied is not None]
         bound = log.bind(actor="aggregator")
         turned(self.status, self.playback.snapshot, applied, self.playback.now(), bound)
+        yield from self.playback.history.digest()
 
     def _note(self, event: Event, played: Played) -> None:
         """Keep the records of a source and of its bookmakers as their actors do."""

@@ -32,10 +32,14 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where to listen, seconds to go on serving after SIGTERM, and the least level that is logged."""
+    """Where to listen, seconds to go on serving after SIGTERM, and the least level that is logged.
+
+    `max_streams` is how many clients may follow or wait for changes at a time.
+    """
 
     bind: str = "127.0.0.1:8000"
     drain_s: Annotated[float, Meta(ge=0, le=3600)] = 1.0
+    max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 1000
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
@@ -43,6 +47,13 @@ class BoardSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds after its kick-off at which a match leaves the board."""
 
     expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
+
+
+class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many changes are kept for clients that come back, and how many bytes they may take."""
+
+    max_changes: Annotated[int, Meta(ge=1, le=100_000_000)] = 100_000
+    max_bytes: Annotated[int, Meta(ge=1, le=2**40)] = 67_108_864
 
 
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,6 +87,7 @@ class Settings(Struct, frozen=True):
     board: BoardSettings
     sources: Mapping[SourceName, SourceSettings]
     bookmakers: Mapping[BookmakerId, BookmakerSettings]
+    history: HistorySettings = HistorySettings()
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Give the bookmakers that draw on `source`."""
@@ -92,6 +104,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     bookmakers: dict[str, Any]
     server: ServerSettings = ServerSettings()
     board: BoardSettings = BoardSettings()
+    history: HistorySettings = HistorySettings()
 
 
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -136,6 +149,7 @@ def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
             BookmakerId(name): _bookmaker(name, raw["bookmakers"][name], one)
             for name, one in file.bookmakers.items()
         },
+        file.history,
     )
     _check_links(settings)
     return settings

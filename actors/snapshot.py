@@ -8,11 +8,23 @@ as long as the chunk lives. Nothing here changes or decides anything; `board.py`
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from math import inf
 
 from msgspec import Struct
 
 from actors.messages import BookmakerId, ListId, Match, Scope, SourceMatchId
+
+
+class Departure(StrEnum):
+    """Why an entry is no longer shown."""
+
+    WITHDRAWN = "withdrawn"  # its source no longer lists it, or took back its word
+    SUSPENDED = "suspended"
+    STALE = "stale"  # its list was not confirmed in time
+    REJECTED = "rejected"  # its newest price cannot be believed
+    FINISHED = "finished"
+    UNNAMED = "unnamed"  # a team's name became empty, so that v2 does not show it
 
 
 class Entry(Struct, frozen=True, gc=False):
@@ -95,17 +107,30 @@ class Book(Struct, frozen=True, eq=False):
     is_serving: bool = False
 
 
+class Differences(Struct, frozen=True, eq=False):
+    """What one commit changed of one bookmaker: the entries before and after it, None where there is none.
+
+    Among them may be some that are alike. `departures` tells why those went that have gone.
+    """
+
+    before: Mapping[SourceMatchId, Entry | None]
+    after: Mapping[SourceMatchId, Entry | None]
+    departures: Mapping[SourceMatchId, Departure]
+
+
 class Snapshot(Struct, frozen=True, eq=False):
     """The whole board at one version, bookmakers in the order of the configuration.
 
     `valid_until` (monotonic seconds) is the earliest deadline of a list: past it the snapshot must
-    not be shown. `first_start` (Unix seconds) is the earliest known kick-off.
+    not be shown. `first_start` (Unix seconds) is the earliest known kick-off. `differences` are those
+    of the commit that made it, of the bookmakers whose v2 view it changed.
     """
 
     version: int
     books: Mapping[BookmakerId, Book]
     valid_until: float = inf
     first_start: float = inf
+    differences: Mapping[BookmakerId, Differences] = {}
 
     @classmethod
     def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...]) -> Snapshot:

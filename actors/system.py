@@ -20,6 +20,7 @@ from actors.bus import Bus
 from actors.clock import Clock
 from actors.conflation import merged_batches, merged_deliveries
 from actors.desk import Desk, unrecorded
+from actors.history import HistoryLimits
 from actors.integrity import Bounds
 from actors.kinds import PolledKind, TickingKind
 from actors.mailbox import Mailbox
@@ -60,7 +61,12 @@ class System:
         self.status.board.last_turn_mono = now.mono
         self.status.board.first_version = int(now.wall * 1000)
         first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers))
-        self.published = Published(first, BoardRules(settings.board.expire_after_kickoff_s), clock)
+        self.published = Published(
+            first,
+            BoardRules(settings.board.expire_after_kickoff_s),
+            clock,
+            HistoryLimits(settings.history.max_changes, settings.history.max_bytes),
+        )
         self.bus = Bus()
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
         self._inboxes: dict[BookmakerId, Inbox] = {

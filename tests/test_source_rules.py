@@ -15,7 +15,7 @@ MAX_FUNCTION_LINES = 40
 HARMLESS_CALLS = {
     *("NewType", "TypeVar", "Meta", "dataclass", "field", "every", "lru_cache"),  # declarations
     *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
-    *("BoardSettings", "ServerSettings", "kinds"),
+    *("BoardSettings", "HistoryLimits", "HistorySettings", "ServerSettings", "kinds"),
     *("Path", "Path(__file__).resolve", "ZoneInfo", "attrgetter", "frozenset", "range", "re.compile"),
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),
     *("structlog.processors.StackInfoRenderer", "structlog.processors.TimeStamper"),

@@ -34,6 +34,7 @@ from actors.settings import ServerSettings, Settings, load, parse_bind
 from actors.status import ServiceStatus
 from actors.system import System
 from web.app import create_app
+from web.audience import Audience
 from web.lifecycle import Exit, Life, end_for_certain
 from web.recording import record_until_told
 from web.server import address_of, listen
@@ -89,11 +90,12 @@ def _serve(settings: Settings, bind: str | None) -> Exit:
 async def _run_service(settings: Settings, sock: socket.socket) -> Exit:
     clock = SystemClock()
     system = System(settings, clock, Random())
-    app = create_app(system.published.read, system.status, system.status.names, clock)
+    audience = Audience(system.published.history, settings.server.max_streams)
+    app = create_app(system.published.read, system.status, system.status.names, clock, audience)
     announce = partial(_announce, system.status, url=address_of(sock))
     drain_s = settings.server.drain_s
-    life = Life(system.supervisor, app, sock, system.status, drain_s, announce, end_for_certain)
-    return await life.run()
+    ends = (end_for_certain, audience.leave)
+    return await Life(system.supervisor, app, sock, system.status, drain_s, announce, *ends).run()
 
 
 def _record(settings: Settings, out: Path, for_s: float) -> Exit:
@@ -122,9 +124,11 @@ def _replay(sources: tuple[RecordedSource, ...], speed: float, bind: str) -> Exi
 async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: socket.socket) -> Exit:
     replay = Replay(sources, speed, SystemClock())
     status, playback = replay.status, replay.playback
-    app = create_app(lambda: playback.snapshot, status, status.names, playback)
+    audience = Audience(playback.history, ServerSettings().max_streams)
+    app = create_app(lambda: playback.snapshot, status, status.names, playback, audience)
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
-    return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, end_for_certain).run()
+    ends = (end_for_certain, audience.leave)
+    return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, *ends).run()
 
 
 def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:

@@ -18,6 +18,8 @@ from web.problems import Problem
 from web.segments import Api, Segment, Segments, joined, joined_gzip
 
 RETRY_AFTER_S = 5
+SUCCESSOR = '</api/v2/odds>; rel="successor-version"'
+"""The Link header of version 1 (RFC 5829): what to move to."""
 
 
 class View(Struct, frozen=True):
@@ -57,6 +59,8 @@ class Answers:
         is_gzip = wants_gzip(accept_encoding)
         etag = f'"{version}-gzip"' if is_gzip else f'"{version}"'
         headers = {"ETag": etag, "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
+        if view.api is Api.V1:
+            headers["Link"] = SUCCESSOR
         if if_none_match is not None and has_already(if_none_match, etag):
             return Answer(304, headers, None)
         headers["Content-Type"] = "application/json"
@@ -65,6 +69,11 @@ class Answers:
             return Answer(200, headers, body.identity)
         headers["Content-Encoding"] = "gzip"
         return Answer(200, headers, body.gzip)
+
+    def listed(self, view: View, snapshot: Snapshot) -> bytes:
+        """Give the list of `view` as JSON, whether or not anybody is serving."""
+        books = _books(view, snapshot)
+        return self._body(view, max(_version(view.api, book) for book in books.values()), books).identity
 
     def _body(self, view: View, version: int, books: Mapping[BookmakerId, Book]) -> _Body:
         body = self._bodies.get(view)

@@ -9,8 +9,8 @@ import msgspec
 from quart import Blueprint, Response
 
 from actors.messages import BookmakerId
+from web import changes, odds, stream
 from web.negotiation import has_already
-from web.odds import PATHS
 from web.requests import header
 from web.schemas import Capabilities
 
@@ -21,10 +21,15 @@ MAX_AGE_S = 300
 def blueprint(endpoints: Iterable[str], bookmakers: Iterable[BookmakerId]) -> Blueprint:
     """Give the route; `endpoints` are all documented paths, `bookmakers` the ids in configured order."""
     routes = Blueprint("capabilities", __name__)
+    filters: dict[str, tuple[str, ...]] = {
+        **dict.fromkeys(odds.PATHS, ("bookmaker",)),
+        changes.PATH: changes.FILTERS,
+        stream.PATH: stream.FILTERS,
+    }
     body = msgspec.json.encode(
         Capabilities(
             endpoints=tuple(endpoints),
-            filters=dict.fromkeys(sorted(PATHS), ("bookmaker",)),
+            filters={path: filters[path] for path in sorted(filters)},
             supported_bookmakers=tuple(bookmakers),
             version=API_VERSION,
         )

@@ -11,12 +11,13 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol
 
 import anyio
+import anyio.lowlevel
 import structlog
 from anyio.abc import TaskStatus
 from quart import Quart
@@ -66,7 +67,8 @@ class Life:
     A first SIGTERM or SIGINT stops in order, readiness answering 503 for `drain_s` seconds before the
     listener closes; a second one ends the process at once. `started` is called once signals are
     heeded; `stopping` is told the exit code when the listener closes: `end_for_certain`, unless
-    somebody else bounds the rest.
+    somebody else bounds the rest. `farewell` ends, within a bounded time, what never ends by itself:
+    one open stream would keep the server for ever (Hypercorn's issue 308).
     """
 
     tree: Tree
@@ -76,6 +78,7 @@ class Life:
     drain_s: float
     started: Callable[[], None]
     stopping: Callable[[Exit], None]
+    farewell: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
     _stop_server: anyio.Event = field(default_factory=anyio.Event)
     _server_done: anyio.Event = field(default_factory=anyio.Event)
 
@@ -101,6 +104,7 @@ class Life:
                     code = Exit.STOPPED
                     tasks.start_soon(end_at_once, signals)
                     await self._drain(number)
+                    await self.farewell()
                 finally:
                     # Set here as well because the server does not heed cancellation.
                     self._stop_server.set()

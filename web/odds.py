@@ -16,10 +16,11 @@ from web.segments import Api
 PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
 
 
-def blueprint(read: Callable[[], Snapshot], names: Mapping[BookmakerId, str]) -> Blueprint:
+def blueprint(
+    read: Callable[[], Snapshot], answers: Answers, names: Mapping[BookmakerId, str]
+) -> Blueprint:
     """Give the routes; `read` gives the newest snapshot, `names` the bookmakers' display names."""
     routes = Blueprint("odds", __name__)
-    answers = Answers(names)
 
     async def odds(api: Api) -> Response:
         view = View(api, _bookmaker(names))

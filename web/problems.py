@@ -22,16 +22,25 @@ _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: 
 
 
 class Problem(Exception):
-    """An answer that is an error: its status, a stable `code`, a `detail` for people, extra headers."""
+    """An answer that is an error: its status, a stable `code`, a `detail` for people, extra headers.
+
+    `extra` are further members of the document.
+    """
 
     def __init__(
-        self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.code = code
         self.detail = detail
         self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
 
 
 def install(app: Quart) -> None:
@@ -52,6 +61,7 @@ def document(problem: Problem, instance: str, request_id: str) -> bytes:
             "instance": instance,
             "code": problem.code,
             "request_id": request_id,
+            **problem.extra,
         }
     )
 

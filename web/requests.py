@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -20,7 +21,7 @@ CORS = {
 }
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match",
+    "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match, Last-Event-ID",
     "Access-Control-Max-Age": "86400",
 }
 
@@ -32,9 +33,13 @@ def header(name: str) -> str | None:
 
 
 class HttpCounters:
-    """Answers since the start: by route and status, and the bytes of their bodies."""
+    """Answers since the start: by route and status, and the bytes of their bodies.
 
-    def __init__(self) -> None:
+    `streams` tells how many clients follow or wait for changes at the moment.
+    """
+
+    def __init__(self, streams: Callable[[], int]) -> None:
+        self._streams = streams
         self._answers: Counter[tuple[str, int]] = Counter()
         self._body_bytes = 0
 
@@ -52,6 +57,7 @@ class HttpCounters:
             "answers": by_route,
             "answers_total": self._answers.total(),
             "body_bytes": self._body_bytes,
+            "streams": self._streams(),
         }
 
 

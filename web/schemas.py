@@ -49,6 +49,15 @@ class MatchV1(Struct, frozen=True):
     updated: float
 
 
+class Removed(Struct, frozen=True):
+    """An entry that left the v2 list, at which version and why."""
+
+    id: str
+    bookmaker: str
+    reason: str
+    version: int
+
+
 class Capabilities(Struct, frozen=True):
     """2.4: what the service supports."""
 

@@ -31,6 +31,7 @@ from tests.support.recorded import ALDER, BIRCH, SOURCE, header, received, write
 from tests.support.simulated_service import CONFIG
 from tests.support.virtual import WALL_0, VirtualClock, settle
 from web.app import create_app
+from web.audience import Audience
 
 pytestmark = pytest.mark.anyio
 
@@ -243,7 +244,8 @@ async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple
     replay = Replay(open_sources(path, kind_named), speed, VirtualClock())
     playback, status = replay.playback, replay.status
     seen: dict[int, bytes] = {}
-    app = create_app(lambda: playback.snapshot, status, status.names, playback)
+    audience = Audience(playback.history, 0)
+    app = create_app(lambda: playback.snapshot, status, status.names, playback, audience)
     client = app.test_client()
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)

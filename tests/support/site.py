@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import httpx2
 
 from actors.board import Board, BoardRules
+from actors.history import HistoryLimits
 from actors.messages import Batch, BookmakerId, Match, SourceName
 from actors.published import Published
 from actors.slices import finish
@@ -29,6 +31,7 @@ from actors.status import (
 from tests.support.builders import batch
 from tests.support.virtual import ManualClock
 from web.app import create_app
+from web.audience import Audience
 from web.server import address_of, listen, serve
 
 FIRST_VERSION = 5000
@@ -40,6 +43,7 @@ NAMES = {
 """Display names in the order of the configuration, which is not the alphabet's."""
 
 SOURCE = SourceName("feed")
+MAX_STREAMS = 8
 
 
 @dataclass
@@ -60,6 +64,8 @@ class Site:
     clock: ManualClock
     published: Published
     status: ServiceStatus
+    audience: Audience
+    max_streams: int = MAX_STREAMS
     _lists: int = 0
 
     def apply(self, *batches: Batch) -> int:
@@ -69,6 +75,7 @@ class Site:
         for one in batches:
             finish(board.apply(one, self.clock.now()))
         self.published.replace(base, board.commit())
+        finish(self.published.history.digest())
         return self.published.read().version
 
     def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
@@ -83,6 +90,12 @@ class Site:
             stale_after_s=stale_after_s,
         )
         return self.apply(one)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Let the server and its clients run until something holds."""
+        with anyio.fail_after(5):
+            while not holds():
+                await anyio.lowlevel.checkpoint()
 
     async def get(self, path: str, **headers: str) -> httpx2.Response:
         """GET `path`; `if_none_match="..."` sends If-None-Match."""
@@ -127,22 +140,26 @@ def parsed(received: bytes) -> Answered:
 
 @contextlib.asynccontextmanager
 async def open_site(
-    read: Callable[[], Snapshot] | None = None, names: Mapping[BookmakerId, str] = NAMES
+    read: Callable[[], Snapshot] | None = None,
+    names: Mapping[BookmakerId, str] = NAMES,
+    limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` while the block runs; `read` replaces how it is read."""
     clock = ManualClock()
-    published = Published(Snapshot.empty(FIRST_VERSION, tuple(names)), BoardRules(), clock)
+    published = Published(Snapshot.empty(FIRST_VERSION, tuple(names)), BoardRules(), clock, limits)
     status = _status(names, clock.now().wall)
     sock, stop = listen("127.0.0.1", 0), anyio.Event()
     base = address_of(sock)
-    app = create_app(read or published.read, status, names, clock)
+    audience = Audience(published.history, MAX_STREAMS)
+    app = create_app(read or published.read, status, names, clock, audience)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)
         try:
             headers = {"Accept-Encoding": "identity"}
             async with httpx2.AsyncClient(base_url=base, headers=headers, trust_env=False) as client:
-                yield Site(base, client, clock, published, status)
+                yield Site(base, client, clock, published, status, audience)
         finally:
+            await audience.leave()
             stop.set()
 
 

@@ -14,7 +14,7 @@ from actors.slices import finish
 from actors.snapshot import Snapshot
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0
-from web.answers import Answers, View
+from web.answers import SUCCESSOR, Answers, View
 from web.problems import Problem
 from web.segments import Api
 
@@ -51,6 +51,7 @@ def test_the_first_answer_is_whole(api: Api) -> None:
         "Vary": "Accept-Encoding",
         "Cache-Control": "no-cache",
         "Content-Type": "application/json",
+        **({"Link": SUCCESSOR} if api is Api.V1 else {}),
     } == answer.headers
     assert 101 == json.loads(answer.body or b"")["version"]
 
@@ -96,6 +97,7 @@ def test_304_repeats_the_headers_of_the_cache_and_has_no_body() -> None:
         "ETag": '"101-gzip"',
         "Vary": "Accept-Encoding",
         "Cache-Control": "no-cache",
+        "Link": SUCCESSOR,
     } == answer.headers
 
 

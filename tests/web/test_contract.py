@@ -16,6 +16,8 @@ LISTS = ["/api/odds", "/api/v2/odds"]
 PAGE = "/"
 DOCUMENTED = ["/api/capabilities", "/api/odds", "/api/stats", "/api/v2/odds", "/health", "/monitor"]
 PROBES = ["/health/live", "/health/ready"]
+LIVE = ["/api/v2/changes", "/api/v2/stream"]
+NO_JSON = {PAGE, "/api/v2/stream"}
 NO_PATHS = (
     *("/api", "/api/", "/api/v1/odds", "/API/ODDS", "/health/x", "/favicon.ico", "/static/x"),
     *("/static", "/static/", "/static/index.html", "/static/../index.html", "/index.html"),
@@ -30,23 +32,29 @@ async def test_capabilities_have_exactly_the_specified_fields(site: Site) -> Non
     capabilities = await site.json("/api/capabilities")
 
     assert ["endpoints", "filters", "supported_bookmakers", "version"] == sorted(capabilities)
-    assert {"/api/odds": ["bookmaker"], "/api/v2/odds": ["bookmaker"]} == capabilities["filters"]
+    assert {
+        "/api/odds": ["bookmaker"],
+        "/api/v2/changes": ["since", "bookmaker", "wait"],
+        "/api/v2/odds": ["bookmaker"],
+        "/api/v2/stream": ["bookmaker", "since", "conflate_ms"],
+    } == capabilities["filters"]
     assert ["cedar", "alder", "birch"] == capabilities["supported_bookmakers"]
     assert re.fullmatch(r"[0-9]+\.[0-9]+", capabilities["version"])
 
 
 async def test_the_endpoints_are_the_paths_without_a_parameter(site: Site) -> None:
-    """Those of the specification, capabilities, the two probes and the page, each once, as strings."""
+    """Those of the specification, capabilities, two probes, what is live and the page, each once."""
     endpoints = (await site.json("/api/capabilities"))["endpoints"]
 
-    assert sorted([PAGE, *DOCUMENTED, *PROBES]) == sorted(endpoints)
+    assert sorted([PAGE, *DOCUMENTED, *PROBES, *LIVE]) == sorted(endpoints)
 
 
-async def test_every_listed_endpoint_but_the_page_answers_get_with_json(site: Site) -> None:
-    """Whatever the capabilities list can be read."""
+async def test_every_other_listed_endpoint_answers_get_with_json(site: Site) -> None:
+    """Whatever the capabilities list can be read; the page and the stream are something else."""
     endpoints = (await site.json("/api/capabilities"))["endpoints"]
 
-    answers = [await site.get(path) for path in endpoints if path != PAGE]
+    asked = [f"{path}?since=5000" for path in endpoints if path not in NO_JSON]
+    answers = [await site.get(path) for path in asked]
 
     assert {(200, "application/json")} == {
         (one.status_code, one.headers["Content-Type"]) for one in answers

@@ -26,6 +26,8 @@ COMMON = {
 HAD = ('"@"', 'W/"@"', '"x", W/"@" ,"y"', ', "@",', "*", ",".join(['"x"'] * 1900) + ',"@"')
 NOT_HAD = ('"@-gzip"', "@", 'w/"@"', '"@0"', '"@" "@"', '"', "'@'", '"é"', "x" * 8000, '*, "@"')
 CAPABILITIES = "/api/capabilities"
+LINKS = {"/api/odds": {"link": '</api/v2/odds>; rel="successor-version"'}, "/api/v2/odds": {}}
+"""What version 1 alone says: what to move to."""
 
 
 @VIEW
@@ -71,6 +73,7 @@ async def test_a_200_has_exactly_these_headers(site: Site, path: str, coding: st
         "content-type": "application/json",
         "content-length": str(len(answered.body)),
         **({"content-encoding": "gzip"} if zipped else {}),
+        **LINKS[path],
     } == own
 
 
@@ -87,6 +90,7 @@ async def test_a_304_has_exactly_these_headers(site: Site, path: str, coding: st
         "etag": '"5003-gzip"' if coding == "gzip" else '"5003"',
         "vary": "Accept-Encoding",
         "cache-control": "no-cache",
+        **LINKS[path],
     } == own
 
 

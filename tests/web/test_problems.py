@@ -21,7 +21,7 @@ SECRET = "hunter2 at /srv/oddsboard/secret.py"  # noqa: S105 - what must not get
 
 def _app() -> Quart:
     app = Quart("oddsboard", static_folder=None)
-    requests.install(app, requests.HttpCounters())
+    requests.install(app, requests.HttpCounters(int))
     problems.install(app)
 
     @app.get("/ours")

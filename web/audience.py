@@ -1,0 +1,157 @@
+"""Those who wait for changes: how many there may be, who is woken when, and how they are sent home.
+
+Owned by the event loop. A commit wakes all who wait for one of the views that it changed, a few at a
+time, so that a large audience does not hold the loop. Nothing is queued for anybody: who is woken
+looks for himself what is new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from itertools import islice
+
+import anyio
+
+from actors.history import History
+from actors.messages import BookmakerId
+from web.problems import Problem
+
+HEARTBEAT_S = 10.0
+RETRY_AFTER_S = 5
+FAREWELL_S = 1.0
+"""Seconds that clients may take to hear that the service ends."""
+
+RETRY_FIRST_MS, RETRY_SPREAD_MS = 1000, 4000
+"""After the service has ended clients come back between these, and not all at once."""
+
+_GOLDEN = 0.618034  # whose multiples spread evenly, however many there are
+GROUP = 32
+"""Clients woken in one turn of the loop: some 3 ms of work."""
+
+
+class Rest:
+    """A time in which its owner is woken by no change; begins at once."""
+
+    def __init__(self, seconds: float) -> None:
+        self.is_over = False
+        self.sleeper: asyncio.Future[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._end)
+
+    def cancel(self) -> None:
+        """End it without waking anybody."""
+        self._timer.cancel()
+
+    def _end(self) -> None:
+        self.is_over = True
+        if self.sleeper is not None:
+            _wake(self.sleeper)
+
+
+class Audience:
+    """All clients that follow or wait for changes; `beats` counts heartbeats while there are any."""
+
+    def __init__(self, history: History, max_clients: int) -> None:
+        self.history = history
+        self.beats = 0
+        self.is_leaving = False
+        self._max_clients = max_clients
+        self._clients: set[anyio.CancelScope] = set()
+        self._waiting: dict[BookmakerId | None, set[asyncio.Future[None]]] = {}
+        self._resting: set[asyncio.Future[None]] = set()
+        self._heart: asyncio.TimerHandle | None = None
+        self._gone = anyio.Event()
+        self._farewells = 0
+        history.subscribe(self._changed)
+
+    def __len__(self) -> int:
+        """Clients at the moment."""
+        return len(self._clients)
+
+    @contextmanager
+    def admitted(self) -> Iterator[anyio.CancelScope]:
+        """Be one of the audience while the block runs, which ends early if the scope is cancelled.
+
+        Raises: Problem 503 if there are enough already, or if the service is about to end.
+        """
+        if self.is_leaving or len(self._clients) >= self._max_clients:
+            raise _full(self.is_leaving, self._max_clients)
+        if self._heart is None:
+            self._heart = asyncio.get_running_loop().call_later(HEARTBEAT_S, self._beat)
+        with anyio.CancelScope() as scope:
+            self._clients.add(scope)
+            try:
+                yield scope
+            finally:
+                self._clients.discard(scope)
+                if not self._clients:
+                    self._gone.set()
+
+    async def wait(self, view: BookmakerId | None, rest: Rest | None = None) -> None:
+        """Wait until something may be new: a change of the view, a heartbeat, the end.
+
+        During `rest` changes do not wake, but its end does.
+        """
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if rest is None or rest.is_over:
+            waiting = self._waiting.setdefault(view, set())
+        else:
+            waiting, rest.sleeper = self._resting, future
+        waiting.add(future)
+        try:
+            await future
+        finally:
+            waiting.discard(future)
+
+    def retry_ms(self) -> int:
+        """Give the time after which to come back, another one to each client that goes."""
+        self._farewells += 1
+        return RETRY_FIRST_MS + int(RETRY_SPREAD_MS * (self._farewells * _GOLDEN % 1))
+
+    async def leave(self) -> None:
+        """Tell all that the service ends, let them go, and put out who has not gone in time."""
+        self.is_leaving = True
+        self._wake_all()
+        if self._clients:
+            self._gone = anyio.Event()
+            with anyio.move_on_after(FAREWELL_S):
+                await self._gone.wait()
+        for scope in self._clients:
+            scope.cancel()
+        if self._heart is not None:
+            self._heart.cancel()
+
+    def _changed(self, bookmakers: Collection[BookmakerId]) -> None:
+        for view in (None, *bookmakers):
+            if self._waiting.get(view):
+                self._release(iter(self._waiting.pop(view)))
+
+    def _beat(self) -> None:
+        self._heart = None
+        self.beats += 1
+        self._wake_all()
+        if self._clients:
+            self._heart = asyncio.get_running_loop().call_later(HEARTBEAT_S, self._beat)
+
+    def _wake_all(self) -> None:
+        waiting = [one for futures in self._waiting.values() for one in futures]
+        self._waiting.clear()
+        self._release(iter([*waiting, *self._resting]))
+
+    def _release(self, waiting: Iterator[asyncio.Future[None]]) -> None:
+        group = list(islice(waiting, GROUP))
+        for future in group:
+            _wake(future)
+        if group:
+            asyncio.get_running_loop().call_soon(self._release, waiting)
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _full(is_leaving: bool, limit: int) -> Problem:  # noqa: FBT001 - a fact, no switch
+    why = "the service is about to end" if is_leaving else f"{limit} clients follow changes already"
+    return Problem(503, "too_many_streams", f"{why}; try again later", {"Retry-After": str(RETRY_AFTER_S)})

@@ -1,0 +1,46 @@
+"""/api/v2/changes: what changed in the v2 list since a version, for clients that poll."""
+
+from __future__ import annotations
+
+import anyio
+from quart import Blueprint, Response, request
+
+from web.live import Live
+from web.parameters import Query
+from web.problems import Problem
+
+PATH = "/api/v2/changes"
+FILTERS = ("since", "bookmaker", "wait")
+
+
+def blueprint(live: Live) -> Blueprint:
+    """Give the route."""
+    routes = Blueprint("changes", __name__)
+    audience, history = live.audience, live.history
+
+    @routes.get(PATH)
+    async def changes() -> Response:
+        query = Query(request.query_string)
+        view, since, wait_s = query.bookmaker(live.names), query.since(), query.wait_s()
+        newest = live.read().version
+        if wait_s and history.latest(view) <= since <= newest:
+            with audience.admitted(), anyio.move_on_after(wait_s):
+                while history.latest(view) <= since and not audience.is_leaving:
+                    await audience.wait(view)
+                    newest = live.read().version
+        if since > newest or since < min(history.oldest(view), history.latest(view)):
+            raise _not_available(since, history.oldest(view), newest)
+        headers = {"Cache-Control": "no-store"}
+        return Response(live.frames.delta(view, since), 200, headers, content_type="application/json")
+
+    return routes
+
+
+def _not_available(since: int, oldest: int, current: int) -> Problem:
+    return Problem(
+        410,
+        "version_not_available",
+        f"version {since} is not among those that changes are known since: {oldest} to {current}; "
+        "get the whole list from /api/v2/odds",
+        extra={"oldest_version": oldest, "current_version": current},
+    )

@@ -1,0 +1,30 @@
+"""What clients that follow the board are answered from, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from actors.history import History
+from actors.messages import BookmakerId
+from actors.snapshot import Snapshot
+from web.audience import Audience
+from web.frames import Frames
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The live board: `read` gives the newest snapshot, having withdrawn what is overdue.
+
+    `names` are the display names in the order of the configuration.
+    """
+
+    read: Callable[[], Snapshot]
+    names: Mapping[BookmakerId, str]
+    audience: Audience
+    frames: Frames
+
+    @property
+    def history(self) -> History:
+        """What changed on the way to what `read` gives."""
+        return self.audience.history

@@ -1,0 +1,99 @@
+"""Reading the query of a request for changes: what is allowed, and the problem that says so.
+
+Pure functions of the raw query string, for a Quart route and for what stands in front of Quart alike.
+Unknown parameters are ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from urllib.parse import parse_qsl
+
+from actors.messages import BookmakerId
+from web.problems import Problem
+
+MAX_WAIT_S = 30
+MAX_CONFLATE_MS = 120_000
+MAX_DIGITS = 20
+"""No version has more; Python reads no number of more than a few thousand."""
+
+_INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
+_SECONDS = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,9})?", re.ASCII)
+_MILLISECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
+
+
+class Query:
+    """The parameters of one request."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True):
+            self._values.setdefault(name, []).append(value)
+
+    def bookmaker(self, known: Collection[BookmakerId]) -> BookmakerId | None:
+        """Give the filter: None if absent, else exactly one of `known`. Raises: Problem 400."""
+        given = self._one("bookmaker", f"must be one of: {', '.join(known)}")
+        if given is None:
+            return None
+        if given not in known:
+            raise _invalid("bookmaker", f"was {_short(given)}, must be one of: {', '.join(known)}")
+        return BookmakerId(given)
+
+    def since(self) -> int:
+        """Give the version since which changes are asked for. Raises: Problem 400 if it is no integer."""
+        must = "must be the version of an answer, an integer"
+        given = self._one("since", must)
+        if given is None:
+            raise _invalid("since", f"is missing, {must}")
+        if (version := version_of(given)) is None:
+            raise _invalid("since", f"was {_short(given)}, {must}")
+        return version
+
+    def last_since(self) -> str | None:
+        """Give the same as it was written, whatever it is; None if absent."""
+        given = self._values.get("since")
+        return None if given is None else ", ".join(given)
+
+    def wait_s(self) -> float:
+        """Give the seconds to wait for a change, 0 if absent. Raises: Problem 400."""
+        must = f"must be seconds, at most {MAX_WAIT_S}"
+        given = self._one("wait", must)
+        if given is None:
+            return 0.0
+        if not _SECONDS.fullmatch(given) or float(given) > MAX_WAIT_S:
+            raise _invalid("wait", f"was {_short(given)}, {must}")
+        return float(given)
+
+    def conflate_s(self) -> float:
+        """Give the least seconds between two changes, 0 if absent. Raises: Problem 400."""
+        must = f"must be whole milliseconds, at most {MAX_CONFLATE_MS}"
+        given = self._one("conflate_ms", must)
+        if given is None:
+            return 0.0
+        if not _MILLISECONDS.fullmatch(given) or int(given) > MAX_CONFLATE_MS:
+            raise _invalid("conflate_ms", f"was {_short(given)}, {must}")
+        return int(given) / 1000
+
+    def _one(self, name: str, must: str) -> str | None:
+        given = self._values.get(name, [])
+        if len(given) > 1:
+            raise _invalid(name, f"was given {len(given)} times, {must}")
+        return given[0] if given else None
+
+
+def version_of(text: str) -> int | None:
+    """Read a version; None if it is no integer. One that is too long to be any is far out of range."""
+    if not _INTEGER.fullmatch(text):
+        return None
+    if len(text) > MAX_DIGITS:
+        text = f"{text[0]}{'9' * MAX_DIGITS}"
+    return int(text)
+
+
+def _short(given: str) -> str:
+    return repr(given[:64])
+
+
+def _invalid(name: str, what: str) -> Problem:
+    return Problem(400, f"invalid_{name}", f"parameter '{name}' {what}")

@@ -1,0 +1,198 @@
+"""/api/v2/stream: the v2 list and then its changes, as Server-Sent Events.
+
+Pure ASGI in front of Quart, which would cost each client two more tasks and a context. What is no
+stream is handed on, and so is what has to be refused: then the route behind raises the problem. A
+client has no queue, only the version that it was sent last; what it missed while it was slow is
+merged. Whoever takes nothing at all is cut by the kernel (`server.py`).
+"""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import anyio
+import structlog
+from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
+from quart import Blueprint, Response, request
+
+from actors.clock import elapsed_s
+from actors.messages import BookmakerId
+from actors.snapshot import Snapshot
+from web import frames as events
+from web.audience import Rest
+from web.live import Live
+from web.parameters import Query, version_of
+from web.problems import Problem
+from web.requests import CORS, HttpCounters
+
+log = structlog.get_logger()
+
+PATH = "/api/v2/stream"
+FILTERS = ("bookmaker", "since", "conflate_ms")
+PIECE_BYTES = 65_536
+"""A long event goes out in pieces, so that no more than this waits in memory for a slow client."""
+
+_HEADERS = {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store, no-transform",
+    "X-Accel-Buffering": "no",  # nginx would wait until it has some kilobytes
+}
+_PROBLEM = "oddsboard.problem"
+
+
+def blueprint() -> Blueprint:
+    """Give the route behind the stream: it says why one is refused."""
+    routes = Blueprint("stream", __name__)
+
+    @routes.get(PATH)
+    async def stream() -> Response:
+        raise request.scope["extensions"][_PROBLEM]["problem"]
+
+    return routes
+
+
+class Stream:
+    """An ASGI application around another one: serves the stream itself."""
+
+    def __init__(self, app: ASGIFramework, live: Live, counters: HttpCounters) -> None:
+        self._app = app
+        self._live = live
+        self._counters = counters
+
+    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        """Serve a GET of the stream, hand on the rest."""
+        if scope["type"] != "http" or not _is_ours(scope):
+            await self._app(scope, receive, send)
+            return
+        try:
+            follower = self._follower(scope, send)
+            with self._live.audience.admitted():
+                await self._serve(follower, scope, receive)
+        except Problem as problem:
+            scope["extensions"][_PROBLEM] = {"problem": problem}
+            await self._app(scope, receive, send)
+
+    def _follower(self, scope: HTTPScope, send: ASGISendCallable) -> _Follower:
+        query = Query(scope["query_string"])
+        view, conflate_s = query.bookmaker(self._live.names), query.conflate_s()
+        follower = _Follower(self._live, send, view, conflate_s)
+        follower.since = _last_event_id(scope) or query.last_since()
+        return follower
+
+    async def _serve(self, follower: _Follower, scope: HTTPScope, receive: ASGIReceiveCallable) -> None:
+        began, request_id = elapsed_s(), uuid4().hex
+        headers = {**_HEADERS, "X-Request-Id": request_id, **CORS}
+        encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_until_gone, receive, tasks.cancel_scope)
+                await follower.send({"type": "http.response.start", "status": 200, "headers": encoded})
+                if scope["method"] == "GET":
+                    await follower.follow()
+                await follower.send({"type": "http.response.body", "body": b"", "more_body": False})
+                tasks.cancel_scope.cancel()
+        finally:
+            self._counters.count(PATH, 200, follower.sent_bytes)
+            log.debug(
+                "request.served",
+                request_id=request_id,
+                method=scope["method"],
+                path=scope["path"],
+                status=200,
+                body_bytes=follower.sent_bytes,
+                took_ms=round((elapsed_s() - began) * 1e3, 3),
+            )
+
+
+class _Follower:
+    """One client of one view. `since` is what it has, as it wrote it."""
+
+    def __init__(
+        self, live: Live, send: ASGISendCallable, view: BookmakerId | None, conflate_s: float
+    ) -> None:
+        self.send = send
+        self.since: str | None = None
+        self.sent_bytes = 0
+        self._live = live
+        self._audience = live.audience
+        self._view = view
+        self._conflate_s = conflate_s
+        self._version = 0
+        self._beats = live.audience.beats
+        self._rest: Rest | None = None
+
+    async def follow(self) -> None:
+        """Send what is new, now and whenever there is anything, until the service ends."""
+        due = self._first()
+        try:
+            while not self._audience.is_leaving:
+                for event in due:
+                    await self._write(event)
+                if not (due := self._next()):
+                    await self._audience.wait(self._view, self._rest)
+        finally:
+            if self._rest is not None:
+                self._rest.cancel()
+        await self._write(events.bye(self._version, self._audience.retry_ms()))
+
+    def _first(self) -> list[bytes]:
+        newest = self._live.read()
+        since = None if self.since is None else version_of(self.since)
+        if self.since is None:
+            return [self._snapshot(newest)]
+        if since is None:
+            return self._reset("malformed", newest)
+        if since > newest.version:
+            return self._reset("future", newest)
+        self._version = since
+        return self._next() or [events.heartbeat(since)]
+
+    def _next(self) -> list[bytes]:
+        newest, history = self._live.read(), self._live.history
+        latest = history.latest(self._view)
+        if latest > self._version and (self._rest is None or self._rest.is_over):
+            if self._version < history.oldest(self._view):
+                return self._reset("too_old", newest)
+            event = self._live.frames.changes(self._view, self._version)
+            self._version = latest
+            if self._conflate_s:
+                self._rest = Rest(self._conflate_s)
+            return [event]
+        if self._beats != self._audience.beats:
+            self._beats = self._audience.beats
+            return [events.heartbeat(self._version)]
+        return []
+
+    def _snapshot(self, newest: Snapshot) -> bytes:
+        self._version = self._live.history.latest(self._view)
+        return self._live.frames.snapshot(self._view, newest)
+
+    def _reset(self, reason: str, newest: Snapshot) -> list[bytes]:
+        snapshot = self._snapshot(newest)
+        return [events.reset(reason, self._version), snapshot]
+
+    async def _write(self, event: bytes) -> None:
+        for at in range(0, len(event), PIECE_BYTES):
+            piece = event[at : at + PIECE_BYTES]
+            self.sent_bytes += len(piece)
+            await self.send({"type": "http.response.body", "body": piece, "more_body": True})
+
+
+def _is_ours(scope: HTTPScope) -> bool:
+    """Tell whether it is a GET or HEAD of exactly this path, as the router would read it."""
+    return (
+        scope["path"] == PATH
+        and scope["method"] in {"GET", "HEAD"}
+        and b"%2f" not in scope["raw_path"].lower()
+    )
+
+
+def _last_event_id(scope: HTTPScope) -> str | None:
+    lines = [value for name, value in scope["headers"] if name == b"last-event-id"]
+    return b", ".join(lines).decode("latin-1") or None
+
+
+async def _until_gone(receive: ASGIReceiveCallable, scope: anyio.CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()
