@@ -13,7 +13,7 @@ import anyio
 import structlog
 
 from actors.board import Applied, Board
-from actors.board_edges import turned
+from actors.board_edges import measured, turned
 from actors.clock import Clock, elapsed_s
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Scope
@@ -74,6 +74,7 @@ class AggregatorActor:
             base = self._published.read()
             board = Board(base, self._published.rules)
             applied = [await self._apply_again(board, batch) for batch in self._intake.taken]
+        measured(self._status, self._intake.taken, applied, self._clock.now())
         self._intake.settle()
         self._note(base, snapshot, applied, elapsed_s() - began)
         await in_slices(self._published.history.digest())
@@ -111,7 +112,10 @@ class AggregatorActor:
         self._blame(batch.bookmaker)
 
     def _note(self, base: Snapshot, snapshot: Snapshot, applied: list[Applied], took_s: float) -> None:
+        now = self._clock.now()
         if snapshot.version != base.version:
+            changes = sum(one.upserted + one.removed for one in applied)
+            self._status.board.commits.add(took_s, changes, now.mono)
             took_ms = round(took_s * 1e3, 3)
             self._log.debug("board.committed", version=snapshot.version, took_ms=took_ms)
-        turned(self._status, snapshot, applied, self._clock.now(), self._log)
+        turned(self._status, snapshot, applied, now, self._log)

@@ -11,6 +11,8 @@ import structlog
 
 from actors.board import Applied
 from actors.clock import Instant
+from actors.listing import Verdict
+from actors.messages import Batch
 from actors.snapshot import Snapshot
 from actors.status import ServiceStatus
 
@@ -30,6 +32,16 @@ def turned(
         board.finished += one.finished
     _note_withdrawals(status, snapshot, log)
     status.observe(snapshot, now)
+
+
+def measured(
+    status: ServiceStatus, batches: Iterable[Batch], applied: Iterable[Applied], now: Instant
+) -> None:
+    """Note how long each accepted batch was on its way: from its receipt to its commit at `now`."""
+    for batch, one in zip(batches, applied, strict=True):
+        if one.verdict is Verdict.ACCEPTED:
+            way_s = max(now.wall - batch.received_at, 0.0)
+            status.bookmakers[batch.bookmaker].meter.add(way_s, one.upserted + one.removed, now.mono)
 
 
 def _note_withdrawals(status: ServiceStatus, snapshot: Snapshot, log: Log) -> None:

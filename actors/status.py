@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from actors.clock import Instant
+from actors.latency import Meter
 from actors.messages import BookmakerId, Scope, SourceName
 from actors.snapshot import Book, Snapshot
 
@@ -115,7 +116,8 @@ class BookmakerStatus:
 
     `errors` tells by scope what its part of the newest document lacked, and is empty while all can
     be read; `rejected` counts matches by reason; `withdrawn` holds the scopes whose withdrawal has
-    been logged. Without `is_named` its name is a stopgap until the source gives one.
+    been logged. Without `is_named` its name is a stopgap until the source gives one. `meter` has its
+    batches: from the receipt of each to its commit, and how many entries it changed.
     """
 
     id: BookmakerId
@@ -130,6 +132,7 @@ class BookmakerStatus:
     state: BookmakerState = BookmakerState.STARTING
     since: float | None = None
     is_named: bool = True
+    meter: Meter = field(default_factory=Meter)
 
     def learn_name(self, title: str) -> None:
         """Take the display name that the source gives, once, if none is configured and it is not empty."""
@@ -173,7 +176,10 @@ class BookmakerStatus:
 
 @dataclass(slots=True)
 class BoardStatus:
-    """The aggregator's record: counters since the start, its last turn in monotonic seconds."""
+    """The aggregator's record: counters since the start, its last turn in monotonic seconds.
+
+    `commits` has its turns that changed anything: how long each took, and how many entries it changed.
+    """
 
     actor: ActorStatus
     last_turn_mono: float | None = None
@@ -183,6 +189,7 @@ class BoardStatus:
     removed: int = 0
     finished: int = 0
     dropped: int = 0
+    commits: Meter = field(default_factory=Meter)
     received: Callable[[], int] = lambda: 0
     conflated: Callable[[], int] = lambda: 0
 

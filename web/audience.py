@@ -124,8 +124,8 @@ class Audience:
 
     def _changed(self, bookmakers: Collection[BookmakerId]) -> None:
         for view in (None, *bookmakers):
-            if self._waiting.get(view):
-                self._release(iter(self._waiting.pop(view)))
+            if view in self._waiting:
+                self._release(iter(list(self._waiting[view])))
 
     def _beat(self) -> None:
         self._heart = None
@@ -136,7 +136,6 @@ class Audience:
 
     def _wake_all(self) -> None:
         waiting = [one for futures in self._waiting.values() for one in futures]
-        self._waiting.clear()
         self._release(iter([*waiting, *self._resting]))
 
     def _release(self, waiting: Iterator[asyncio.Future[None]]) -> None:

@@ -18,7 +18,7 @@ from actors.status import BookmakerState, BookmakerStatus, ServiceStatus
 from web.negotiation import prefers_html
 from web.pages import page
 from web.requests import HttpCounters, header
-from web.views import actor_view, bookmaker_view, source_view, time_view
+from web.views import actor_view, bookmaker_view, meter_view, source_view, time_view
 
 MAX_TURN_AGE_S = 10.0
 
@@ -73,8 +73,8 @@ class _Probes:
         return response
 
     def _monitor(self) -> dict[str, Any]:
-        status, snapshot = self._status, self._read()
-        status.observe(snapshot, self._clock.now())
+        status, snapshot, now = self._status, self._read(), self._clock.now()
+        status.observe(snapshot, now)
         books = snapshot.books
         return {
             "started_at": time_view(status.started_at),
@@ -82,7 +82,9 @@ class _Probes:
             "version": snapshot.version,
             "actors": [actor_view(actor) for actor in status.actors.values()],
             "sources": [source_view(source) for source in status.sources.values()],
-            "bookmakers": [bookmaker_view(one, books[one.id]) for one in status.bookmakers.values()],
+            "bookmakers": [
+                bookmaker_view(one, books[one.id], now.mono) for one in status.bookmakers.values()
+            ],
         }
 
     async def stats(self) -> Response:
@@ -124,6 +126,7 @@ def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, 
         "uptime_s": round(clock.now().wall - status.started_at, 3),
         "matches": sum(book.count for book in snapshot.books.values()),
         "commits": snapshot.version - board.first_version,
+        "commit_ms": meter_view(board.commits, clock.now().mono),
         "batches": dict(board.verdicts),
         "batches_dropped": board.dropped,
         "batches_received": board.received(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from actors.latency import Meter
 from actors.snapshot import Book
 from actors.status import ActorStatus, BookmakerStatus, ScopeStatus, SourceStatus
 
@@ -70,8 +71,24 @@ def _source_state(status: SourceStatus) -> str:
     return "starting" if status.last_success_at is None else "up"
 
 
-def bookmaker_view(status: BookmakerStatus, book: Book) -> dict[str, Any]:
-    """Show one bookmaker and its lists."""
+def meter_view(meter: Meter, now: float) -> dict[str, Any]:
+    """Show durations in milliseconds, of the last one to two minutes."""
+    seen = meter.summary(now)
+    return {"count": seen.count, "p50": _ms(seen.p50_s), "p95": _ms(seen.p95_s), "p99": _ms(seen.p99_s)}
+
+
+def rates_view(meter: Meter, now: float) -> dict[str, float]:
+    """Show batches and changes a second, of the last one to two minutes."""
+    seen = meter.summary(now)
+    return {"batches_per_s": round(seen.per_s, 3), "changes_per_s": round(seen.sizes_per_s, 3)}
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1e3, 3)
+
+
+def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> dict[str, Any]:
+    """Show one bookmaker and its lists at `now`, in monotonic seconds."""
     return {
         "id": status.id,
         "name": status.name,
@@ -81,6 +98,8 @@ def bookmaker_view(status: BookmakerStatus, book: Book) -> dict[str, Any]:
         "matches": book.count,
         "rejected": dict(status.rejected),
         "last_error": status.last_error(),
+        "rates": rates_view(status.meter, now),
+        "latency_ms": meter_view(status.meter, now),
         "lists": {
             scope: {
                 "withdrawn": state.withdrawn,

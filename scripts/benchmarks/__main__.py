@@ -13,6 +13,7 @@ import leagues
 import publish
 import reads
 import stream
+import streams
 from tables import machine
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
@@ -21,6 +22,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "publish": publish.run,
     "reads": reads.run,
     "stream": stream.run,
+    "streams": streams.run,
 }
 
 

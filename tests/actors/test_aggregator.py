@@ -45,6 +45,33 @@ async def test_a_batch_is_applied_at_once() -> None:
         assert (["alder_m1"], 3.3) == (stage.shown(), VirtualClock().now().mono)
 
 
+async def test_the_way_of_each_accepted_batch_is_measured() -> None:
+    """From its receipt to its commit, with what it changed; what changes nothing new is no commit."""
+    stage = AggregatorStage("alder", "birch")
+    deliveries = [
+        batch([match("m1"), match("m2")], received_at=WALL_0 + 1),
+        batch([match("m1")], bookmaker="birch", received_at=WALL_0 + 9),
+        batch(complete=False, bookmaker="birch", list_id="unknown"),
+        batch([match("m1"), match("m2")], received_at=WALL_0 + 2, received_mono=0.5),
+    ]
+
+    async with supervised(stage.child):
+        await anyio.sleep(3)
+        for delivery in deliveries:
+            stage.intake.put_nowait(delivery)
+            await settle()
+
+        alder, birch = (one.meter.summary(3.0) for one in stage.status.bookmakers.values())
+        commits = stage.status.board.commits.summary(3.0)
+
+    assert (2, 2.0) == (alder.count, alder.sizes_per_s)
+    assert 1.0 <= (alder.p50_s or 0) < 1.2
+    assert 2.0 <= (alder.p99_s or 0) < 2.4
+    assert (1, 1.0) == (birch.count, birch.sizes_per_s)
+    assert (birch.p50_s or 1) < 1e-5
+    assert (2, 3.0) == (commits.count, commits.sizes_per_s)
+
+
 async def test_what_changes_nothing_mints_no_version() -> None:
     """An equal list and a confirmation are counted by their verdict, and the version stays."""
     stage = AggregatorStage("alder")

@@ -117,6 +117,22 @@ async def test_the_monitor_shows_every_bookmaker_and_its_lists(empty_site: Site)
     ]
 
 
+async def test_the_monitor_shows_rates_and_latencies(empty_site: Site) -> None:
+    """Per bookmaker, of the last one to two minutes; the stats show the same of commits."""
+    empty_site.status.bookmakers[BookmakerId("alder")].meter.add(0.001, 5, 0.0)
+    empty_site.status.board.commits.add(0.001, 5, 0.0)
+    empty_site.clock.pass_(10)
+
+    cedar, alder, _ = (await _strict(empty_site, "/monitor"))["bookmakers"]
+    stats = await _strict(empty_site, "/api/stats")
+
+    nothing = {"count": 0, "p50": None, "p95": None, "p99": None}
+    once = {"count": 1, "p50": 1.024, "p95": 1.024, "p99": 1.024}
+    assert (nothing, once, once) == (cedar["latency_ms"], alder["latency_ms"], stats["data"]["commit_ms"])
+    assert {"batches_per_s": 0.1, "changes_per_s": 0.5} == alder["rates"]
+    assert {"batches_per_s": 0.0, "changes_per_s": 0.0} == cedar["rates"]
+
+
 async def test_the_monitor_tells_that_the_service_is_draining(site: Site) -> None:
     """200 until the end."""
     before = (await _strict(site, "/monitor"))["draining"]

@@ -1,0 +1,85 @@
+"""How long something took and how often it happened lately: fixed memory, one step a sample.
+
+Pure. Durations are counted in logarithmic buckets, so a quantile is right to within a fifth whatever
+its size. Two windows take turns, so that what is shown is of the last one to two minutes.
+"""
+
+from __future__ import annotations
+
+from math import inf, log2
+
+from msgspec import Struct
+
+WINDOW_S = 60.0
+BUCKETS_PER_DOUBLING = 4
+SHORTEST_S = 1e-6
+BUCKETS = 40 * BUCKETS_PER_DOUBLING
+"""From a microsecond to twelve days; what is shorter or longer is counted at the end."""
+
+
+class Summary(Struct, frozen=True):
+    """What a meter shows: samples and their sizes a second, and the quantiles, None without a sample."""
+
+    count: int
+    per_s: float
+    sizes_per_s: float
+    p50_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+
+
+class Meter:
+    """Samples of something that takes time and has a size, such as a batch and its changes."""
+
+    def __init__(self) -> None:
+        self._old: _Window | None = None
+        self._new = _Window(inf)
+
+    def add(self, took_s: float, size: int, now: float) -> None:
+        """Count one sample that ended at `now`, in monotonic seconds."""
+        self._turn(now)
+        self._new.add(took_s, size)
+
+    def summary(self, now: float) -> Summary:
+        """Summarise the last one to two minutes before `now`, in monotonic seconds."""
+        self._turn(now)
+        windows = [self._new] if self._old is None else [self._old, self._new]
+        counts = [sum(both) for both in zip(*(one.counts for one in windows), strict=True)]
+        total, elapsed_s = sum(counts), max(now - windows[0].began, 1.0)
+        return Summary(
+            total,
+            total / elapsed_s,
+            sum(one.size for one in windows) / elapsed_s,
+            *(_quantile(counts, total, share) for share in (0.5, 0.95, 0.99)),
+        )
+
+    def _turn(self, now: float) -> None:
+        """Begin at the first sample or question; begin another window when this one is over."""
+        self._new.began = min(self._new.began, now)
+        elapsed_s = now - self._new.began
+        if elapsed_s >= WINDOW_S:
+            self._old = self._new if elapsed_s < 2 * WINDOW_S else None
+            self._new = _Window(now)
+
+
+class _Window:
+    def __init__(self, began: float) -> None:
+        self.began = began
+        self.counts = [0] * BUCKETS
+        self.size = 0
+
+    def add(self, took_s: float, size: int) -> None:
+        place = int(BUCKETS_PER_DOUBLING * log2(max(took_s, SHORTEST_S) / SHORTEST_S))
+        self.counts[min(place, BUCKETS - 1)] += 1
+        self.size += size
+
+
+def _quantile(counts: list[int], total: int, share: float) -> float | None:
+    """Give the upper end of the bucket in which the sample at that share of all lies."""
+    if not total:
+        return None
+    wanted, seen, place = share * total, 0, -1
+    while seen < wanted:
+        place += 1
+        seen += counts[place]
+    return float(SHORTEST_S * 2 ** ((place + 1) / BUCKETS_PER_DOUBLING))

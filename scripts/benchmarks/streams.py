@@ -1,0 +1,200 @@
+"""Streams: from a commit to the frame at each client, and what a client costs; with slow clients too.
+
+The service as it is shipped, on simulated odds, some ten commits a second. A commit's time is that of
+its log line. All clients are one loop of plain sockets on the other core, so that what they measure
+includes as little of themselves as can be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from serving import HERE, pinned
+from tables import table
+
+AUDIENCES = (1, 100, 1000)
+RUN_S = 10.0
+SETTLE_S = 2.0
+SLOW = 20
+MATCHES, UPDATES_PER_S = 1_200, 100
+REQUEST = b"GET /api/v2/stream HTTP/1.1\r\nHost: bench\r\n\r\n"
+_ID = b"\nid: "
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def run() -> None:
+    """Print latency and cost for three audiences, and the same with clients that read nothing."""
+    rows = [_row(clients, 0) for clients in AUDIENCES]
+    rows.append(_row(100, SLOW))
+    header = ["clients", "reading nothing", "commits/s", "events/s", "merged"]
+    header += ["median, ms", "p99, ms", "CPU, %", "CPU a client and event, us", "memory a client, kB"]
+    table(
+        f"Streams: {MATCHES:,} matches, {UPDATES_PER_S} changes a second, from commit to client",
+        header,
+        rows,
+    )
+
+
+def _row(clients: int, slow: int) -> list[str]:
+    with _service() as service:
+        idle_cpu, idle_rss = service.busy_over(SETTLE_S), service.rss_bytes()
+        crowd = Crowd(service.port, clients, slow)
+        with contextlib.closing(crowd):
+            crowd.listen(SETTLE_S)
+            crowd.begin()
+            began, cpu = time.monotonic(), service.cpu_s()
+            crowd.listen(RUN_S)
+            took, busy = time.monotonic() - began, service.cpu_s() - cpu
+            rss = service.rss_bytes()
+            commits = service.commits()
+    waits = sorted((at - commits[version]) * 1e3 for version, at in crowd.heard if version in commits)
+    told = len(crowd.heard)
+    of_clients = max(busy / took - idle_cpu, 0.0)
+    committed = sum(crowd.began_at <= at < crowd.began_at + took for at in commits.values())
+    return [
+        f"{clients:,}",
+        str(slow),
+        f"{committed / took:.1f}",
+        f"{told / took:,.0f}",
+        f"{100 * crowd.merged / max(told, 1):.1f} %",
+        f"{statistics.median(waits):.2f}",
+        f"{waits[int(len(waits) * 0.99)]:.2f}",
+        f"{100 * busy / took:.0f}",
+        f"{1e6 * of_clients * took / max(told, 1):.0f}",
+        f"{(rss - idle_rss) / 1024 / (clients + slow):.0f}",
+    ]
+
+
+class Crowd:
+    """Clients of the stream; `heard` is what came since `begin`, as (version, Unix time)."""
+
+    def __init__(self, port: int, clients: int, slow: int) -> None:
+        self.heard: list[tuple[int, float]] = []
+        self.merged = 0
+        self.began_at = 0.0
+        self._selector = selectors.DefaultSelector()
+        self._sockets = []
+        for number in range(clients + slow):
+            one = socket.create_connection(("127.0.0.1", port))
+            one.sendall(REQUEST)
+            self._sockets.append(one)
+            if number < clients:
+                self._selector.register(one, selectors.EVENT_READ)
+            self.listen(0.0)
+
+    def begin(self) -> None:
+        """Forget what was heard so far."""
+        self.heard.clear()
+        self.merged, self.began_at = 0, time.time()
+
+    def listen(self, seconds: float) -> None:
+        """Read whatever comes, for so long."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0 or seconds == 0:
+            for key, _ in self._selector.select(left if seconds else 0):
+                data = key.fileobj.recv(1 << 20)  # type: ignore[union-attr]
+                at = time.time()
+                self._hear(data, at)
+            if seconds == 0:
+                return
+
+    def _hear(self, data: bytes, at: float) -> None:
+        place = data.find(_ID)
+        while place >= 0 and (end := data.find(b"\n", place + len(_ID))) >= 0:
+            self.heard.append((int(data[place + len(_ID) : end]), at))
+            head = data[end : end + 120]
+            self.merged += b'"conflated"' in head
+            place = data.find(_ID, end)
+
+    def close(self) -> None:
+        """Hang up."""
+        for one in self._sockets:
+            one.close()
+
+
+class Service:
+    """The service under measurement."""
+
+    def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
+        self.port = 0
+        self._pid = process.pid
+        self._log = log
+
+    def cpu_s(self) -> float:
+        """Give the processor seconds that it has used."""
+        fields = Path(f"/proc/{self._pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * TICK_S
+
+    def busy_over(self, seconds: float) -> float:
+        """Give the share of a core that it uses during so many seconds."""
+        before = self.cpu_s()
+        time.sleep(seconds)
+        return (self.cpu_s() - before) / seconds
+
+    def rss_bytes(self) -> int:
+        """Give its resident memory."""
+        pages = Path(f"/proc/{self._pid}/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    def lines(self) -> Iterator[dict[str, object]]:
+        """Give its log."""
+        for line in self._log.read_text(encoding="utf-8").splitlines():
+            yield json.loads(line)
+
+    def commits(self) -> dict[int, float]:
+        """Give when each version was committed, in Unix seconds."""
+        return {
+            int(str(line["version"])): datetime.fromisoformat(str(line["timestamp"])).timestamp()
+            for line in self.lines()
+            if line["event"] == "board.committed"
+        }
+
+
+@contextlib.contextmanager
+def _service() -> Iterator[Service]:
+    with tempfile.TemporaryDirectory() as name:
+        config, log = Path(name) / "bench.toml", Path(name) / "log"
+        bookmakers = "".join(
+            f'[bookmakers.{key}]\nname = "{key}"\nsource = "simulated"\nkey = "{key}"\n'
+            for key in ("sharp", "standard", "wide")
+        )
+        config.write_text(
+            f'[server]\nlog_level = "debug"\nmax_streams = 2000\n[sources.simulated]\nkind = "simulated"\n'
+            f"matches = {MATCHES // 3}\nupdates_per_s = {UPDATES_PER_S}\n{bookmakers}",
+            encoding="utf-8",
+        )
+        arguments = ["-m", "web", "serve", "--config", str(config), "--bind", "127.0.0.1:0"]
+        with log.open("w", encoding="utf-8") as output:
+            process = subprocess.Popen(
+                pinned(0, [sys.executable, *arguments]), cwd=HERE.parents[1], stdout=output, text=True
+            )
+        try:
+            service = Service(process, log)
+            service.port = _port(service)
+            yield service
+        finally:
+            process.terminate()
+            process.wait(15)
+
+
+def _port(service: Service) -> int:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with contextlib.suppress(json.JSONDecodeError, StopIteration):
+            started = next(line for line in service.lines() if line["event"] == "service.started")
+            time.sleep(SETTLE_S)  # until it serves odds
+            return int(str(started["url"]).rpartition(":")[2])
+        time.sleep(0.05)
+    raise TimeoutError("the service did not start within 20 s")

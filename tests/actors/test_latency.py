@@ -1,0 +1,91 @@
+"""Meters: quantiles, rates and counts of the last one to two minutes, in fixed memory."""
+
+from __future__ import annotations
+
+import sys
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.latency import BUCKETS, WINDOW_S, Meter, Summary
+
+DURATIONS = st.lists(st.floats(1e-6, 1e5), min_size=1, max_size=200)
+
+
+def _metered(*durations: float, now: float = 0.0) -> Meter:
+    meter = Meter()
+    for one in durations:
+        meter.add(one, 1, now)
+    return meter
+
+
+def test_without_a_sample_nothing_is_known() -> None:
+    """No quantile, not zero."""
+    assert Summary(0, 0.0, 0.0, None, None, None) == Meter().summary(0.0)
+
+
+@given(DURATIONS)
+def test_a_quantile_is_at_most_a_fifth_too_large(durations: list[float]) -> None:
+    """Never too small, whatever the durations."""
+    seen, known = _metered(*durations).summary(0.0), sorted(durations)
+
+    for share, shown in ((0.5, seen.p50_s), (0.95, seen.p95_s), (0.99, seen.p99_s)):
+        exact = known[max(-int(-share * len(known) // 1) - 1, 0)]
+        assert exact <= (shown or 0) * (1 + 1e-9)
+        assert (shown or inf) <= exact * 2**0.25 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("took_s", "shown"), [(0.0, 2**0.25 * 1e-6), (1e-9, 2**0.25 * 1e-6)])
+def test_what_is_too_short_counts_as_the_shortest(took_s: float, shown: float) -> None:
+    """Such as nothing at all."""
+    assert pytest.approx(shown) == _metered(took_s).summary(0.0).p50_s
+
+
+def test_what_is_too_long_counts_as_the_longest() -> None:
+    """It is seen, and breaks nothing."""
+    assert pytest.approx(1e-6 * 2 ** (BUCKETS / 4)) == _metered(1e30).summary(0.0).p99_s
+
+
+def test_rates_are_over_the_time_since_the_first_sample() -> None:
+    """And never over less than a second."""
+    meter = Meter()
+    meter.add(0.1, 5, 100.0)
+    at_once = meter.summary(100.0)
+    for second in range(1, 10):
+        meter.add(0.1, 5, 100.0 + second)
+
+    later = meter.summary(110.0)
+
+    assert (1, 1.0, 5.0) == (at_once.count, at_once.per_s, at_once.sizes_per_s)
+    assert (10, 1.0, 5.0) == (later.count, later.per_s, later.sizes_per_s)
+
+
+@pytest.mark.parametrize(
+    ("after_s", "count"), [(WINDOW_S - 1, 1), (WINDOW_S, 1), (2 * WINDOW_S - 1, 1), (2 * WINDOW_S, 0)]
+)
+def test_samples_are_forgotten(after_s: float, count: int) -> None:
+    """After one to two minutes, with or without newer ones."""
+    assert count == _metered(0.1, now=0.0).summary(after_s).count
+
+
+def test_samples_of_two_windows_are_one() -> None:
+    """What is shown does not begin anew with each window."""
+    meter = _metered(0.001, 0.001, now=0.0)
+    meter.add(1.0, 1, WINDOW_S)
+
+    seen = meter.summary(WINDOW_S + 10)
+
+    assert (3, 3 / (WINDOW_S + 10)) == (seen.count, seen.per_s)
+    assert (seen.p50_s or inf) < 0.002 < (seen.p99_s or 0)
+
+
+def test_memory_is_fixed() -> None:
+    """However many samples, over however many windows."""
+    meter = Meter()
+    for number in range(10_000):
+        meter.add(number / 7, number, number / 10)
+
+    assert {BUCKETS} == {len(window.counts) for window in (meter._new, meter._old) if window}
+    assert sys.getsizeof(meter._new.counts) < 2000
