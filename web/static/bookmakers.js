@@ -32,7 +32,7 @@ export class Bookmakers {
         }
         columns.forEach(({ id, name }, index) => {
             const button = this.#button(id);
-            this.#fill(button, name, checks?.[id] ?? UNKNOWN, filters.bookmakers.has(id));
+            this.#fill(button, name, checks[id] ?? UNKNOWN, filters.bookmakers.has(id));
             const there = this.#group.children[index] ?? null;
             if (there !== button) this.#group.insertBefore(button, there);
         });

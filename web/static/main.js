@@ -32,14 +32,17 @@ const stream = new Stream("api/v2/stream", {
     onState() {
         health.ask();
         look();
+        changed();
     },
 });
 const health = new Health((answer) => {
-    checks = answer;
+    isChecked = answer !== null;
+    checks = answer ?? checks;
     changed();
 });
 
-let checks = null;
+let checks = {}; // the last answer of /health: who there is, and whose prices are simulated
+let isChecked = false; // whether it is of now
 let shown = {}; // what the grid was last given: redone only when one of these differs
 let wasTrusted = null;
 
@@ -52,8 +55,8 @@ function trust() {
 
 /** All bookmakers: those of /health in its order, and any that only the stream knows yet. */
 function bookmakers() {
-    const ids = new Set([...Object.keys(checks ?? {}), ...board.names.keys()]);
-    return [...ids].map((id) => ({ id, name: board.names.get(id) ?? checks?.[id]?.name ?? id }));
+    const ids = new Set([...Object.keys(checks), ...board.names.keys()]);
+    return [...ids].map((id) => ({ id, name: board.names.get(id) ?? checks[id].name }));
 }
 
 let pending = 0;
@@ -75,7 +78,7 @@ function draw() {
         showLeagues();
     }
     grid.refresh();
-    buttons.show(all, checks, filters);
+    buttons.show(all, isChecked ? checks : {}, filters);
     showCount();
     showEmpty();
     showSimulated(all);
@@ -127,43 +130,44 @@ function showEmpty() {
 function emptiness() {
     if (shown.matches.length > 0) return null;
     if (stream.age === null) {
-        return stream.untilRetry === null
-            ? ["Connecting", "The odds will be here in a moment."]
-            : ["The service cannot be reached", "This page goes on trying."];
+        return stream.hasFailed
+            ? ["The service cannot be reached", "This page goes on trying."]
+            : ["Connecting", "The odds will be here in a moment."];
     }
     if (!stream.isLive) return ["Not connected", "What is on offer is not known; this page goes on trying."];
     if (board.size > 0) return ["No match fits the filter", `${count(board.sorted.length, "match")} are on offer.`];
-    const states = Object.values(checks ?? {});
-    return states.some(({ status }) => status !== "fail")
+    return Object.values(checks).some(({ status }) => status !== "fail")
         ? ["No match is on offer", "The bookmakers are being watched; what they offer will appear here."]
         : ["No bookmaker is serving", "Prices appear as soon as one is known to be live."];
 }
 
 function showSimulated(all) {
-    const simulated = all.filter(({ id }) => checks?.[id]?.simulated);
+    const simulated = all.filter(({ id }) => checks[id]?.simulated);
     byId("simulated").hidden = simulated.length === 0;
-    const whose = simulated.length === all.length ? "All prices" : `Prices of ${simulated.map(({ name }) => name).join(", ")}`;
-    setText(byId("simulated"), `${whose} on this page are simulated or recorded: nobody offers them.`);
+    const isAll = simulated.length === all.length;
+    const whose = isAll ? "All prices here" : `The prices of ${simulated.map(({ name }) => name).join(", ")}`;
+    setText(byId("simulated"), `${whose} are simulated or recorded: nobody offers them.`);
 }
 
 /** What depends on the time alone; every second. */
 function look() {
     const now = trust();
     const age = stream.age === null ? "" : duration(stream.age / 1000);
-    const retry = stream.untilRetry;
     const said = {
-        none: retry === null ? "Connecting" : "No connection",
+        none: stream.hasFailed ? "No connection" : "Connecting",
         live: `Live · ${age} old`,
         doubtful: `Not live · ${age} old`,
         gone: `No connection for ${age}`,
-    }[now];
-    setText(byId("connection"), said);
+    };
+    const warnings = {
+        doubtful: "The connection is lost. These prices are not live.",
+        gone: "The connection is lost. Prices are taken away until it is back.",
+    };
+    setText(byId("connection"), said[now]);
     byId("connection").dataset.trust = now;
-    byId("retry").hidden = retry === null;
-    const hasPrices = board.size > 0;
-    byId("warning").hidden = now === "live" || now === "none";
-    byId("warning").dataset.trust = now;
-    setText(byId("warning"), now === "gone" ? `The connection is lost. Prices ${hasPrices ? "were taken away" : "are unknown"} until it is back.` : "The connection is lost. These prices are not live.");
+    byId("retry").hidden = stream.untilRetry === null;
+    byId("warning").hidden = warnings[now] === undefined;
+    setText(byId("warning"), warnings[now] ?? "");
     if (now !== wasTrusted) {
         announce(now);
         changed();
@@ -174,7 +178,7 @@ function announce(now) {
     const words = {
         live: wasTrusted === "none" ? "" : "Live again.",
         doubtful: "The connection is lost. Prices are not live.",
-        gone: "Prices were taken away until the connection is back.",
+        gone: "Prices are taken away until the connection is back.",
     };
     setText(byId("announcement"), words[now] ?? "");
     wasTrusted = now;

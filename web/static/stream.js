@@ -13,7 +13,7 @@ const MAX_DELAY_MS = 20_000;
 const now = () => ({ wall: Date.now(), mono: performance.now() });
 const elapsedSince = (then) => Math.max(Date.now() - then.wall, performance.now() - then.mono);
 
-/** Calls `onList(list)`, `onChanges(changes)` with what comes, and `onState()` when `isLive` changes. */
+/** Calls `onList(list)` and `onChanges(changes)` with what comes, `onState()` when anything here changes. */
 export class Stream {
     #url;
     #listener;
@@ -37,13 +37,18 @@ export class Stream {
         addEventListener("online", () => this.reconnect());
         document.addEventListener("visibilitychange", () => this.#watch());
         addEventListener("pagehide", () => this.#close());
-        addEventListener("pageshow", (event) => event.persisted && this.reconnect());
+        addEventListener("pageshow", (event) => event.persisted && this.#lost(0)); // from the back/forward cache
         this.#open();
     }
 
     /** Whether what was delivered is all that there is to know. */
     get isLive() {
         return this.#isLive;
+    }
+
+    /** Whether the last attempt, or the connection that there was, came to nothing. */
+    get hasFailed() {
+        return this.#attempts > 0 && !this.#isLive;
     }
 
     /** Milliseconds since the service was last heard; null before it ever was. */
@@ -88,7 +93,9 @@ export class Stream {
             }
             this.#heardAt = now();
             if (elapsedSince(this.#openedAt) > STEADY_MS) this.#attempts = 0;
-            this.#become(true);
+            if (this.#isLive) return;
+            this.#isLive = true;
+            this.#listener.onState();
         });
     }
 
@@ -113,20 +120,14 @@ export class Stream {
         this.#attempts += 1;
         this.#retryAt = performance.now() + delay;
         this.#retry = setTimeout(() => this.#open(), delay);
-        this.#become(false);
+        this.#listener.onState();
     }
 
     #close() {
         clearTimeout(this.#retry);
         this.#source?.close();
         this.#source = null;
-        this.#become(false);
-    }
-
-    #become(isLive) {
-        if (isLive === this.#isLive) return;
-        this.#isLive = isLive;
-        this.#listener.onState();
+        this.#isLive = false;
     }
 }
 
