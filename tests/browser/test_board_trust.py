@@ -7,7 +7,7 @@ import signal
 import threading
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.support.browsing import Complaints
 from tests.support.http_peer import hang, respond
@@ -28,6 +28,13 @@ window.EventSource = class extends EventSource {
         window.source = this;
     }
 };
+"""
+GAP = """event: snapshot
+data: {"version": 1, "matches": [], "matches_count": 0}
+
+event: changes
+data: {"version": 9, "since": 8, "matches": [], "removed": []}
+
 """
 HEAR_AFTER_A_MINUTE = """() => {
     const now = Date.now();
@@ -170,3 +177,57 @@ def test_a_first_poll_that_fails_is_not_the_end(site: Offered, page: Page, compl
     site.offer(DERBY)
 
     expect(page.locator(".number")).to_have_text(SHOWN)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        'event: snapshot\ndata: {"version": 1, "matches": [\n\n',
+        "event: snapshot\ndata: null\n\n",
+        'event: snapshot\ndata: {"version": 1, "matches": [{"id": "bwin_1"}]}\n\n',
+        'event: changes\ndata: {"version": 2, "since": 1, "matches": [], "removed": []}\n\n',
+        'event: heartbeat\ndata: {"version": 2}\n\n',
+        "event: nonsense\ndata: x\n\n",
+    ],
+)
+def test_what_makes_no_sense_is_not_shown_as_a_board(
+    site: Offered, page: Page, complaints: Complaints, frames: str
+) -> None:
+    """Cut, foreign or out of order: the page stays without prices, and asks again."""
+    complaints.expected = ("cannot be used",)
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(body=frames, content_type="text/event-stream")
+
+    site.offer(DERBY)
+    service = site.start()
+    page.route("**/api/v2/stream*", answer)
+    page.goto(service.base)
+
+    expect(page.locator("#empty")).to_contain_text("The service cannot be reached")
+    expect(page.locator(".number")).to_have_count(0)
+    page.unroute("**/api/v2/stream*")
+    expect(page.locator(".number")).to_have_text(SHOWN)
+    assert {f"{service.base}/api/v2/stream"} == set(asked)
+
+
+def test_a_gap_is_closed_by_a_whole_list(site: Offered, page: Page, complaints: Complaints) -> None:
+    """Changes that do not follow what is known are not applied: it asks again, without a version."""
+    complaints.expected = ("does not follow",)
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(body=GAP, content_type="text/event-stream")
+
+    site.offer(DERBY)
+    service = site.start()
+    page.route("**/api/v2/stream*", answer)
+    page.goto(service.base)
+
+    expect(page.locator("#empty")).to_contain_text("Not connected")
+    page.unroute("**/api/v2/stream*")
+    expect(page.locator(".number")).to_have_text(SHOWN)
+    assert {f"{service.base}/api/v2/stream"} == set(asked)

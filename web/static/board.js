@@ -16,7 +16,7 @@ export class Board {
     #offers = new Map();
     #matches = new Map();
     #sorted = null;
-    names = new Map(); // display names of the bookmakers seen so far, by id, in the order of the list
+    names = new Map(); // display names of the bookmakers seen since the last whole list, by id
 
     get size() {
         return this.#offers.size;
@@ -24,6 +24,8 @@ export class Board {
 
     /** Put a whole list in the place of what is there; a price that differs has moved. */
     replace(entries) {
+        entries.forEach(check);
+        this.names.clear();
         const listed = new Set(entries.map((entry) => entry.id));
         for (const id of [...this.#offers.keys()]) {
             if (!listed.has(id)) this.#remove(id);
@@ -32,6 +34,7 @@ export class Board {
     }
 
     change(entries, removed) {
+        entries.forEach(check);
         removed.forEach(({ id }) => this.#remove(id));
         entries.forEach((entry) => this.#put(entry));
     }
@@ -57,6 +60,7 @@ export class Board {
         if (offer.league !== entry.league || offer.start !== entry.start_time) this.#sorted = null;
         offer.league = entry.league;
         offer.start = entry.start_time;
+        offer.updated = entry.updated;
         OUTCOMES.forEach((outcome, index) => moved(offer, index, entry.odds[outcome]));
         offer.match.stamp += 1;
     }
@@ -77,6 +81,16 @@ export class Board {
         match.stamp += 1;
         if (match.offers.size === 0) this.#matches.delete(match.key);
         this.#sorted = null;
+    }
+}
+
+/** Throw at what is no entry, before anything is done with it. */
+function check(entry) {
+    const texts = [entry.id, entry.bookmaker, entry.home, entry.away, entry.league];
+    const prices = OUTCOMES.map((outcome) => entry.odds?.[outcome]);
+    const numbers = [entry.updated, entry.start_time ?? 0, ...prices];
+    if (!texts.every((text) => typeof text === "string") || !numbers.every(Number.isFinite)) {
+        throw new Error(`${entry.id} is no entry of a list`);
     }
 }
 

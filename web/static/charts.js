@@ -26,7 +26,7 @@ export class Trend {
     }
 }
 
-/** Three bars for the quantiles of a duration in milliseconds, on a logarithmic scale from 0.01 ms to 100 s. */
+/** Three bars for the quantiles of a duration, on a logarithmic scale from 0.01 ms to 100 s. */
 export class Quantiles {
     #bars = QUANTILES.map(() => element("span", "bar-fill"));
     #texts = QUANTILES.map(() => element("span", "value"));

@@ -11,6 +11,11 @@ export function element(tag, className = "", attributes = {}, ...children) {
     return made;
 }
 
+/** A part of a grid: a row, a cell, a header. */
+export function part(role, className, ...children) {
+    return element("div", className, { role }, ...children);
+}
+
 export function svg(tag, attributes = {}, ...children) {
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);

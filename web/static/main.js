@@ -134,8 +134,8 @@ function emptiness() {
             ? ["The service cannot be reached", "This page goes on trying."]
             : ["Connecting", "The odds will be here in a moment."];
     }
-    if (!stream.isLive) return ["Not connected", "What is on offer is not known; this page goes on trying."];
-    if (board.size > 0) return ["No match fits the filter", `${count(board.sorted.length, "match")} are on offer.`];
+    if (!stream.isLive) return ["Not connected", "What is on offer is not known now."];
+    if (board.size > 0) return ["No match fits the filter", "There are others."];
     return Object.values(checks).some(({ status }) => status !== "fail")
         ? ["No match is on offer", "The bookmakers are being watched; what they offer will appear here."]
         : ["No bookmaker is serving", "Prices appear as soon as one is known to be live."];
@@ -144,8 +144,8 @@ function emptiness() {
 function showSimulated(all) {
     const simulated = all.filter(({ id }) => checks[id]?.simulated);
     byId("simulated").hidden = simulated.length === 0;
-    const isAll = simulated.length === all.length;
-    const whose = isAll ? "All prices here" : `The prices of ${simulated.map(({ name }) => name).join(", ")}`;
+    const names = simulated.map(({ name }) => name).join(", ");
+    const whose = simulated.length === all.length ? "All prices here" : `The prices of ${names}`;
     setText(byId("simulated"), `${whose} are simulated or recorded: nobody offers them.`);
 }
 
@@ -188,6 +188,7 @@ function filtered() {
     grid.scrollTop = 0;
     history.replaceState(null, "", `${location.pathname}${filters.query}`);
     draw();
+    setText(byId("announcement"), byId("count").textContent);
 }
 
 function listen() {

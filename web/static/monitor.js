@@ -10,7 +10,8 @@ const PATIENCE_MS = 4000;
 const LATE_S = 10; // what is older than this may not be taken for the present
 
 const time = (at) => (at === null ? "–" : moment(at));
-const reasons = (counts) => Object.entries(counts).map(([reason, number]) => `${reason} ${number}`).join(", ") || "–";
+const reasons = (counts) => listed(Object.entries(counts).map(([reason, times]) => `${reason} ${times}`));
+const listed = (words) => words.filter(Boolean).join(", ") || "–";
 const text = (title, from, className) => ({ title, className, text: (item) => String(from(item) ?? "–") });
 const number = (title, from) => text(title, from, "number");
 const error = text("Last error", (item) => item.last_error, "error");
@@ -65,7 +66,7 @@ const actors = new Table(byId("actors"), [
 ]);
 const sources = new Table(byId("sources"), [
     text("Source", (item) => item.name),
-    text("Kind", (item) => (item.simulated ? `${item.kind}, simulated` : item.kind)),
+    text("Kind", ({ kind, simulated }) => listed([kind, simulated && kind !== "simulated" && "simulated"])),
     state,
     number("Attempts", (item) => item.attempts),
     number("Failures", (item) => item.failures),
@@ -82,9 +83,8 @@ function listsOf(lists) {
     const all = Object.values(lists);
     const withdrawn = all.filter((list) => list.withdrawn).length;
     const doubted = all.filter((list) => list.doubted).length;
-    return [count(all.length, "list"), withdrawn && `${withdrawn} withdrawn`, doubted && `${doubted} doubted`]
-        .filter(Boolean)
-        .join(", ");
+    const remarks = [withdrawn && `${withdrawn} withdrawn`, doubted && `${doubted} doubted`];
+    return listed([count(all.length, "list"), ...remarks]);
 }
 
 function scopesOf(scopes) {
@@ -136,13 +136,13 @@ async function ask() {
 }
 
 function look() {
-    const age = answeredAt === null ? null : (Date.now() - answeredAt) / 1000;
-    const isLate = age === null || age > LATE_S;
-    const said = age === null ? "No answer yet" : isLate ? `No answer for ${duration(age)}` : `${duration(age)} old`;
-    setText(byId("connection"), said);
+    const age = (Date.now() - answeredAt) / 1000;
+    const isLate = answeredAt === null || age > LATE_S;
+    const said = isLate ? `No answer for ${duration(age)}` : `${duration(age)} old`;
+    setText(byId("connection"), answeredAt === null ? "No answer yet" : said);
     byId("connection").dataset.trust = isLate ? "gone" : "live";
     byId("warning").hidden = !isLate;
-    setText(byId("warning"), isLate ? "The service does not answer. What is shown here is not the present." : "");
+    setText(byId("warning"), isLate ? "The service does not answer. This is not the present." : "");
     document.querySelector("main").classList.toggle("late", isLate);
 }
 

@@ -1,6 +1,6 @@
 // <odds-board>: the list of matches. Only the rows in view, and a few around them, are in the document.
 
-import { element, setText } from "./dom.js";
+import { element, part, setText } from "./dom.js";
 import { leagueRow, matchRow, outcomeNames } from "./row.js";
 
 const AROUND = 6; // rows rendered above and below what is seen
@@ -9,10 +9,10 @@ const WIDTHS = { fixed: 264, offer: 186 };
 const PAGE = 0.85; // of the height that Page Up and Page Down move
 
 export class OddsBoard extends HTMLElement {
-    #head = element("div", "head", { role: "rowgroup" });
+    #head = part("rowgroup", "head");
     #league = element("div", "league current", { "aria-hidden": "true" });
     #leagueName = element("span", "league-name");
-    #body = element("div", "body", { role: "rowgroup" });
+    #body = part("rowgroup", "body");
     #rows = [];
     #tops = [];
     #indexes = new Map(); // of rows by key
@@ -20,7 +20,7 @@ export class OddsBoard extends HTMLElement {
     #trust = "live";
     #rendered = new Map(); // what is in the document, by key
     #active = null; // the key of the row that the keyboard is at
-    #frame = 0;
+    #isDue = false; // whether the next frame draws
 
     connectedCallback() {
         this.tabIndex = 0;
@@ -33,7 +33,10 @@ export class OddsBoard extends HTMLElement {
         new ResizeObserver(() => this.#layOut()).observe(this);
     }
 
-    /** Show these rows, `{ key, league, count }` and `{ key, match }`, with these columns, `{ id, name }`. */
+    /**
+     * Show these rows, `{ key, header, league, count }` or `{ key, header, match }`, where `header` is the
+     * key of the league's row, with these columns, `{ id, name }`.
+     */
     show(rows, columns, trust) {
         const anchor = this.#anchor();
         this.#trust = trust;
@@ -52,8 +55,10 @@ export class OddsBoard extends HTMLElement {
 
     /** Draw what has changed, before the next frame. */
     refresh() {
-        this.#frame ||= requestAnimationFrame(() => {
-            this.#frame = 0;
+        if (this.#isDue) return;
+        this.#isDue = true;
+        requestAnimationFrame(() => {
+            this.#isDue = false;
             this.#render();
         });
     }
@@ -77,12 +82,13 @@ export class OddsBoard extends HTMLElement {
     }
 
     #fillHead() {
-        const header = (className, text) => element("div", className, { role: "columnheader" }, text);
-        const row = element("div", "titles", { role: "row", "aria-rowindex": 1 });
-        row.append(header("when", "Kick-off"), header("who", "Match"));
+        const header = (className, ...children) => part("columnheader", className, ...children);
+        const row = part("row", "titles", header("when", "Kick-off"), header("who", "Match"));
+        row.ariaRowIndex = 1;
         for (const { name } of this.#columns) {
-            const title = element("span", "offer-title", {}, name);
-            row.append(element("div", "offer", { role: "columnheader", "aria-colspan": 3 }, title, ...outcomeNames()));
+            const offer = header("offer", element("span", "offer-title", {}, name), ...outcomeNames());
+            offer.ariaColSpan = 3;
+            row.append(offer);
         }
         this.#league.replaceChildren(this.#leagueName, ...outcomeNames());
         this.#head.replaceChildren(row, this.#league);
@@ -93,8 +99,8 @@ export class OddsBoard extends HTMLElement {
         const isStacked = this.clientWidth < needed;
         this.dataset.layout = isStacked ? "stacked" : "wide";
         this.style.setProperty("--columns", this.#columns.length);
-        this.#body.style.minWidth = this.#head.style.minWidth =
-            isStacked ? "" : `${WIDTHS.fixed + WIDTHS.offer * this.#columns.length}px`;
+        const width = WIDTHS.fixed + WIDTHS.offer * this.#columns.length;
+        for (const block of this.children) block.style.minWidth = isStacked ? "" : `${width}px`;
         let top = 0;
         this.#tops = this.#rows.map((row) => {
             const here = top;
@@ -176,8 +182,8 @@ export class OddsBoard extends HTMLElement {
     #onKey(event) {
         if (event.target !== this || event.altKey || event.ctrlKey || event.metaKey) return;
         const here = this.#indexes.get(this.#active) ?? -1;
-        const height = this.clientHeight - this.#head.offsetHeight;
-        const page = (sign) => this.#indexAt(Math.max((this.#tops[Math.max(here, 0)] ?? 0) + sign * PAGE * height, 0));
+        const height = (this.clientHeight - this.#head.offsetHeight) * PAGE;
+        const page = (sign) => this.#indexAt((this.#tops[here] ?? 0) + sign * height);
         const there = {
             ArrowDown: () => here + 1,
             ArrowUp: () => here - 1,
@@ -198,19 +204,20 @@ export class OddsBoard extends HTMLElement {
 
     #moveTo(index) {
         this.#active = this.#rows[index].key;
-        const [top, bottom] = [this.#tops[index], this.#tops[index + 1]];
-        const head = this.#head.offsetHeight;
         const covered = this.#rows[index].match === undefined ? 0 : HEIGHTS.league;
-        if (top - covered < this.scrollTop) this.scrollTop = top - covered;
-        else if (bottom > this.scrollTop + this.clientHeight - head) this.scrollTop = bottom - this.clientHeight + head;
+        const highest = this.#tops[index] - covered;
+        const lowest = this.#tops[index + 1] - this.clientHeight + this.#head.offsetHeight;
+        this.scrollTop = Math.min(Math.max(this.scrollTop, lowest), highest);
         this.#render();
     }
 
     // The active row is named only while it is in the document.
     #markActive() {
-        for (const [key, one] of this.#rendered) one.element.classList.toggle("active", key === this.#active);
-        const id = this.#rendered.get(this.#active)?.element.id;
-        if (id) this.setAttribute("aria-activedescendant", id);
+        const active = this.#rendered.get(this.#active)?.element;
+        for (const one of this.#rendered.values()) {
+            one.element.classList.toggle("active", one.element === active);
+        }
+        if (active) this.setAttribute("aria-activedescendant", active.id);
         else this.removeAttribute("aria-activedescendant");
     }
 }

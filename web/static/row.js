@@ -1,8 +1,8 @@
 // One row of the board: a match with its offers, or the name of a league.
 
 import { OUTCOMES, bestOf } from "./board.js";
-import { element, setText, svg } from "./dom.js";
-import { day, price, time } from "./format.js";
+import { element, part, setText, svg } from "./dom.js";
+import { day, moment, price, time } from "./format.js";
 
 const MOVED_MS = 1600;
 const SPARK = { width: 44, height: 9 };
@@ -17,9 +17,8 @@ export function outcomeNames() {
 
 export function leagueRow() {
     const name = element("span", "league-name", { role: "gridcell" });
-    const row = element("div", "league", { role: "row", id: `row-${(made += 1)}` }, name, ...outcomeNames());
     return {
-        element: row,
+        element: identified(part("row", "league", name, ...outcomeNames())),
         fill({ league, count }) {
             setText(name, `${league} (${count})`);
         },
@@ -29,15 +28,13 @@ export function leagueRow() {
 export function matchRow(columns) {
     const hour = element("span", "hour");
     const date = element("span", "day");
-    const when = element("div", "when", { role: "gridcell" }, hour, date);
     const home = element("span", "team", { dir: "auto" });
     const away = element("span", "team", { dir: "auto" });
-    const who = element("div", "who", { role: "rowheader" }, home, element("span", "unseen", {}, " against "), away);
+    const against = element("span", "unseen", {}, " against ");
     const offers = columns.map(({ id, name }) => new OfferCells(id, name));
-    const row = element("div", "match", { role: "row", id: `row-${(made += 1)}` }, when, who);
-    row.append(...offers.map((offer) => offer.element));
+    const names = [part("gridcell", "when", hour, date), part("rowheader", "who", home, against, away)];
     return {
-        element: row,
+        element: identified(part("row", "match", ...names, ...offers.map((offer) => offer.element))),
         fill({ match }, trust) {
             const at = match.start;
             setText(hour, at === null ? "–" : time(at));
@@ -48,6 +45,12 @@ export function matchRow(columns) {
             for (const offer of offers) offer.fill(match.offers.get(offer.id), best, trust);
         },
     };
+}
+
+function identified(row) {
+    made += 1;
+    row.id = `row-${made}`;
+    return row;
 }
 
 /** The three prices of one bookmaker; empty where it does not offer the match. */
@@ -61,6 +64,7 @@ class OfferCells {
 
     fill(offer, best, trust) {
         this.element.classList.toggle("none", offer === undefined);
+        this.element.title = offer === undefined ? "" : `last changed ${moment(offer.updated)}`;
         this.cells.forEach((cell, index) => {
             if (offer === undefined) cell.clear();
             else cell.fill(offer, index, offer.prices[index] === best[index], trust);
@@ -77,9 +81,9 @@ class PriceCell {
 
     constructor(label) {
         this.#label = label;
-        const spark = svg("svg", { class: "spark", viewBox: `0 -1 ${SPARK.width} ${SPARK.height + 2}`, "aria-hidden": "true" });
-        spark.append(this.#line);
-        this.element = element("div", "price", { role: "gridcell" }, this.#number, spark);
+        const viewBox = `0 -1 ${SPARK.width} ${SPARK.height + 2}`;
+        const spark = svg("svg", { class: "spark", viewBox, "aria-hidden": "true" }, this.#line);
+        this.element = part("gridcell", "price", this.#number, spark);
     }
 
     clear() {
@@ -92,8 +96,8 @@ class PriceCell {
     fill(offer, index, isBest, trust) {
         const isLive = trust === "live";
         const text = trust === "gone" ? "–" : price(offer.prices[index]);
-        const remark = isLive ? (isBest ? ", best price" : "") : ", not live";
-        this.#show(text, `${this.#label}: ${trust === "gone" ? "unknown" : text}${remark}`, isLive && isBest);
+        const remark = { true: isBest ? ", best price" : "", false: ", not live" }[isLive];
+        this.#show(text, `${this.#label}: ${text}${remark}`, isLive && isBest);
         this.#draw(trust === "gone" ? null : offer.history[index]);
         this.#flash(isLive ? offer.moves[index] : undefined);
     }

@@ -13,7 +13,7 @@ const MAX_DELAY_MS = 20_000;
 const now = () => ({ wall: Date.now(), mono: performance.now() });
 const elapsedSince = (then) => Math.max(Date.now() - then.wall, performance.now() - then.mono);
 
-/** Calls `onList(list)` and `onChanges(changes)` with what comes, `onState()` when anything here changes. */
+/** Calls `onList(list)` and `onChanges(changes)` with what comes, `onState()` when it comes or goes. */
 export class Stream {
     #url;
     #listener;
@@ -37,7 +37,7 @@ export class Stream {
         addEventListener("online", () => this.reconnect());
         document.addEventListener("visibilitychange", () => this.#watch());
         addEventListener("pagehide", () => this.#close());
-        addEventListener("pageshow", (event) => event.persisted && this.#lost(0)); // from the back/forward cache
+        addEventListener("pageshow", (event) => event.persisted && this.#lost(0)); // kept meanwhile
         this.#open();
     }
 
@@ -75,7 +75,7 @@ export class Stream {
         this.#source.onerror = () => this.#lost();
         this.#on("snapshot", (list) => this.#listener.onList(list));
         this.#on("changes", (changes) => this.#apply(changes));
-        this.#on("heartbeat", () => {});
+        this.#on("heartbeat", (heartbeat) => this.#follow(heartbeat.version));
         this.#source.addEventListener("bye", (event) => this.#lost(delayOf(event)));
     }
 
@@ -100,10 +100,15 @@ export class Stream {
     }
 
     #apply(changes) {
-        if (this.#version === null || changes.since > this.#version) {
-            throw new Error(`changes since ${changes.since} do not follow ${this.#version}`);
-        }
+        this.#follow(changes.since);
         this.#listener.onChanges(changes);
+    }
+
+    /** Throw unless everything up to `version` is known here. */
+    #follow(version) {
+        if (this.#version === null || !(version <= this.#version)) {
+            throw new Error(`version ${version} does not follow ${this.#version}`);
+        }
     }
 
     #isOverdue() {

@@ -10,8 +10,11 @@ export class Table {
     /** Columns are `{ title, className, text(item) }` or, to write the cell itself, `fill(cell, item)`. */
     constructor(table, columns) {
         this.#columns = columns;
-        const titles = columns.map(({ title, className = "" }) => element("th", className, { scope: "col" }, title));
-        table.replaceChildren(element("thead", "", {}, element("tr", "", {}, ...titles)), this.#body);
+        const titles = element("tr");
+        for (const { title, className = "" } of columns) {
+            titles.append(element("th", className, { scope: "col" }, title));
+        }
+        table.replaceChildren(element("thead", "", {}, titles), this.#body);
     }
 
     /** Show a row for each item, by its `key`, in this order. */
@@ -25,9 +28,8 @@ export class Table {
             });
         }
         const rows = items.map(({ key }) => this.#rows.get(key));
-        if (rows.some((row, index) => row !== this.#body.children[index]) || rows.length !== this.#body.children.length) {
-            this.#body.replaceChildren(...rows);
-        }
+        const isSame = rows.every((row, index) => row === this.#body.children[index]);
+        if (!isSame || rows.length !== this.#body.children.length) this.#body.replaceChildren(...rows);
     }
 
     #row(key) {
