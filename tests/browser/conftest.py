@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.support.browsing import Complaints, OpenContext
 from tests.support.chromium import ARGUMENTS, EXECUTABLE
@@ -25,6 +25,7 @@ def browser() -> Iterator[Browser]:
 
     Not longer: while Playwright's event loop is there, no asynchronous test could have its own.
     """
+    expect.set_options(timeout=EXPECT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=ARGUMENTS)
         yield browser

@@ -18,6 +18,10 @@ DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3
 EARLY = Fixture("Early Birds", "Grêmio", bet365=(1.5, 4.2, 6.5), time="12:30")
 ABROAD = Fixture("FC Süd", "SV Nord", bwin=(3.0, 3.1, 2.5), league="D1")
 
+OVERFLOWING = """() => [...document.querySelectorAll(".price")]
+    .filter((cell) => cell.scrollWidth > cell.clientWidth)
+    .map((cell) => cell.ariaLabel)"""
+
 
 def _match(page: Page, home: str) -> Locator:
     return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=home))
@@ -48,6 +52,17 @@ def test_matches_stand_by_league_and_kick_off(site: Offered, page: Page) -> None
     )
     expect(_match(page, "FC Süd").locator(".number")).to_have_text(["", "", "", "3.00", "3.10", "2.50"])
     expect(page.locator("#simulated")).to_be_hidden()
+
+
+def test_prices_are_written_alike(site: Offered, page: Page) -> None:
+    """Two decimals, three where they count, and none at the end of what is long anyway."""
+    site.offer(Fixture("Long", "Short", bet365=(1.001, 151.0, 1000.0), bwin=(1.005, 100.5, 999.95)))
+    page.goto(site.start().base)
+
+    expect(_match(page, "Long").locator(".number")).to_have_text(
+        ["1.001", "151", "1000", "1.005", "100.5", "999.95"]
+    )
+    assert [] == page.evaluate(OVERFLOWING)
 
 
 def test_the_best_price_of_each_outcome_is_marked(site: Offered, page: Page) -> None:

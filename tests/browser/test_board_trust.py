@@ -150,18 +150,27 @@ def test_what_lay_in_a_buffer_while_the_machine_slept_is_not_taken_for_news(
     assert "No connection for 61 s" == page.evaluate(HEAR_AFTER_A_MINUTE)
 
 
-def test_a_page_that_cannot_reach_the_service_says_so(
-    site: Offered, page: Page, complaints: Complaints
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [
+        ("**/api/v2/stream*", "The stream cannot be followed"),
+        (re.compile("/api/v2/stream|/health$"), "The service cannot be reached"),
+    ],
+)
+def test_a_page_without_a_stream_says_so(
+    site: Offered, page: Page, complaints: Complaints, lost: str | re.Pattern[str], said: str
 ) -> None:
-    """Opened just before the service goes, it is no empty board: it is no board."""
-    complaints.expected = ("net::ERR", "503")
+    """It is no empty board then: it is no board, and goes on trying."""
+    complaints.expected = ("net::ERR",)
     site.offer(DERBY)
     service = site.start()
-    page.route("**/api/v2/stream*", lambda route: route.abort())
+    page.route(lost, lambda route: route.abort())
     page.goto(service.base)
 
-    expect(page.locator("#empty")).to_contain_text("The service cannot be reached")
+    expect(page.locator("#empty")).to_contain_text(said)
     expect(page.locator("#connection")).to_have_text("No connection")
+    page.unroute(lost)
+    expect(page.locator(".number")).to_have_text(SHOWN)
 
 
 def test_a_first_poll_that_fails_is_not_the_end(site: Offered, page: Page, complaints: Complaints) -> None:
@@ -206,7 +215,7 @@ def test_what_makes_no_sense_is_not_shown_as_a_board(
     page.route("**/api/v2/stream*", answer)
     page.goto(service.base)
 
-    expect(page.locator("#empty")).to_contain_text("The service cannot be reached")
+    expect(page.locator("#empty")).to_contain_text("The stream cannot be followed")
     expect(page.locator(".number")).to_have_count(0)
     page.unroute("**/api/v2/stream*")
     expect(page.locator(".number")).to_have_text(SHOWN)

@@ -60,7 +60,7 @@ def test_the_monitor_refreshes_itself(site: Offered, page: Page) -> None:
 
     site.peer.answers[PATH] = respond(b"<html>", 500)
 
-    expect(source.locator(".state")).to_have_text("down", timeout=10_000)
+    expect(source.locator(".state")).to_have_text("down")
     expect(source.locator(".error")).to_contain_text("500")
     expect(source).to_have_attribute("data-seen", "before")
 

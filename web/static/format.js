@@ -10,8 +10,9 @@ const date = new Intl.DateTimeFormat(LOCALE, { weekday: "short", day: "numeric",
 const year = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
 const number = new Intl.NumberFormat(LOCALE);
 
-/** Two decimals, or three where two would say something else. */
+/** Two decimals, or three where two would say something else; of long prices no zeros at the end. */
 export function price(value) {
+    if (value >= 100) return String(Number(value.toFixed(2)));
     const text = value.toFixed(2);
     return Number(text) === value ? text : value.toFixed(3);
 }

@@ -130,9 +130,10 @@ function showEmpty() {
 function emptiness() {
     if (shown.matches.length > 0) return null;
     if (stream.age === null) {
-        return stream.hasFailed
-            ? ["The service cannot be reached", "This page goes on trying."]
-            : ["Connecting", "The odds will be here in a moment."];
+        if (!stream.hasFailed) return ["Connecting", "The odds will be here in a moment."];
+        return isChecked
+            ? ["The stream cannot be followed", "The service answers. This page goes on trying."]
+            : ["The service cannot be reached", "This page goes on trying."];
     }
     if (!stream.isLive) return ["Not connected", "What is on offer is not known now."];
     if (board.size > 0) return ["No match fits the filter", "There are others."];
@@ -224,6 +225,7 @@ function listen() {
 listen();
 draw();
 setInterval(look, 1000);
+document.addEventListener("visibilitychange", look);
 setInterval(() => grid.rewrite(), REFRESH_MS);
 await health.start(); // first, so that simulated prices are never shown without saying so
 stream.start();

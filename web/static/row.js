@@ -32,7 +32,8 @@ export function matchRow(columns) {
     const away = element("span", "team", { dir: "auto" });
     const against = element("span", "unseen", {}, " against ");
     const offers = columns.map(({ id, name }) => new OfferCells(id, name));
-    const names = [part("gridcell", "when", hour, date), part("rowheader", "who", home, against, away)];
+    const who = part("rowheader", "who", home, against, away);
+    const names = [part("gridcell", "when", hour, date), who];
     return {
         element: identified(part("row", "match", ...names, ...offers.map((offer) => offer.element))),
         fill({ match }, trust) {
@@ -41,6 +42,7 @@ export function matchRow(columns) {
             setText(date, at === null ? "no time" : at * 1000 < Date.now() ? "started" : day(at));
             setText(home, match.home);
             setText(away, match.away);
+            who.title = `${match.home} – ${match.away}`;
             const best = bestOf(match);
             for (const offer of offers) offer.fill(match.offers.get(offer.id), best, trust);
         },
