@@ -7,27 +7,19 @@ so a crash half-way or a reader at any moment sees a whole state. Long work come
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import inf
 
 import msgspec
 from msgspec import Struct
 
-from actors.chunks import changed, entries_of, without
+from actors.chunks import begun_by, changed, of_scopes
 from actors.clock import Instant
 from actors.departures import departures
-from actors.listing import (
-    Left,
-    Verdict,
-    complete_changes,
-    delta_changes,
-    has_kicked_off,
-    is_doubtful,
-    is_other,
-    named,
-)
+from actors.doubts import is_doubtful
+from actors.listing import Left, Verdict, complete_changes, delta_changes, seen_of
 from actors.messages import Batch, BookmakerId, Scope, SourceMatchId
-from actors.slices import Steps
+from actors.slices import Steps, finish
 from actors.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
 
 MAX_DOUBTED = 3
@@ -56,15 +48,8 @@ class Board:
         self._base = base
         self._rules = rules
         self._books = dict(base.books)
-        self._before: dict[BookmakerId, dict[SourceMatchId, Entry | None]] = {
-            name: {} for name in base.books
-        }
-        self._after: dict[BookmakerId, dict[SourceMatchId, Entry | None]] = {
-            name: {} for name in base.books
-        }
-        self._departures: dict[BookmakerId, dict[SourceMatchId, Departure]] = {
-            name: {} for name in base.books
-        }
+        self._noted: dict[BookmakerId, Differences] = {}
+        self._seen: dict[BookmakerId, tuple[bool, bool]] = {}
 
     def apply(self, batch: Batch, now: Instant) -> Steps[Applied]:
         """Take in one batch, all of it or none, and say what became of it."""
@@ -78,13 +63,21 @@ class Board:
         if batch.is_confirmation:
             self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
             return Applied(Verdict.CONFIRMED)
-        if batch.complete and state is not None and (yield from is_doubtful(book, batch, now)):
+        last_start = now.wall - self._rules.expire_after_kickoff_s
+        find_changes = complete_changes if batch.complete else delta_changes
+        found, chunks = yield from find_changes(book, batch, self._left(batch.bookmaker), last_start)
+        if batch.complete and state is not None and (yield from is_doubtful(book, batch, found, now)):
             doubted = state.doubted + 1
             if doubted < MAX_DOUBTED:
                 doubted_state = msgspec.structs.replace(state, doubted=doubted)
                 self._put(batch.bookmaker, book, doubted_state, batch.scope)
                 return Applied(Verdict.SUSPECT)
-        return (yield from self._accept(batch, book, now))
+        if found.after:
+            why = yield from departures(batch, found)
+            yield from self._note(batch.bookmaker, Differences(found.before, found.after, why))
+            book = _with_chunks(book, chunks)
+        self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
+        return Applied(Verdict.ACCEPTED, len(found.after) - found.removed, found.removed, found.finished)
 
     def expire(self, now: Instant) -> None:
         """Withdraw every list that is stale at `now` and every match that is past its time."""
@@ -95,9 +88,7 @@ class Board:
         last_start = now.wall - self._rules.expire_after_kickoff_s
         for bookmaker, book in self._books.items():
             if book.first_start <= last_start:
-                self._drop(
-                    bookmaker, lambda entry: has_kicked_off(entry.match, last_start), Departure.FINISHED
-                )
+                self._drop(bookmaker, begun_by(book.chunks, last_start), Departure.FINISHED)
 
     def withdraw(self, bookmaker: BookmakerId, scope: Scope) -> None:
         """Take one list off the board until a complete one comes; none there is no error."""
@@ -115,19 +106,12 @@ class Board:
             books,
             min((book.deadline for book in books.values()), default=inf),
             min((book.first_start for book in books.values()), default=inf),
-            {name: self._differences(name) for name, book in books.items() if self._is_changed(name, book)},
+            {name: self._noted[name] for name, (_, by_v2) in self._seen.items() if by_v2},
         )
 
-    def _accept(self, batch: Batch, book: Book, now: Instant) -> Steps[Applied]:
-        last_start = now.wall - self._rules.expire_after_kickoff_s
-        find_changes = complete_changes if batch.complete else delta_changes
-        found = yield from find_changes(book, batch, self._before[batch.bookmaker], last_start)
-        if found.after:
-            book = _with_chunks(book, (yield from changed(book.chunks, found.after)))
-        self._note(batch.bookmaker, found.before, found.after, departures(batch, found))
-        self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
-        removed = sum(entry is None for entry in found.after.values())
-        return Applied(Verdict.ACCEPTED, len(found.after) - removed, removed, found.finished)
+    def _left(self, bookmaker: BookmakerId) -> Left:
+        """Give what readers saw of the matches that this board has touched."""
+        return self._noted[bookmaker].before if bookmaker in self._noted else {}
 
     def _put(self, bookmaker: BookmakerId, book: Book, state: ListState, scope: Scope) -> None:
         self._books[bookmaker] = _with_lists(book, {**book.lists, scope: state})
@@ -135,44 +119,48 @@ class Board:
     def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], departure: Departure) -> None:
         if not scopes:
             return
-        self._drop(bookmaker, lambda entry: entry.scope in scopes, departure)
+        self._drop(bookmaker, of_scopes(self._books[bookmaker].chunks, scopes), departure)
         book = self._books[bookmaker]
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
         }
         self._books[bookmaker] = _with_lists(book, {**book.lists, **withdrawn})
 
-    def _drop(self, bookmaker: BookmakerId, goes: Callable[[Entry], bool], departure: Departure) -> None:
-        old = self._books[bookmaker]
-        gone = {entry.match.source_match_id: entry for entry in entries_of(old.chunks) if goes(entry)}
-        if gone:
-            self._books[bookmaker] = _with_chunks(old, without(old.chunks, goes))
-            self._note(bookmaker, gone, dict.fromkeys(gone), dict.fromkeys(gone, departure))
-
-    def _note(
-        self, bookmaker: BookmakerId, before: Left, after: Left, why: Mapping[SourceMatchId, Departure]
+    def _drop(
+        self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], departure: Departure
     ) -> None:
+        if gone:
+            book, after = self._books[bookmaker], dict.fromkeys(gone)
+            chunks = finish(changed(book.chunks, after)) if len(gone) < book.count else ()
+            self._books[bookmaker] = _with_chunks(book, chunks)
+            finish(self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, departure))))
+
+    def _note(self, bookmaker: BookmakerId, new: Differences) -> Steps[None]:
         """Keep what readers saw before this board and what they will see; at most one pair a match."""
-        self._before[bookmaker] = {**before, **self._before[bookmaker]}
-        self._after[bookmaker].update(after)
-        self._departures[bookmaker].update(why)
-
-    def _is_changed(self, bookmaker: BookmakerId, book: Book) -> bool:
-        """Tell whether v2 shows anything else of the bookmaker than in the base."""
-        return book.v2_version != self._base.books[bookmaker].v2_version
-
-    def _differences(self, bookmaker: BookmakerId) -> Differences:
-        return Differences(self._before[bookmaker], self._after[bookmaker], self._departures[bookmaker])
+        if (old := self._noted.get(bookmaker)) is not None:
+            new = Differences(
+                {**new.before, **old.before},
+                {**old.after, **new.after},
+                {**old.departures, **new.departures},
+            )
+        self._seen[bookmaker] = yield from seen_of(new.before, new.after)
+        self._noted[bookmaker] = new
 
     def _stamped(self, bookmaker: BookmakerId) -> Book:
         """Give the book with the versions of the views that show something else than in the base."""
         book, version = self._books[bookmaker], self._base.version + 1
-        before, after = self._before[bookmaker], self._after[bookmaker]
-        if not any(is_other(old, after[match_id]) for match_id, old in before.items()):
-            return book
-        if not any(is_other(named(old), named(after[match_id])) for match_id, old in before.items()):
-            return msgspec.structs.replace(book, v1_version=version)
-        return msgspec.structs.replace(book, v1_version=version, v2_version=version)
+        match self._seen.get(bookmaker):
+            case (_, True):
+                return msgspec.structs.replace(book, v1_version=version, v2_version=version)
+            case (True, False):
+                return msgspec.structs.replace(book, v1_version=version)
+        return book
+
+
+def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:
+    """Tell whether anything in `snapshot` is stale or past its time at `now`."""
+    last_start = now.wall - rules.expire_after_kickoff_s
+    return snapshot.valid_until <= now.mono or snapshot.first_start <= last_start
 
 
 def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:
@@ -195,9 +183,9 @@ def _with_chunks(book: Book, chunks: tuple[Chunk, ...]) -> Book:
     return msgspec.structs.replace(
         book,
         chunks=chunks,
-        count=sum(len(chunk.entries) for chunk in chunks),
-        named=sum(chunk.named for chunk in chunks),
-        first_start=min((chunk.first_start for chunk in chunks), default=inf),
+        count=sum([len(chunk.entries) for chunk in chunks]),
+        named=sum([chunk.named for chunk in chunks]),
+        first_start=min([chunk.first_start for chunk in chunks], default=inf),
     )
 
 

@@ -7,11 +7,11 @@ objects, with everything that was derived from them.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from operator import attrgetter
 
-from actors.messages import SourceMatchId
-from actors.slices import SLICE, Steps, finish
+from actors.messages import Scope, SourceMatchId
+from actors.slices import SLICE, Steps, in_order
 from actors.snapshot import Chunk, Entry
 
 CHUNK_SIZE = 128
@@ -19,6 +19,9 @@ CHUNK_SIZE = 128
 
 _MAX_SIZE = CHUNK_SIZE * 3 // 2
 _MIN_SIZE = CHUNK_SIZE // 4
+
+FEW = 8
+"""Changes of a chunk up to which looking for their places is quicker than going through all of it."""
 
 Changes = Mapping[SourceMatchId, Entry | None]
 """What becomes of some matches: a new entry, or None for one that goes."""
@@ -45,9 +48,32 @@ def entries_of(chunks: tuple[Chunk, ...]) -> Iterator[Entry]:
         yield from chunk.entries
 
 
+def of_scopes(chunks: tuple[Chunk, ...], scopes: Collection[Scope]) -> dict[SourceMatchId, Entry]:
+    """Give the entries of these scopes, in order, at once."""
+    return {
+        entry.match.source_match_id: entry
+        for chunk in chunks
+        for entry in chunk.entries
+        if entry.scope in scopes
+    }
+
+
+def begun_by(chunks: tuple[Chunk, ...], last_start: float) -> dict[SourceMatchId, Entry]:
+    """Give the entries of matches that are known to have kicked off by then, in order, at once."""
+    return {
+        entry.match.source_match_id: entry
+        for chunk in chunks
+        if chunk.first_start <= last_start
+        for entry in chunk.entries
+        if entry.match.start_time is not None and entry.match.start_time <= last_start
+    }
+
+
 def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Steps[tuple[Chunk, ...]]:
     """Give the chunks after `changes`, in slices; untouched chunks stay the same objects."""
-    wanted = sorted(changes)
+    if not changes:
+        return chunks
+    wanted = yield from in_order(changes)
     result: list[Chunk] = []
     done = at = 0
     while at < len(wanted):
@@ -57,31 +83,37 @@ def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Steps[tuple[Chunk, .
         result.extend(chunks[done:place])
         old = chunks[place].entries if chunks else ()
         merged = yield from _merged(old, wanted[at:end], changes)
-        yield from _append(result, merged)
+        yield from append(result, merged)
         done, at = place + 1, end
     result.extend(chunks[done:])
     return tuple(result)
 
 
-def without(chunks: tuple[Chunk, ...], goes: Callable[[Entry], bool]) -> tuple[Chunk, ...]:
-    """Give the chunks without the entries for which `goes` is true, at once."""
-    result: list[Chunk] = []
-    for chunk in chunks:
-        kept = [entry for entry in chunk.entries if not goes(entry)]
-        if len(kept) == len(chunk.entries):
-            result.append(chunk)
-        else:
-            finish(_append(result, kept))
-    return tuple(result)
-
-
 def _merged(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Changes) -> Steps[list[Entry]]:
     """Merge sorted `old` with the changes of the sorted ids `wanted`."""
+    if len(wanted) <= FEW:
+        return _put_in(old, wanted, changes)
     merged: list[Entry] = []
     position = 0
-    for count, match_id in enumerate(wanted):
-        if count % SLICE == 0:
-            yield
+    for at in range(0, len(wanted), SLICE):
+        yield
+        last = wanted[at + SLICE - 1 : at + SLICE]
+        upto = bisect_right(old, last[0], key=_key) if last else len(old)
+        known = {entry.match.source_match_id: entry for entry in old[position:upto]}
+        now: dict[SourceMatchId, Entry | None] = {**known}
+        for match_id in wanted[at : at + SLICE]:
+            now[match_id] = changes[match_id]
+        in_order = now if len(now) == len(known) else sorted(now)
+        merged += [entry for match_id in in_order if (entry := now[match_id]) is not None]
+        position = upto
+    return merged + list(old[position:])
+
+
+def _put_in(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Changes) -> list[Entry]:
+    """Do the same for few changes: each finds its place by halving."""
+    merged: list[Entry] = []
+    position = 0
+    for match_id in wanted:
         upto = bisect_left(old, match_id, position, key=_key)
         merged.extend(old[position:upto])
         position = upto
@@ -93,8 +125,8 @@ def _merged(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Change
     return merged
 
 
-def _append(result: list[Chunk], entries: list[Entry]) -> Steps[None]:
-    """Cut `entries` into chunks; a small rest joins its neighbour, so that chunks do not wither."""
+def append(result: list[Chunk], entries: list[Entry]) -> Steps[None]:
+    """Add `entries` in chunks; a small rest joins its neighbour, so that chunks do not wither."""
     if entries and len(entries) < _MIN_SIZE and result:
         entries = [*result.pop().entries, *entries]
     at = 0

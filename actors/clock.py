@@ -6,10 +6,10 @@ on different clocks, and a test's virtual loop moves all of them at once.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Protocol
 
-import anyio
 from msgspec import Struct
 
 
@@ -33,7 +33,7 @@ class SystemClock:
 
     def now(self) -> Instant:
         """Give the present moment. Raises: RuntimeError outside a running event loop."""
-        return Instant(anyio.current_time(), time.time())
+        return Instant(asyncio.get_running_loop().time(), time.time())
 
 
 def elapsed_s() -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from actors.listing import Found
 from actors.messages import Batch, SourceMatchId
+from actors.slices import Steps
 from actors.snapshot import Departure
 
 _SAID = {
@@ -19,18 +20,21 @@ _SAID = {
 """Reasons of a removal that are no rejections."""
 
 
-def departures(batch: Batch, found: Found) -> dict[SourceMatchId, Departure]:
+def departures(batch: Batch, found: Found) -> Steps[dict[SourceMatchId, Departure]]:
     """Give for each match that `batch` takes off why it goes.
 
     One that is listed and goes all the same is past its time; one that nobody mentions is withdrawn.
     """
-    gone = [match_id for match_id, entry in found.after.items() if entry is None]
-    if not gone:
+    if not found.removed:
         return {}
+    gone = [match_id for match_id, entry in found.after.items() if entry is None]
+    yield
     said = {
         removal.source_match_id: _SAID.get(removal.reason, Departure.REJECTED) for removal in batch.removals
     }
+    yield
     over = {match.source_match_id for match in batch.matches} if found.finished else set()
+    yield
     return {
         match_id: Departure.FINISHED if match_id in over else said.get(match_id, Departure.WITHDRAWN)
         for match_id in gone

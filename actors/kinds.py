@@ -54,12 +54,12 @@ class Machine(Protocol):
     scope: Scope
     interval_s: float
 
-    def image(self) -> Mapping[str, Extract]:
-        """Give the complete list of every bookmaker key, as of the last `advance`."""
+    def image(self) -> Steps[Mapping[str, Extract]]:
+        """Give the complete list of every bookmaker key, as of the last `advance`, in slices."""
         ...
 
-    def advance(self, now: Instant) -> Mapping[str, Extract]:
-        """Move on to `now` and give the changes per bookmaker key: upserts and removals."""
+    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
+        """Move on to `now` and give the changes per bookmaker key, upserts and removals, in slices."""
         ...
 
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from itertools import islice
 
 from msgspec import Struct
 
-from actors.chunks import find
-from actors.clock import Instant
-from actors.messages import Batch, Match, Scope, SourceMatchId
+from actors.chunks import append, changed, find
+from actors.messages import Batch, Match, SourceMatchId
 from actors.slices import SLICE, Steps
-from actors.snapshot import Book, Entry
-
-MIN_LOST = 20
-"""A list that loses at most this many matches is never doubted."""
+from actors.snapshot import Book, Chunk, Entry
 
 
 class Verdict(StrEnum):
@@ -39,17 +36,19 @@ Left = Mapping[SourceMatchId, Entry | None]
 class Found(Struct):
     """The differences that a batch makes: by id the entry before and after, None where there is none.
 
-    `finished` counts matches that were past their time on the way in.
+    `removed` counts those that go, `finished` matches that were past their time on the way in.
     """
 
     before: dict[SourceMatchId, Entry | None] = {}
     after: dict[SourceMatchId, Entry | None] = {}
+    removed: int = 0
     finished: int = 0
 
     def note(self, match_id: SourceMatchId, old: Entry | None, new: Entry | None) -> None:
         """Keep one difference."""
         self.before[match_id] = old
         self.after[match_id] = new
+        self.removed += new is None
 
 
 def is_other(old: Entry | None, new: Entry | None) -> bool:
@@ -64,32 +63,43 @@ def named(entry: Entry | None) -> Entry | None:
     return entry if entry is not None and entry.is_named else None
 
 
-def complete_changes(book: Book, batch: Batch, left: Left, last_start: float) -> Steps[Found]:
-    """Compare a complete list with what its scope has on the board.
+Outcome = tuple[Found, tuple[Chunk, ...]]
+"""The differences, and the chunks of the book with them."""
+
+
+def complete_changes(book: Book, batch: Batch, left: Left, last_start: float) -> Steps[Outcome]:
+    """Compare a complete list with what its scope has on the board, in one walk through the book.
 
     Matches that kicked off by `last_start` (Unix seconds) are over. `left` holds entries that readers
     still see and that an earlier batch of the same commit took off: one that comes back is the same.
     """
-    found = Found()
-    gone = yield from entries_in(book, batch.scope)
-    for count, match in enumerate(batch.matches):
-        if count % SLICE == 0:
-            yield
-        old = gone.pop(match.source_match_id, None) or find(book.chunks, match.source_match_id)
-        if has_kicked_off(match, last_start):
-            _note_finished(found, old, match)
+    comparison = _Comparison(batch, left, last_start)
+    listed: dict[SourceMatchId, Match] = {}
+    rest = iter(batch.matches)
+    while part := [(match.source_match_id, match) for match in islice(rest, SLICE)]:
+        listed.update(part)
+        yield
+    chunks: list[Chunk] = []
+    for chunk in book.chunks:
+        yield
+        entries = comparison.walk(chunk, listed)
+        if entries is None:
+            chunks.append(chunk)
         else:
-            _compare(found, old, match, batch, left)
-    for count, (match_id, entry) in enumerate(gone.items()):
+            yield from append(chunks, entries)
+    new: dict[SourceMatchId, Entry] = {}
+    for count, match in enumerate(listed.values()):
         if count % SLICE == 0:
             yield
-        found.note(match_id, entry, None)
-    return found
+        if (entry := comparison.entry(None, match)) is not None:
+            new[match.source_match_id] = entry
+    return comparison.found, (yield from changed(tuple(chunks), new))
 
 
-def delta_changes(book: Book, batch: Batch, left: Left, last_start: float) -> Steps[Found]:
+def delta_changes(book: Book, batch: Batch, left: Left, last_start: float) -> Steps[Outcome]:
     """Compare a delta's matches one by one; arguments as of `complete_changes`."""
-    found = Found()
+    comparison = _Comparison(batch, left, last_start)
+    found = comparison.found
     for count, removal in enumerate(batch.removals):
         if count % SLICE == 0:
             yield
@@ -99,47 +109,22 @@ def delta_changes(book: Book, batch: Batch, left: Left, last_start: float) -> St
     for count, match in enumerate(batch.matches):
         if count % SLICE == 0:
             yield
-        old = find(book.chunks, match.source_match_id)
-        if has_kicked_off(match, last_start):
-            _note_finished(found, old, match)
-        else:
-            _compare(found, old, match, batch, left)
-    return found
+        comparison.entry(find(book.chunks, match.source_match_id), match)
+    return found, (yield from changed(book.chunks, found.after))
 
 
-def is_doubtful(book: Book, batch: Batch, now: Instant) -> Steps[bool]:
-    """Tell whether a complete list lost more than half and more than 20 of the matches still to come.
-
-    Matches that have kicked off vanish normally; one that the list names and that was rejected is
-    not lost.
-    """
-    present = yield from entries_in(book, batch.scope)
-    if len(present) <= MIN_LOST:
-        return False
-    listed = {match.source_match_id for match in batch.matches}
-    yield
-    listed.update(removal.source_match_id for removal in batch.removals)
-    yield
-    ahead = lost = 0
-    for count, (match_id, entry) in enumerate(present.items()):
+def seen_of(before: Left, after: Left) -> Steps[tuple[bool, bool]]:
+    """Tell whether readers of v1 and readers of v2 see any of these differences."""
+    is_seen = False
+    for count, (match_id, old) in enumerate(before.items()):
         if count % SLICE == 0:
             yield
-        start = entry.match.start_time
-        if start is None or start > now.wall:
-            ahead += 1
-            lost += match_id not in listed
-    return lost > MIN_LOST and lost * 2 > ahead
-
-
-def entries_in(book: Book, scope: Scope) -> Steps[dict[SourceMatchId, Entry]]:
-    """Give what a scope has on the board, by id, in slices."""
-    present: dict[SourceMatchId, Entry] = {}
-    for chunk in book.chunks:
-        present.update(
-            [(entry.match.source_match_id, entry) for entry in chunk.entries if entry.scope == scope]
-        )
-        yield
-    return present
+        new = after[match_id]
+        if is_other(old, new):
+            is_seen = True
+            if is_other(named(old), named(new)):
+                return True, True
+    return is_seen, False
 
 
 def has_kicked_off(match: Match, by: float) -> bool:
@@ -147,25 +132,9 @@ def has_kicked_off(match: Match, by: float) -> bool:
     return match.start_time is not None and match.start_time <= by
 
 
-def _note_finished(found: Found, old: Entry | None, match: Match) -> None:
-    found.finished += 1
-    if old is not None:
-        found.note(match.source_match_id, old, None)
-
-
-def _compare(found: Found, old: Entry | None, match: Match, batch: Batch, left: Left) -> None:
-    seen = left.get(match.source_match_id) if old is None else old
-    if seen is None or not is_same(seen.match, match):
-        entry_id = f"{batch.bookmaker}_{match.source_match_id}" if seen is None else seen.id
-        found.note(match.source_match_id, old, Entry(entry_id, batch.scope, match, _updated(match, batch)))
-    elif old is None or old.scope != batch.scope:
-        new = Entry(seen.id, batch.scope, seen.match, seen.updated)
-        found.note(match.source_match_id, old, new)
-
-
 def is_same(a: Match, b: Match) -> bool:
     """Compare content: everything that is public, but not the time the source gives for it."""
-    return (
+    return a is b or (
         a.home_price == b.home_price
         and a.draw_price == b.draw_price
         and a.away_price == b.away_price
@@ -176,8 +145,61 @@ def is_same(a: Match, b: Match) -> bool:
     )
 
 
-def _updated(match: Match, batch: Batch) -> float:
-    """The source's own time where there is one, never later than the receive time (design 5)."""
-    if match.source_time is None:
-        return round(batch.received_at, 3)
-    return round(min(match.source_time, batch.received_at), 3)
+class _Comparison:
+    """Compares the matches of one batch with entries, and keeps the differences."""
+
+    def __init__(self, batch: Batch, left: Left, last_start: float) -> None:
+        self.found = Found()
+        self._bookmaker, self._scope = batch.bookmaker, batch.scope
+        self._received_at = batch.received_at
+        self._left = left
+        self._last_start = last_start
+        self._updated: dict[float | None, float] = {None: round(batch.received_at, 3)}
+
+    def walk(self, chunk: Chunk, listed: dict[SourceMatchId, Match]) -> list[Entry] | None:
+        """Compare the entries of a chunk with what a complete list has of them, and take that out.
+
+        None if nothing is different.
+        """
+        before, scope, last_start = len(self.found.after), self._scope, self._last_start
+        entries: list[Entry] = []
+        for entry in chunk.entries:
+            known = entry.match
+            match = listed.pop(known.source_match_id, None)
+            new: Entry | None = entry
+            if match is None:
+                if entry.scope == scope:
+                    new = None
+                    self.found.note(known.source_match_id, entry, None)
+            elif not (is_same(known, match) and entry.scope == scope) or has_kicked_off(match, last_start):
+                new = self.entry(entry, match)
+            if new is not None:
+                entries.append(new)
+        return None if len(self.found.after) == before else entries
+
+    def entry(self, old: Entry | None, match: Match) -> Entry | None:
+        """Give what becomes of a match, None if it is over; `old` is the entry that it has."""
+        match_id = match.source_match_id
+        if has_kicked_off(match, self._last_start):
+            self.found.finished += 1
+            if old is not None:
+                self.found.note(match_id, old, None)
+            return None
+        seen = self._left.get(match_id) if old is None else old
+        if seen is None or not is_same(seen.match, match):
+            entry_id = f"{self._bookmaker}_{match_id}" if seen is None else seen.id
+            new = Entry(entry_id, self._scope, match, self._updated_of(match))
+        elif old is None or old.scope != self._scope:
+            new = Entry(seen.id, self._scope, seen.match, seen.updated)
+        else:
+            return old
+        self.found.note(match_id, old, new)
+        return new
+
+    def _updated_of(self, match: Match) -> float:
+        """The source's own time where there is one, never later than the receive time (design 5)."""
+        updated = self._updated.get(match.source_time)
+        if updated is None:
+            updated = round(min(match.source_time or 0.0, self._received_at), 3)
+            self._updated[match.source_time] = updated
+        return updated

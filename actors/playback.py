@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.blocks import Ending
-from actors.board import Applied, Board, BoardRules
+from actors.board import Applied, Board, BoardRules, is_overdue
 from actors.clock import Instant
 from actors.errors import SourceError
 from actors.history import History, HistoryLimits
@@ -84,6 +84,14 @@ class Playback:
     def now(self) -> Instant:
         """Give the time of the recordings: that of the last moment, of the first payload before it."""
         return self._now
+
+    def read(self) -> Snapshot:
+        """Give the board as of that moment."""
+        return self.snapshot
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        """Tell whether nothing in `snapshot` was overdue at that moment."""
+        return not is_overdue(snapshot, self._rules, self._now)
 
     def moments(self) -> Iterator[Moment]:
         """Give what happens next, in order; work it off before asking on, for it may set a deadline."""

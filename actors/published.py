@@ -6,7 +6,7 @@ aggregator is late, restarting, or the whole process was suspended, the read wit
 
 from __future__ import annotations
 
-from actors.board import Board, BoardRules
+from actors.board import Board, BoardRules, is_overdue
 from actors.clock import Clock
 from actors.history import History, HistoryLimits
 from actors.slices import finish
@@ -30,15 +30,17 @@ class Published:
 
     def read(self) -> Snapshot:
         """Give the newest snapshot, with all that is overdue by now withdrawn; does not wait."""
-        now = self._clock.now()
-        overdue = now.wall - self.rules.expire_after_kickoff_s
-        if self._snapshot.valid_until <= now.mono or self._snapshot.first_start <= overdue:
+        if not self.is_valid(self._snapshot):
             board = Board(self._snapshot, self.rules)
-            board.expire(now)
+            board.expire(self._clock.now())
             self._snapshot = board.commit()
             self.history.add(self._snapshot)
             finish(self.history.digest())
         return self._snapshot
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        """Tell whether nothing in `snapshot` is overdue by now."""
+        return not is_overdue(snapshot, self.rules, self._clock.now())
 
     def replace(self, base: Snapshot, new: Snapshot) -> bool:
         """Publish `new` if it was made from what is published; False if a read has withdrawn since.

@@ -52,12 +52,14 @@ class RecordedOffers:
             case PolledKind() as kind:
                 return (yield from _polled(source, kind, payload, snapshot))
             case StreamKind() as kind:
-                batches = self._streamed(source, kind, payload)
+                batches = yield from self._streamed(source, kind, payload)
             case TickingKind():
                 batches = _computed(payload, source.header)
         return [Offer(batch.bookmaker, batch) for batch in batches]
 
-    def _streamed(self, source: RecordedSource, kind: StreamKind, payload: Payload) -> Iterable[Batch]:
+    def _streamed(
+        self, source: RecordedSource, kind: StreamKind, payload: Payload
+    ) -> Steps[Iterable[Batch]]:
         """Take a line, a catalogue's answer, or the beginning of a connection."""
         at = Instant(payload.received_mono, payload.received_at)
         feed = self._feeds.get(payload.source)
@@ -76,7 +78,8 @@ class RecordedOffers:
             case stream_feed.NAMES_SCOPE:
                 return feed.names(kind.read_names(payload.body))
             case _:
-                return feed.line(payload.body, at).batches
+                heard = yield from feed.line(payload.body, at)
+                return heard.batches
         return ()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from math import inf
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -61,13 +62,10 @@ class Chunk(Struct, frozen=True, eq=False, weakref=True):
     @classmethod
     def of(cls, entries: tuple[Entry, ...]) -> Chunk:
         """Make a chunk of `entries`, which must be in order and at least one."""
-        starts = [entry.match.start_time for entry in entries]
-        return cls(
-            entries,
-            entries[0].match.source_match_id,
-            sum([entry.is_named for entry in entries]),  # lists: this is done for every changed chunk
-            min([start for start in starts if start is not None], default=inf),
-        )
+        matches = [entry.match for entry in entries]  # lists: this is done for every changed chunk
+        starts = [match.start_time for match in matches if match.start_time is not None]
+        named = [match for match in matches if match.home and match.away]
+        return cls(entries, matches[0].source_match_id, len(named), min(starts, default=inf))
 
 
 class ListState(Struct, frozen=True):
@@ -141,3 +139,15 @@ class Snapshot(Struct, frozen=True, eq=False):
         """Tell whether that very list is on the board, believed and not withdrawn."""
         state = self.books[bookmaker].lists.get(scope)
         return state is not None and state.list_id == list_id and not (state.withdrawn or state.doubted)
+
+
+class Readable(Protocol):
+    """Where the newest snapshot is read."""
+
+    def read(self) -> Snapshot:
+        """Give it, with nothing in it that is past its time; does not wait."""
+        ...
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        """Tell whether nothing in `snapshot`, which was read earlier, is past its time by now."""
+        ...

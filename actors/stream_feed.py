@@ -14,6 +14,7 @@ from msgspec import Struct
 from actors.clock import Instant
 from actors.errors import PayloadError
 from actors.messages import Batch, BookmakerId, Extract, ListId, Scope, SourceName
+from actors.slices import Steps
 from actors.streams import Reaction, Session
 
 SCOPE = Scope("stream")
@@ -63,14 +64,14 @@ class StreamFeed:
         """Vouch for nothing until the next image: somebody has lost a part of the list."""
         self._is_given = False
 
-    def line(self, line: bytes, now: Instant) -> Heard:
-        """Take one line, which came at `now`.
+    def line(self, line: bytes, now: Instant) -> Steps[Heard]:
+        """Take one line, which came at `now`, a long one in slices; until then nothing else is taken.
 
         Raises: PayloadError for what is no message, after which the next connection begins anew;
         StreamError for a refusal.
         """
         try:
-            reaction = self.session.receive(line)
+            reaction = yield from self.session.receive(line)
         except PayloadError:
             self.session.forget()
             raise

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import anyio
+
 from actors.clock import Instant
 from actors.desk import Desk
 from actors.messages import Batch, ListId, Payload, Scope
@@ -19,9 +21,12 @@ PATIENCE_S, LONGEST_PATIENCE_S = 5.0, 300.0
 
 
 class StreamOutlet:
-    """One source's outlet."""
+    """One source's outlet; whoever tells the feed anything does so `in_turn`."""
 
     def __init__(self, desk: Desk[StreamOptions], feed: StreamFeed) -> None:
+        self.in_turn = anyio.Lock(
+            fast_acquire=True
+        )  # a line may be taken in slices, and is recorded before what follows
         self._desk = desk
         self._feed = feed
         self._wants_image = False
@@ -58,9 +63,10 @@ class StreamOutlet:
         while True:
             await self._desk.refresh.wait()
             self._desk.refresh.clear()
-            self._wants_image = True
-            self._feed.distrust()
-            self.record(DISTRUST_SCOPE, b"", self._desk.clock.now())
+            async with self.in_turn:
+                self._wants_image = True
+                self._feed.distrust()
+                self.record(DISTRUST_SCOPE, b"", self._desk.clock.now())
 
     def record(self, scope: Scope, body: bytes, now: Instant) -> None:
         """Keep what came, or what was done, where somebody records it."""

@@ -75,9 +75,10 @@ class StreamUpkeep:
             except SourceError as error:
                 await self._failed(error)
             else:
-                if body:
-                    self._outlet.record(NAMES_SCOPE, body, self._desk.clock.now())
-                self._outlet.hand_out(self._feed.names(names))
+                async with self._outlet.in_turn:
+                    if body:
+                        self._outlet.record(NAMES_SCOPE, body, self._desk.clock.now())
+                    self._outlet.hand_out(self._feed.names(names))
 
     async def _keep_alive(self) -> None:
         while True:

@@ -19,7 +19,7 @@ from actors.clock import Instant, elapsed_s
 from actors.desk import Desk
 from actors.errors import SourceError, StreamError, TransportError
 from actors.options import secrets_of
-from actors.slices import BUDGET_S
+from actors.slices import BUDGET_S, in_slices
 from actors.source_edges import failed, succeeded
 from actors.stream_errands import Errands, OpenRest
 from actors.stream_feed import CONNECTION_SCOPE, SCOPE, StreamFeed
@@ -122,9 +122,10 @@ class StreamSourceActor:
         for line in filter(None, lines):
             self._status.payloads += 1
             self._status.received_bytes += len(line)
-            self._outlet.record(SCOPE, line, now)
-            heard = self._feed.line(line, now)
-            self._outlet.hand_out(heard.batches)
+            async with self._outlet.in_turn:
+                self._outlet.record(SCOPE, line, now)
+                heard = await in_slices(self._feed.line(line, now))
+                self._outlet.hand_out(heard.batches)
             errands.want_names(heard.lacking, heard.listed)
             for answer in (*heard.send, *self._outlet.request(now)):
                 await self._send(connection, answer)

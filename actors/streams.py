@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from actors.messages import Extract
 from actors.options import Bytes, Seconds, Secret, SourceOptions
+from actors.slices import Steps
 
 
 class StreamOptions(SourceOptions, frozen=True, kw_only=True):
@@ -55,6 +56,8 @@ class Reaction(Struct, frozen=True):
 class Session(Protocol):
     """The protocol of one subscription, which outlives connections. Never waits.
 
+    While a line is being taken in slices, nothing else may be called that asks or tells of matches.
+
     `slow_messages` counts what the server held back because it was read too slowly.
     """
 
@@ -64,8 +67,11 @@ class Session(Protocol):
         """Begin a connection with that session token; the server speaks first."""
         ...
 
-    def receive(self, line: bytes) -> Reaction:
-        """Take one line. Raises: PayloadError for what is no message, StreamError for a refusal."""
+    def receive(self, line: bytes) -> Steps[Reaction]:
+        """Take one line, a long one in slices.
+
+        Raises: PayloadError for what is no message, StreamError for a refusal.
+        """
         ...
 
     def refresh(self) -> Reaction:

@@ -15,12 +15,14 @@ from actors.desk import Desk
 from actors.kinds import Machine, TickingKind
 from actors.messages import Batch, BookmakerId, Extract, ListId, Payload
 from actors.options import SourceOptions
+from actors.slices import in_slices
 from actors.source_edges import succeeded
 
 log = structlog.get_logger()
 
 PATIENCE_S = 1.0
-"""Seconds an image may be under way to the board before another one is sent."""
+"""Seconds an image may be under way to the board before another one is sent; then twice as long, up to
+a third of what its list holds: else a machine that is too busy for images would be given more of them."""
 
 
 class TickingSourceActor:
@@ -33,24 +35,26 @@ class TickingSourceActor:
         self._status = desk.status
         self._lists: dict[BookmakerId, ListId] = {}
         self._imaged_mono: dict[BookmakerId, float] = {}
+        self._patience_s: dict[BookmakerId, float] = {}
         self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)
 
     async def run(self) -> None:
         """Tick for ever: an image first, and then what changes."""
         now = self._desk.clock.now()
         machine = self._kind.start(self._desk.options, tuple(self._desk.keys.values()), now)
-        self._tick(machine, now)
+        await self._tick(machine, now)
         while True:
             await anyio.sleep(machine.interval_s)
-            self._tick(machine, self._desk.clock.now())
+            await self._tick(machine, self._desk.clock.now())
 
-    def _tick(self, machine: Machine, now: Instant) -> None:
-        changes = machine.advance(now)
+    async def _tick(self, machine: Machine, now: Instant) -> None:
+        changes = await in_slices(machine.advance(now))
         if self._desk.refresh.is_set():
             self._desk.refresh.clear()
             self._lists.clear()
+            self._patience_s.clear()
         wanting = [bookmaker for bookmaker in self._inboxes if self._wants_image(bookmaker, machine, now)]
-        image = machine.image() if wanting else {}
+        image = await in_slices(machine.image()) if wanting else {}
         tick = ListId(f"{self._status.name}-{now.wall:.6f}")
         batches = []
         for bookmaker, key in self._desk.keys.items():
@@ -70,10 +74,17 @@ class TickingSourceActor:
         succeeded(self._status, now, self._log)
 
     def _wants_image(self, bookmaker: BookmakerId, machine: Machine, now: Instant) -> bool:
-        if (list_id := self._lists.get(bookmaker)) is None:
-            return True
-        is_due = now.mono - self._imaged_mono[bookmaker] >= PATIENCE_S
-        return is_due and not self._desk.published.read().holds(bookmaker, machine.scope, list_id)
+        """Tell whether its list is not on the board, and no image can be under way to it any more."""
+        list_id, patience_s = self._lists.get(bookmaker), self._patience_s.get(bookmaker, 0.0)
+        if list_id is not None:
+            if self._desk.published.read().holds(bookmaker, machine.scope, list_id):
+                self._patience_s[bookmaker] = 0.0
+                return False
+            if now.mono - self._imaged_mono[bookmaker] < patience_s:
+                return False
+        longest_s = self._desk.options.staleness_s / 3
+        self._patience_s[bookmaker] = min(max(2 * patience_s, PATIENCE_S), longest_s)
+        return True
 
     def _batch(
         self, bookmaker: BookmakerId, machine: Machine, extract: Extract, now: Instant, *, complete: bool

@@ -12,7 +12,7 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from math import inf
@@ -36,10 +36,13 @@ from actors.system import System
 from web.app import create_app
 from web.audience import Audience
 from web.lifecycle import Exit, Life, end_for_certain
+from web.other_server import check_uvicorn, serve_with_uvicorn
 from web.recording import record_until_told
-from web.server import address_of, listen
+from web.server import Serve, address_of, listen, serve
 
 log = structlog.get_logger()
+
+SERVERS: Mapping[str, Serve] = {"hypercorn": serve, "uvicorn": serve_with_uvicorn}
 
 DEFAULT_CONFIG = Path(__file__).resolve().parent.parent / "config" / "default.toml"
 
@@ -65,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(given: argparse.Namespace) -> Exit:
     match given.command:
         case "serve":
-            code = _serve(load(given.config), given.bind)
+            code = _serve(load(given.config), given.bind, given.server)
         case "record":
             code = _record(load(given.config), given.out, given.for_s)
         case "replay":
@@ -81,21 +84,24 @@ def _run(given: argparse.Namespace) -> Exit:
     return code
 
 
-def _serve(settings: Settings, bind: str | None) -> Exit:
+def _serve(settings: Settings, bind: str | None, server: str) -> Exit:
+    if server == "uvicorn":
+        check_uvicorn()
     logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
     sock = listen(*parse_bind(bind or settings.server.bind))
-    return anyio.run(_run_service, settings, sock)
+    return anyio.run(_run_service, settings, sock, SERVERS[server])
 
 
-async def _run_service(settings: Settings, sock: socket.socket) -> Exit:
+async def _run_service(settings: Settings, sock: socket.socket, serve: Serve) -> Exit:
     clock = SystemClock()
     system = System(settings, clock, Random())
     audience = Audience(system.published.history, settings.server.max_streams)
-    app = create_app(system.published.read, system.status, system.status.names, clock, audience)
+    app = create_app(system.published, system.status, system.status.names, clock, audience)
     announce = partial(_announce, system.status, url=address_of(sock))
     drain_s = settings.server.drain_s
     ends = (end_for_certain, audience.leave)
-    return await Life(system.supervisor, app, sock, system.status, drain_s, announce, *ends).run()
+    life = Life(system.supervisor, app, sock, system.status, drain_s, announce, *ends, serve)
+    return await life.run()
 
 
 def _record(settings: Settings, out: Path, for_s: float) -> Exit:
@@ -125,7 +131,7 @@ async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: s
     replay = Replay(sources, speed, SystemClock())
     status, playback = replay.status, replay.playback
     audience = Audience(playback.history, ServerSettings().max_streams)
-    app = create_app(lambda: playback.snapshot, status, status.names, playback, audience)
+    app = create_app(playback, status, status.names, playback, audience)
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
     ends = (end_for_certain, audience.leave)
     return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, *ends).run()
@@ -154,17 +160,20 @@ def _refuse(code: Exit, error: Exception) -> Exit:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="oddsboard", description="A consolidated board of football odds")
     commands = parser.add_subparsers(dest="command", required=True)
-    serve = commands.add_parser("serve", help="run the service")
+    serving = commands.add_parser("serve", help="run the service")
     record = commands.add_parser("record", help="write down what each source delivers, serving nobody")
     replay = commands.add_parser("replay", help="run the service on recordings and their clock")
     check = commands.add_parser("check-config", help="validate a configuration and say what it would run")
     commands.add_parser("sources", help="list the kinds of source and their options")
     inspect = commands.add_parser("inspect", help="list what a recording holds")
     commands.add_parser("version", help="print the version")
-    for command in (serve, record, check):
+    for command in (serving, record, check):
         command.add_argument("--config", type=Path, default=DEFAULT_CONFIG, metavar="FILE")
-    serve.add_argument(
+    serving.add_argument(
         "--bind", metavar="HOST:PORT", help="where to listen, instead of the configuration's"
+    )
+    serving.add_argument(
+        "--server", choices=SERVERS, default="hypercorn", help="which HTTP server; default hypercorn"
     )
     record.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to, a file a source")
     record.add_argument(

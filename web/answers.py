@@ -1,21 +1,25 @@
 """What the odds endpoints answer: (view, snapshot, request headers) to status, headers and body.
 
-Pure but for its memory of bodies. A body is made on first demand and kept for the newest version of
-each view; between reading the snapshot and the answer nothing waits. Whatever serves a request, a
-Quart route or a layer in front of it, asks here, so that the contract stands once.
+Whatever serves a request, a Quart route or the layer in front of it, asks here, so that the contract
+stands once. A body is made on first demand, by one request for all that wait for it, in slices, and is
+kept with its headers while its view shows nothing newer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import anyio
 from msgspec import Struct
 
 from actors.messages import BookmakerId
-from actors.snapshot import Book, Snapshot
-from web.negotiation import has_already, wants_gzip
+from actors.slices import Steps, in_slices
+from actors.snapshot import Book, Readable, Snapshot
+from web.bodies import gzip_body, plain_body
+from web.negotiation import Coding, coding_for, has_already
+from web.prepared import Prepared, prepared
 from web.problems import Problem
-from web.segments import Api, Segment, Segments, joined, joined_gzip
+from web.segments import Api, Run, Segments
 
 RETRY_AFTER_S = 5
 SUCCESSOR = '</api/v2/odds>; rel="successor-version"'
@@ -29,78 +33,103 @@ class View(Struct, frozen=True):
     bookmaker: BookmakerId | None = None
 
 
-class Answer(Struct, frozen=True):
-    """A prepared answer; `body` is None where there must be none (304)."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes | None
-
-
 class Answers:
-    """Gives answers; `names` are the display names of the bookmakers."""
+    """Gives answers from `board`; `names` are the display names of the bookmakers."""
 
-    def __init__(self, names: Mapping[BookmakerId, str]) -> None:
+    def __init__(self, board: Readable, names: Mapping[BookmakerId, str]) -> None:
+        self._board = board
         self._names = names
         self._segments = Segments()
-        self._bodies: dict[View, _Body] = {}
+        self._snapshot: Snapshot | None = None
+        self._pages: dict[View, _Page] = {}
 
-    def answer(
-        self, view: View, snapshot: Snapshot, if_none_match: str | None, accept_encoding: str | None
-    ) -> Answer:
-        """Answer a GET of `view`.
+    async def answer(self, view: View, if_none_match: str | None, accept_encoding: str | None) -> Prepared:
+        """Answer a GET of `view`; waits only while a body is made.
 
-        Raises: Problem 503 if no bookmaker of the view is serving, whatever the request's headers say.
+        Raises: Problem 503 if no bookmaker of the view is serving, whatever the request's headers say,
+        and 406 if the client takes none of the codings.
         """
-        books = _books(view, snapshot)
-        if not any(book.is_serving for book in books.values()):
-            raise _unavailable(view)
-        version = max(_version(view.api, book) for book in books.values())
-        is_gzip = wants_gzip(accept_encoding)
-        etag = f'"{version}-gzip"' if is_gzip else f'"{version}"'
-        headers = {"ETag": etag, "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
-        if view.api is Api.V1:
-            headers["Link"] = SUCCESSOR
-        if if_none_match is not None and has_already(if_none_match, etag):
-            return Answer(304, headers, None)
-        headers["Content-Type"] = "application/json"
-        body = self._body(view, version, books)
-        if not is_gzip:
-            return Answer(200, headers, body.identity)
-        headers["Content-Encoding"] = "gzip"
-        return Answer(200, headers, body.gzip)
+        while True:
+            snapshot = self._board.read()
+            page = self._page(view, snapshot)
+            if not page.is_serving:
+                raise _unavailable(view)
+            if (coding := coding_for(accept_encoding)) is None:
+                raise _not_acceptable()
+            if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
+                return page.not_modified[coding]
+            if (ready := page.ready.get(coding)) is not None:
+                return ready
+            made = await self._made(page, coding, snapshot)
+            if self._board.is_valid(snapshot):  # else something was due while the body was made
+                return made
 
-    def listed(self, view: View, snapshot: Snapshot) -> bytes:
-        """Give the list of `view` as JSON, whether or not anybody is serving."""
-        books = _books(view, snapshot)
-        return self._body(view, max(_version(view.api, book) for book in books.values()), books).identity
+    async def listed(self, view: View) -> tuple[int, tuple[bytes, ...]]:
+        """Give the version of `view` and its list as JSON in parts, whether or not anybody is serving."""
+        while True:
+            snapshot = self._board.read()
+            page = self._page(view, snapshot)
+            made = await self._made(page, Coding.IDENTITY, snapshot)
+            if self._board.is_valid(snapshot):
+                return page.version, made.parts
 
-    def _body(self, view: View, version: int, books: Mapping[BookmakerId, Book]) -> _Body:
-        body = self._bodies.get(view)
-        if body is None or body.version != version:
-            segments = [
-                segment
-                for bookmaker, book in books.items()
-                for segment in self._segments.of(view.api, book.chunks, self._names[bookmaker])
-            ]
-            count = sum(book.count if view.api is Api.V1 else book.named for book in books.values())
-            body = self._bodies[view] = _Body(version, count, segments)
-        return body
+    def _page(self, view: View, snapshot: Snapshot) -> _Page:
+        if snapshot is not self._snapshot:
+            self._turn(snapshot)
+        page = self._pages.get(view)
+        if page is None:
+            page = self._pages[view] = _Page(view, snapshot)
+        return page
+
+    def _turn(self, snapshot: Snapshot) -> None:
+        """Free what was made for an older snapshot and is not shown any more."""
+        self._snapshot = snapshot
+        self._segments.forget(snapshot.books)
+        for view, page in list(self._pages.items()):
+            if not page.still_shows(snapshot):
+                del self._pages[view]
+
+    async def _made(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Prepared:
+        async with page.making[coding]:
+            if coding not in page.ready:
+                page.ready[coding] = await in_slices(self._make(page, coding, snapshot))
+            return page.ready[coding]
+
+    def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Steps[Prepared]:
+        api, runs, count = page.view.api, list[Run](), 0
+        for bookmaker, book in _books(page.view, snapshot).items():
+            runs += yield from self._segments.runs(api, bookmaker, book, self._names[bookmaker])
+            count += book.count if api is Api.V1 else book.named
+        made = plain_body if coding is Coding.IDENTITY else gzip_body
+        parts = yield from made(page.version, count, runs)
+        headers = page.headers(coding) | {"Content-Type": "application/json"}
+        if coding is not Coding.IDENTITY:
+            headers["Content-Encoding"] = coding
+        return prepared(200, headers, parts)
 
 
-class _Body:
-    def __init__(self, version: int, count: int, segments: list[Segment]) -> None:
-        self.version = version
-        self.identity = joined(version, count, segments)
-        self._count = count
-        self._segments = segments
-        self._gzip: bytes | None = None
+class _Page:
+    """What is known of a view at one version: its tags, and the answers that are ready by coding."""
 
-    @property
-    def gzip(self) -> bytes:
-        if self._gzip is None:
-            self._gzip = joined_gzip(self.version, self._count, self._segments, self.identity)
-        return self._gzip
+    def __init__(self, view: View, snapshot: Snapshot) -> None:
+        self.view = view
+        self.version = _version(view, snapshot)
+        self.is_serving = _is_serving(view, snapshot)
+        self.etags = {
+            Coding.IDENTITY: f'"{self.version}"',
+            Coding.GZIP: f'"{self.version}-gzip"',
+        }
+        self.not_modified = {coding: prepared(304, self.headers(coding), None) for coding in Coding}
+        self.making = {coding: anyio.Lock() for coding in Coding}
+        self.ready: dict[Coding, Prepared] = {}
+
+    def headers(self, coding: Coding) -> dict[str, str]:
+        headers = {"ETag": self.etags[coding], "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
+        return headers | {"Link": SUCCESSOR} if self.view.api is Api.V1 else headers
+
+    def still_shows(self, snapshot: Snapshot) -> bool:
+        self.is_serving = _is_serving(self.view, snapshot)
+        return self.version == _version(self.view, snapshot)
 
 
 def _books(view: View, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
@@ -109,8 +138,13 @@ def _books(view: View, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
     return {view.bookmaker: snapshot.books[view.bookmaker]}
 
 
-def _version(api: Api, book: Book) -> int:
-    return book.v1_version if api is Api.V1 else book.v2_version
+def _is_serving(view: View, snapshot: Snapshot) -> bool:
+    return any(book.is_serving for book in _books(view, snapshot).values())
+
+
+def _version(view: View, snapshot: Snapshot) -> int:
+    books = _books(view, snapshot).values()
+    return max(book.v1_version if view.api is Api.V1 else book.v2_version for book in books)
 
 
 def _unavailable(view: View) -> Problem:
@@ -121,3 +155,9 @@ def _unavailable(view: View) -> Problem:
         f"{who} serving prices that are known to be live; try again later",
         {"Retry-After": str(RETRY_AFTER_S)},
     )
+
+
+def _not_acceptable() -> Problem:
+    codings = ", ".join(Coding)
+    detail = f"Accept-Encoding allows none of the content codings that there are: {codings}"
+    return Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})

@@ -11,10 +11,10 @@ from quart import Blueprint, Response
 from actors.messages import BookmakerId
 from web import changes, odds, stream
 from web.negotiation import has_already
-from web.requests import header
+from web.prepared import header
 from web.schemas import Capabilities
 
-API_VERSION = "2.0"
+API_VERSION = "2.1"
 MAX_AGE_S = 300
 
 

@@ -13,7 +13,6 @@ import msgspec
 
 from actors.history import Change, History
 from actors.messages import BookmakerId
-from actors.snapshot import Snapshot
 from web.answers import Answers, View
 from web.schemas import Removed, match_v2
 from web.segments import Api
@@ -64,13 +63,11 @@ class Frames:
             frame = known.changes[since] = _event("changes", data, known.version)
         return frame
 
-    def snapshot(self, view: BookmakerId | None, snapshot: Snapshot) -> bytes:
-        """Give the event with the view's whole list; `snapshot` is the newest one."""
-        known = self._newest(view)
-        if known.snapshot is None:
-            body = self._answers.listed(View(Api.V2, view), snapshot)
-            known.snapshot = _event("snapshot", body, known.version)
-        return known.snapshot
+    async def snapshot(self, view: BookmakerId | None) -> tuple[int, list[bytes]]:
+        """Give the view's newest version, and the event with its whole list in pieces."""
+        version, parts = await self._answers.listed(View(Api.V2, view))
+        pieces = [_head("snapshot", version), *parts, _END]
+        return version, [b"".join(pieces)] if len(parts) == 1 else pieces
 
     def _newest(self, view: BookmakerId | None) -> _Known:
         version = self._history.latest(view)
@@ -95,7 +92,6 @@ class _Known:
     def __init__(self, version: int) -> None:
         self.version = version
         self.changes: dict[int, bytes] = {}
-        self.snapshot: bytes | None = None
 
 
 def reset(reason: str, version: int) -> bytes:
@@ -118,5 +114,12 @@ def bye(version: int, retry_ms: int) -> bytes:
 
 
 def _event(name: str, data: bytes, version: int | None = None) -> bytes:
+    return _head(name, version) + data + _END
+
+
+def _head(name: str, version: int | None) -> bytes:
     head = b"" if version is None else b"id: %d\n" % version
-    return b"%bevent: %b\ndata: %b\n\n" % (head, name.encode(), data)
+    return b"%bevent: %b\ndata: " % (head, name.encode())
+
+
+_END = b"\n\n"

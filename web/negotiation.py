@@ -8,6 +8,7 @@ What does not follow the grammar is ignored, as if it had not been sent.
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from functools import lru_cache
 
 _CODING = re.compile(
@@ -21,15 +22,27 @@ _TAGS = re.compile(rf"{_LISTED}(?:,{_LISTED})*+")
 _MAX_HEADER = 8192
 
 
-@lru_cache(maxsize=256)
-def wants_gzip(accept_encoding: str | None) -> bool:
-    """Tell whether gzip is acceptable and not less wanted than the identity coding.
+class Coding(StrEnum):
+    """The content codings that the odds lists come in."""
 
-    Without the header any coding would do; identity is the one that every client can read.
+    IDENTITY = "identity"
+    GZIP = "gzip"
+
+
+@lru_cache(maxsize=256)
+def coding_for(accept_encoding: str | None) -> Coding | None:
+    """Choose the coding that is wanted most; of equal ones gzip, if it is named or meant by `*`.
+
+    Without the header any coding would do; identity is the one that every client can read. None if
+    identity is refused and gzip not accepted: then there is nothing that the client would take.
     """
     weights = _weights(accept_encoding or "")
-    gzip = weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0)))
-    return gzip > 0.0 and gzip >= weights.get("identity", weights.get("*", 0.0))
+    others = weights.get("*")
+    gzip = weights.get("gzip", weights.get("x-gzip", others or 0.0))
+    identity = weights.get("identity", others)
+    if gzip > 0.0 and gzip >= (identity or 0.0):
+        return Coding.GZIP
+    return None if identity == 0.0 else Coding.IDENTITY
 
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each

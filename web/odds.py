@@ -2,34 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from quart import Blueprint, Response, request
 
 from actors.messages import BookmakerId
-from actors.snapshot import Snapshot
 from web.answers import Answers, View
+from web.prepared import Asked, Handler, Prepared, asked, response_of
 from web.problems import Problem
-from web.requests import header
 from web.segments import Api
 
 PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
 
 
-def blueprint(
-    read: Callable[[], Snapshot], answers: Answers, names: Mapping[BookmakerId, str]
-) -> Blueprint:
-    """Give the routes; `read` gives the newest snapshot, `names` the bookmakers' display names."""
+def handlers(answers: Answers, names: Mapping[BookmakerId, str]) -> dict[str, Handler]:
+    """Give by path what answers a request whose filter is written plainly."""
+    return {path: _plain(answers, api, names) for path, api in PATHS.items()}
+
+
+def _plain(answers: Answers, api: Api, names: Mapping[BookmakerId, str]) -> Handler:
+    views = {f"bookmaker={name}".encode(): View(api, name) for name in names} | {b"": View(api)}
+
+    async def answer(asked: Asked) -> Prepared | None:
+        if (view := views.get(asked.query)) is None:
+            return None
+        return await answers.answer(view, asked.if_none_match, asked.accept_encoding)
+
+    return answer
+
+
+def blueprint(answers: Answers, names: Mapping[BookmakerId, str]) -> Blueprint:
+    """Give the routes, which read any query; `names` are the bookmakers that there are."""
     routes = Blueprint("odds", __name__)
-
-    async def odds(api: Api) -> Response:
-        view = View(api, _bookmaker(names))
-        answer = answers.answer(view, read(), header("If-None-Match"), header("Accept-Encoding"))
-        return Response(answer.body, answer.status, answer.headers)
-
     for path, api in PATHS.items():
-        routes.add_url_rule(path, endpoint=api.value, view_func=odds, defaults={"api": api})
+        routes.add_url_rule(path, endpoint=api.value, view_func=_route(answers, api, names))
     return routes
+
+
+def _route(
+    answers: Answers, api: Api, names: Mapping[BookmakerId, str]
+) -> Callable[[], Awaitable[Response]]:
+    async def odds() -> Response:
+        view, given = View(api, _bookmaker(names)), asked()
+        return response_of(await answers.answer(view, given.if_none_match, given.accept_encoding))
+
+    return odds
 
 
 def _bookmaker(names: Mapping[BookmakerId, str]) -> BookmakerId | None:

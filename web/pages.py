@@ -13,7 +13,7 @@ from msgspec import Struct
 from quart import Blueprint, Response
 
 from web.negotiation import has_already
-from web.requests import header
+from web.prepared import header
 
 FOLDER = Path(__file__).resolve().parent / "static"
 STATIC = "/static/"

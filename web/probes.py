@@ -6,90 +6,131 @@ over the board when somebody asks. `null` means not measured, never zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import msgspec
 from quart import Blueprint, Response
 
 from actors.clock import Clock
-from actors.snapshot import Book, Snapshot
+from actors.snapshot import Book, Readable, Snapshot
 from actors.status import BookmakerState, BookmakerStatus, ServiceStatus
 from web.negotiation import prefers_html
 from web.pages import page
-from web.requests import HttpCounters, header
+from web.prepared import Asked, Handler, Prepared, header, prepared_json, response_of
+from web.requests import HttpCounters
 from web.views import actor_view, bookmaker_view, meter_view, source_view, time_view
 
 MAX_TURN_AGE_S = 10.0
+MONITOR = "/monitor"
 
 
-def blueprint(
-    read: Callable[[], Snapshot], status: ServiceStatus, counters: HttpCounters, clock: Clock
-) -> Blueprint:
-    """Give the routes of all probes."""
+Probe = Callable[[], Prepared]
+
+
+def probes(
+    board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock
+) -> dict[str, Probe]:
+    """Give by path what answers each probe."""
+    one = _Probes(board, status, counters, clock)
+    return {
+        "/health/live": one.live,
+        "/health/ready": one.ready,
+        "/health": one.health,
+        MONITOR: one.monitor,
+        "/api/stats": one.stats,
+    }
+
+
+def handlers(answers: Mapping[str, Probe]) -> dict[str, Handler]:
+    """Give the same for the layer in front of Quart, which knows nothing of HTML."""
+
+    def handler(answer: Probe) -> Handler:
+        async def handle(asked: Asked) -> Prepared:
+            del asked
+            return answer()
+
+        return handle
+
+    return {path: handler(answer) for path, answer in answers.items() if path != MONITOR}
+
+
+def blueprint(answers: Mapping[str, Probe]) -> Blueprint:
+    """Give the same as Quart's routes; at /monitor a page to who prefers that."""
     routes = Blueprint("probes", __name__)
-    probes = _Probes(read, status, counters, clock)
-    routes.add_url_rule("/health/live", view_func=probes.live)
-    routes.add_url_rule("/health/ready", view_func=probes.ready)
-    routes.add_url_rule("/health", view_func=probes.health)
-    routes.add_url_rule("/monitor", view_func=probes.monitor)
-    routes.add_url_rule("/api/stats", view_func=probes.stats)
+
+    def route(answer: Probe) -> Callable[[], Awaitable[Response]]:
+        async def view() -> Response:
+            return response_of(answer())
+
+        return view
+
+    for path, answer in answers.items():
+        view = _monitor_view(answer) if path == MONITOR else route(answer)
+        routes.add_url_rule(path, endpoint=path.replace("/", "-"), view_func=view)
     return routes
+
+
+def _monitor_view(answer: Probe) -> Callable[[], Awaitable[Response]]:
+    monitor = page("monitor.html", vary="Accept")
+
+    async def view() -> Response:
+        if prefers_html(header("Accept")):
+            return monitor.answer()
+        response = response_of(answer())
+        response.headers["Vary"] = "Accept"
+        return response
+
+    return view
 
 
 class _Probes:
     def __init__(
-        self, read: Callable[[], Snapshot], status: ServiceStatus, counters: HttpCounters, clock: Clock
+        self, board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock
     ) -> None:
-        self._read = read
+        self._read = board.read
         self._status = status
         self._counters = counters
         self._clock = clock
-        self._monitor_page = page("monitor.html", vary="Accept")
 
-    async def live(self) -> Response:
+    def live(self) -> Prepared:
         last, now = self._status.board.last_turn_mono, self._clock.now().mono
         age = None if last is None else round(now - last, 3)
         is_alive = age is None or age < MAX_TURN_AGE_S
-        return _json({"status": "pass" if is_alive else "fail", "last_turn_age_s": age}, ok=is_alive)
+        status = "pass" if is_alive else "fail"
+        return prepared_json({"status": status, "last_turn_age_s": age}, ok=is_alive)
 
-    async def ready(self) -> Response:
+    def ready(self) -> Prepared:
         reason = _unready(self._read(), self._status)
-        return _json({"status": "fail" if reason else "pass", "reason": reason}, ok=reason is None)
+        return prepared_json({"status": "fail" if reason else "pass", "reason": reason}, ok=reason is None)
 
-    async def health(self) -> Response:
+    def health(self) -> Prepared:
         snapshot = self._read()
         states = self._status.observe(snapshot, self._clock.now())
         bookmakers = self._status.bookmakers.items()
         checks = {bookmaker: _check(one, snapshot.books[bookmaker]) for bookmaker, one in bookmakers}
         overall = _overall(set(states.values()), snapshot)
-        return _json({"status": overall, "checks": checks}, ok=overall != "fail")
+        return prepared_json({"status": overall, "checks": checks}, ok=overall != "fail")
 
-    async def monitor(self) -> Response:
-        if prefers_html(header("Accept")):
-            return self._monitor_page.answer()
-        response = _json(self._monitor())
-        response.headers["Vary"] = "Accept"
-        return response
-
-    def _monitor(self) -> dict[str, Any]:
+    def monitor(self) -> Prepared:
         status, snapshot, now = self._status, self._read(), self._clock.now()
         status.observe(snapshot, now)
         books = snapshot.books
-        return {
-            "started_at": time_view(status.started_at),
-            "draining": status.is_draining,
-            "version": snapshot.version,
-            "actors": [actor_view(actor) for actor in status.actors.values()],
-            "sources": [source_view(source) for source in status.sources.values()],
-            "bookmakers": [
-                bookmaker_view(one, books[one.id], now.mono) for one in status.bookmakers.values()
-            ],
-        }
+        return prepared_json(
+            {
+                "started_at": time_view(status.started_at),
+                "draining": status.is_draining,
+                "version": snapshot.version,
+                "actors": [actor_view(actor) for actor in status.actors.values()],
+                "sources": [source_view(source) for source in status.sources.values()],
+                "bookmakers": [
+                    bookmaker_view(one, books[one.id], now.mono) for one in status.bookmakers.values()
+                ],
+            }
+        )
 
-    async def stats(self) -> Response:
+    def stats(self) -> Prepared:
         data = _data(self._read(), self._status, self._clock)
-        return _json({"data": data, "http": self._counters.view()})
+        return prepared_json({"data": data, "http": self._counters.view()})
 
 
 def _overall(states: set[BookmakerState], snapshot: Snapshot) -> str:
@@ -154,12 +195,3 @@ def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, 
             for bookmaker, one in status.bookmakers.items()
         },
     }
-
-
-def _json(content: dict[str, Any], *, ok: bool = True) -> Response:
-    return Response(
-        msgspec.json.encode(content),
-        200 if ok else 503,
-        {"Cache-Control": "no-store"},
-        content_type="application/json",
-    )

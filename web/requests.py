@@ -12,24 +12,15 @@ from quart import Quart, Response, g, request
 from werkzeug.exceptions import NotFound
 
 from actors.clock import elapsed_s
+from web.prepared import CORS
 
 log = structlog.get_logger()
 
-CORS = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "ETag, Retry-After, X-Request-Id",
-}
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
     "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match, Last-Event-ID",
     "Access-Control-Max-Age": "86400",
 }
-
-
-def header(name: str) -> str | None:
-    """Give the value of a list header of the present request, its lines joined; None if it has none."""
-    lines = request.headers.getlist(name)
-    return ", ".join(lines) if lines else None
 
 
 class HttpCounters:

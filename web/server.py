@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from collections.abc import Callable, Coroutine
 
 import anyio
 from hypercorn.asyncio import serve as hypercorn_serve
@@ -12,6 +13,9 @@ from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 from quart import Quart
 
 from actors.errors import BindError, CoreFailure
+
+Serve = Callable[[Quart, socket.socket, anyio.Event], Coroutine[None, None, None]]
+"""Serves an application on a socket until the event is set."""
 
 GRACE_S = 5.0
 """Seconds that requests in flight may take once no new ones are accepted."""

@@ -17,13 +17,13 @@ from quart import Blueprint, Response, request
 
 from actors.clock import elapsed_s
 from actors.messages import BookmakerId
-from actors.snapshot import Snapshot
 from web import frames as events
 from web.audience import Rest
 from web.live import Live
 from web.parameters import Query, version_of
+from web.prepared import CORS
 from web.problems import Problem
-from web.requests import CORS, HttpCounters
+from web.requests import HttpCounters
 
 log = structlog.get_logger()
 
@@ -123,36 +123,37 @@ class _Follower:
 
     async def follow(self) -> None:
         """Send what is new, now and whenever there is anything, until the service ends."""
-        due = self._first()
+        due = await self._first()
         try:
             while not self._audience.is_leaving:
-                for event in due:
-                    await self._write(event)
-                if not (due := self._next()):
+                for piece in due:
+                    await self._write(piece)
+                if not (due := await self._next()):
                     await self._audience.wait(self._view, self._rest)
         finally:
             if self._rest is not None:
                 self._rest.cancel()
         await self._write(events.bye(self._version, self._audience.retry_ms()))
 
-    def _first(self) -> list[bytes]:
-        newest = self._live.read()
+    async def _first(self) -> list[bytes]:
+        newest = self._live.read().version
         since = None if self.since is None else version_of(self.since)
         if self.since is None:
-            return [self._snapshot(newest)]
+            return await self._snapshot()
         if since is None:
-            return self._reset("malformed", newest)
-        if since > newest.version:
-            return self._reset("future", newest)
+            return await self._reset("malformed")
+        if since > newest:
+            return await self._reset("future")
         self._version = since
-        return self._next() or [events.heartbeat(since)]
+        return await self._next() or [events.heartbeat(since)]
 
-    def _next(self) -> list[bytes]:
-        newest, history = self._live.read(), self._live.history
+    async def _next(self) -> list[bytes]:
+        self._live.read()  # withdraws what is overdue
+        history = self._live.history
         latest = history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
             if self._version < history.oldest(self._view):
-                return self._reset("too_old", newest)
+                return await self._reset("too_old")
             event = self._live.frames.changes(self._view, self._version)
             self._version = latest
             if self._conflate_s:
@@ -163,13 +164,13 @@ class _Follower:
             return [events.heartbeat(self._version)]
         return []
 
-    def _snapshot(self, newest: Snapshot) -> bytes:
-        self._version = self._live.history.latest(self._view)
-        return self._live.frames.snapshot(self._view, newest)
+    async def _snapshot(self) -> list[bytes]:
+        self._version, pieces = await self._live.frames.snapshot(self._view)
+        return pieces
 
-    def _reset(self, reason: str, newest: Snapshot) -> list[bytes]:
-        snapshot = self._snapshot(newest)
-        return [events.reset(reason, self._version), snapshot]
+    async def _reset(self, reason: str) -> list[bytes]:
+        pieces = await self._snapshot()
+        return [events.reset(reason, self._version), *pieces]
 
     async def _write(self, event: bytes) -> None:
         for at in range(0, len(event), PIECE_BYTES):

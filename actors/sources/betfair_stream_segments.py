@@ -65,5 +65,5 @@ class Segments:
             return None
         self._changes = None
         return msgspec.structs.replace(
-            message, ct=self._ct, clk=self._clk, initialClk=self._initial_clk, mc=tuple(changes)
+            message, ct=self._ct, clk=self._clk, initialClk=self._initial_clk, mc=changes
         )

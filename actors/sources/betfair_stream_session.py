@@ -15,9 +15,10 @@ from msgspec import Struct
 
 from actors.errors import PayloadError, StreamError
 from actors.messages import Extract, Match, Removal
+from actors.slices import Steps, finish
 from actors.sources.betfair_stream_market import CLOSED, Market, Names, Terms
 from actors.sources.betfair_stream_segments import MAX_MARKETS, Segments
-from actors.sources.betfair_stream_wire import Message, read_message
+from actors.sources.betfair_stream_wire import FEW, Message, read_message
 from actors.streams import Reaction
 
 UNRELIABLE_STATUS = 503
@@ -98,32 +99,32 @@ class BetfairSession:
         """Resume nothing: the next connection begins with an image."""
         self._initial_clk = self._clk = None
 
-    def receive(self, line: bytes) -> Reaction:
-        """Take one line.
+    def receive(self, line: bytes) -> Steps[Reaction]:
+        """Take one line, a long one in slices, until whose end nobody else may ask or tell anything.
 
         Raises: PayloadError for what is no message, after which nothing that follows can be trusted;
         StreamError when the server refuses.
         """
-        message = read_message(line)
+        message = yield from read_message(line)
         match message.op:
             case "connection":
                 return self._connected()
             case "status":
                 return self._answered(message)
             case "mcm":
-                return self._changed(message)
+                return (yield from self._changed(message))
             case _:
                 raise PayloadError(f"op was {message.op[:32]!r}, must be connection, status or mcm", "op")
 
     def image(self) -> Extract:
         """Give the complete list as it is known now."""
-        return self._extract(self.markets.values())
+        return finish(self._extract(self.markets.values()))
 
     def name(self, names: Mapping[str, Names]) -> Extract:
         """Take the names of markets, and give what changes by them."""
         known = [market for market in names if market in self.markets]
         self._names.update((market, names[market]) for market in known)
-        return self._extract(self.markets[market] for market in known)
+        return finish(self._extract(self.markets[market] for market in known))
 
     def _connected(self) -> Reaction:
         if self.phase is not Phase.CONNECTING:
@@ -170,7 +171,7 @@ class BetfairSession:
             request |= {"initialClk": self._initial_clk, "clk": self._clk}
         return self._sending(request)
 
-    def _changed(self, message: Message) -> Reaction:
+    def _changed(self, message: Message) -> Steps[Reaction]:
         if message.id is not None and message.id < self._id:
             return Reaction()  # of a subscription that this one has replaced
         if self.phase in {Phase.CONNECTING, Phase.AUTHENTICATING}:
@@ -183,12 +184,12 @@ class BetfairSession:
             self.forget()
             return self._subscribe()
         whole = self._segments.joined(message)
-        return Reaction() if whole is None else self._applied(whole)
+        return Reaction() if whole is None else (yield from self._applied(whole))
 
-    def _applied(self, message: Message) -> Reaction:
+    def _applied(self, message: Message) -> Steps[Reaction]:
         match message.ct:
             case "SUB_IMAGE":
-                self.markets.clear()
+                yield from self._clear()
                 is_image = True
             case "RESUB_DELTA":
                 if self._clk is None:
@@ -202,22 +203,35 @@ class BetfairSession:
                 raise PayloadError(f"ct was {other[:32]!r}", "protocol")
         self.phase = Phase.LIVE
         self._is_first = False
-        changed = self._patched(message)
+        changed = yield from self._patched(message)
         if self._asked is self.subscription:
             self._initial_clk = message.initialClk or self._initial_clk
             self._clk = message.clk or self._clk
         if is_image:
-            extract = self.image()
+            extract = yield from self._extract(self.markets.values())
             self._names = {market: one for market, one in self._names.items() if market in self.markets}
-            return Reaction(image=extract, vouches=True, unnamed=self._unnamed(self.markets.values()))
+            unnamed = yield from self._unnamed(self.markets.values())
+            return Reaction(image=extract, vouches=True, unnamed=unnamed)
         if not changed:
             return Reaction(vouches=True)
-        return Reaction(changes=self._extract(changed), vouches=True, unnamed=self._unnamed(changed))
+        extract = yield from self._extract(changed)
+        return Reaction(changes=extract, vouches=True, unnamed=(yield from self._unnamed(changed)))
 
-    def _patched(self, message: Message) -> list[Market]:
+    def _clear(self) -> Steps[None]:
+        while self.markets:
+            if len(self.markets) % FEW == 0:
+                yield
+            self.markets.popitem()
+
+    def _patched(self, message: Message) -> Steps[list[Market]]:
         """Lay the changes over the markets; give those that changed, each once."""
         changed: dict[str, Market] = {}
-        for one in message.mc or ():
+        changes = message.mc or []
+        changes.reverse()
+        while changes:
+            if len(changes) % FEW == 0:
+                yield
+            one = changes.pop()  # to be freed one by one: all at once would take as long as reading them
             self.slow_messages += one.con is True
             known = self.markets.get(one.id)
             if known is None and one.marketDefinition is None:
@@ -232,11 +246,13 @@ class BetfairSession:
             raise PayloadError(f"a subscription of more than {MAX_MARKETS} markets", "too_big")
         return list(changed.values())
 
-    def _extract(self, markets: Iterable[Market]) -> Extract:
+    def _extract(self, markets: Iterable[Market]) -> Steps[Extract]:
         """Read what these markets offer, and let go of those that are closed."""
         matches: list[Match] = []
         removals: list[Removal] = []
-        for market in list(markets):
+        for count, market in enumerate(list(markets)):
+            if count % FEW == 0:
+                yield
             if market.was_ours:
                 one = market.odds(self._terms, self._names.get(market.market_id))
                 if isinstance(one, Match):
@@ -248,8 +264,14 @@ class BetfairSession:
                 self._names.pop(market.market_id, None)
         return Extract(tuple(matches), tuple(removals))
 
-    def _unnamed(self, markets: Iterable[Market]) -> tuple[str, ...]:
-        return tuple(one.market_id for one in markets if one.is_unnamed_by(self._names.get(one.market_id)))
+    def _unnamed(self, markets: Iterable[Market]) -> Steps[tuple[str, ...]]:
+        unnamed: list[str] = []
+        for count, market in enumerate(markets):
+            if count % FEW == 0:
+                yield
+            if market.is_unnamed_by(self._names.get(market.market_id)):
+                unnamed.append(market.market_id)
+        return tuple(unnamed)
 
     def _sending(self, request: dict[str, Any]) -> Reaction:
         self._id += 1

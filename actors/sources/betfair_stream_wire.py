@@ -17,9 +17,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from actors.errors import PayloadError
+from actors.slices import Steps
 
 SelectionId = int | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
 
@@ -29,7 +30,7 @@ Level = tuple[int, float, float]
 PriceSize = tuple[float, float]
 
 
-class RunnerDefinition(Struct, frozen=True):
+class RunnerDefinition(Struct, frozen=True, gc=False):
     """One runner as its market defines it; `name` in historic files only."""
 
     id: SelectionId
@@ -39,7 +40,7 @@ class RunnerDefinition(Struct, frozen=True):
     name: str | None = None
 
 
-class MarketDefinition(Struct, frozen=True):
+class MarketDefinition(Struct, frozen=True, gc=False):
     """A market; always whole."""
 
     status: str | None = None
@@ -51,7 +52,7 @@ class MarketDefinition(Struct, frozen=True):
     runners: tuple[RunnerDefinition, ...] | None = None
 
 
-class RunnerChange(Struct, frozen=True):
+class RunnerChange(Struct, frozen=True, gc=False):
     """What changed of one runner, keyed by (id, hc)."""
 
     id: SelectionId
@@ -61,7 +62,7 @@ class RunnerChange(Struct, frozen=True):
     atb: tuple[PriceSize, ...] | None = None
 
 
-class MarketChange(Struct, frozen=True):
+class MarketChange(Struct, frozen=True, gc=False):
     """What changed of one market; with `img` it replaces what was known of it."""
 
     id: str
@@ -71,8 +72,8 @@ class MarketChange(Struct, frozen=True):
     con: bool | None = None
 
 
-class Message(Struct, frozen=True):
-    """Any message of the server, told apart by `op`: connection, status or mcm."""
+class Frame(Struct, frozen=True):
+    """Any message of the server but for its markets, told apart by `op`: connection, status or mcm."""
 
     op: str
     id: int | None = None
@@ -82,19 +83,46 @@ class Message(Struct, frozen=True):
     pt: Annotated[int, Meta(ge=0, le=2**53)] | None = None
     segmentType: str | None = None  # noqa: N815
     status: int | None = None
-    mc: tuple[MarketChange, ...] | None = None
     statusCode: str | None = None  # noqa: N815
     errorCode: str | None = None  # noqa: N815
     connectionClosed: bool | None = None  # noqa: N815
 
 
+class Message(Frame, frozen=True):
+    """Any message of the server, with its markets: a list, so that who takes them can let go of each."""
+
+    mc: list[MarketChange] | None = None
+
+
+class _Unread(Frame, frozen=True):
+    mc: list[msgspec.Raw] | None = None
+
+
 _message = msgspec.json.Decoder(Message)
+_unread = msgspec.json.Decoder(_Unread)
+_change = msgspec.json.Decoder(MarketChange)
+
+SHORT_BYTES = 32 * 1024
+"""Up to this a line is read at once, in a fraction of a millisecond."""
+FEW = 32
+"""Markets that are worked on between two yields: they may have ladders of ten levels."""
 
 
-def read_message(line: bytes) -> Message:
-    """Read one line. Raises: PayloadError if it is no message of the stream."""
+def read_message(line: bytes) -> Steps[Message]:
+    """Read one line, a long one in slices. Raises: PayloadError if it is no message of the stream.
+
+    That a long line is split into its markets is one call, which takes a millisecond a MiB.
+    """
     try:
         line.decode()  # bad UTF-8 is an error in what nobody reads as well
-        return _message.decode(line)
+        if len(line) <= SHORT_BYTES:
+            return _message.decode(line)
+        unread = _unread.decode(line)
+        changes: list[MarketChange] = []
+        for count, part in enumerate(unread.mc or ()):
+            if count % FEW == 0:
+                yield
+            changes.append(_change.decode(part))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise PayloadError(f"the line is no message of the stream: {error}") from error
+    return Message(**{**structs.asdict(unread), "mc": None if unread.mc is None else changes})

@@ -7,22 +7,26 @@ a few Greek files; kick-offs are Europe/London wall time for every league.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from actors.errors import PayloadError
 from actors.integrity import Reason, clean_name
+from actors.memo import Memo
 from actors.messages import Removal, SourceMatchId
+from actors.sources.football_data_text import Row, cells_in, is_blank
 
 LONDON: Final = ZoneInfo("Europe/London")
 MAX_CELL_CHARS = 256  # what is longer is no name, date or price, and must not fill the caches below
 MAX_ID_CHARS = 128
+MAX_KNOWN = 32_768
+"""Lines whose fixtures are kept: all of the largest file that anybody is likely to poll."""
 FINISHED = "finished"
 _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 
@@ -64,10 +68,10 @@ class Fixture(Struct, frozen=True):
 
 
 class Layout(Struct, frozen=True):
-    """Where the columns of a file are; -1 for one that it does not have."""
+    """Where the columns of a fixture are; -1 for one that the file does not have."""
 
-    columns: Mapping[str, int]
-    division: tuple[int, int]
+    division: int
+    subdivision: int
     home: int
     away: int
     date: int
@@ -82,8 +86,8 @@ class Layout(Struct, frozen=True):
             return next((columns[name] for name in names if name in columns), -1)
 
         layout = cls(
-            columns,
-            (place("Div", "Country"), place("League")),
+            place("Div", "Country"),
+            place("League"),
             place("HomeTeam", "Home", "HT"),
             place("AwayTeam", "Away", "AT"),
             place("Date"),
@@ -93,6 +97,40 @@ class Layout(Struct, frozen=True):
         if min(layout.home, layout.away, layout.date) < 0:
             raise PayloadError("the header lacks a column for the home team, the away team or the date")
         return layout
+
+    @property
+    def width(self) -> int:
+        """How many cells of a row tell of its fixture."""
+        last: int = max(structs.astuple(self))
+        return last + 1
+
+
+def fixtures_of(layout: Layout) -> Callable[[Row], Fixture | Removal | None]:
+    """Give what reads a row of that layout: a fixture, or why there is none; None for a blank row.
+
+    What a line says before its prices was mostly said by the last file: that is read once.
+    """
+    known, width = _known(layout), layout.width
+
+    def read(row: Row) -> Fixture | Removal | None:
+        cells = cells_in(row, width)
+        if not cells[0].strip() and is_blank(row):
+            return None
+        if isinstance(row, list):
+            return read_fixture(layout, cells)
+        return known[row if len(cells) == width else row[: len(row) - len(cells[width])]]
+
+    return read
+
+
+@lru_cache(maxsize=4)
+def _known(layout: Layout) -> Memo[Fixture | Removal]:
+    """Give what is known of lines of that layout, by their beginnings."""
+
+    def read(text: str) -> Fixture | Removal:
+        return read_fixture(layout, text.split(","))
+
+    return Memo(read, size=MAX_KNOWN, max_chars=MAX_CELL_CHARS)
 
 
 def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
@@ -104,7 +142,7 @@ def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
     def cell(at: int) -> str:
         return row[at][:MAX_CELL_CHARS].strip() if 0 <= at < len(row) else ""
 
-    division = " ".join(filter(None, map(cell, layout.division)))
+    division = " ".join(filter(None, map(cell, (layout.division, layout.subdivision))))
     home, away = clean_name(cell(layout.home)), clean_name(cell(layout.away))
     day = _day(cell(layout.date))
     known_day = cell(layout.date) if day is None else day.isoformat().replace("-", "")

@@ -100,21 +100,24 @@ class ReplayMachine:
         self._is_waiting = False
         self._steps = self._passes(now.mono)
 
-    def image(self) -> Mapping[str, Extract]:
+    def image(self) -> Steps[Mapping[str, Extract]]:
         """Give the list of every bookmaker that has one on the recording's board."""
-        return {
-            key: Extract(tuple(entry.match for entry in entries_of(self._reported[name].chunks)))
-            for key, name in self._ids.items()
-            if self._reported[name].is_serving
-        }
+        lists: dict[str, Extract] = {}
+        for key, name in self._ids.items():
+            yield
+            if self._reported[name].is_serving:
+                entries = entries_of(self._reported[name].chunks)
+                lists[key] = Extract(tuple(entry.match for entry in entries))
+        return lists
 
-    def advance(self, now: Instant) -> Mapping[str, Extract]:
+    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
         """Play on as far as the recording is at `now`, or as far as a few milliseconds go."""
         self._until_mono = now.mono
         self._is_waiting = False
         began = elapsed_s()
         while not self._is_waiting and elapsed_s() - began < BUDGET_S:
             next(self._steps)
+        yield
         self.interval_s = INTERVAL_S if self._is_waiting else 0.0
         before, self._reported = self._reported, self._books
         return {

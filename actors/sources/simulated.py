@@ -21,11 +21,15 @@ from actors.clock import Instant
 from actors.kinds import TickingKind
 from actors.messages import Extract, Match, Removal, Scope, SourceMatchId
 from actors.options import SourceOptions
+from actors.slices import SLICE, Steps
 from actors.sources.simulated_prices import Book, Labels, Offer, Triple, open_book, quote
 from actors.sources.simulated_world import Fixture, World
 
 MAX_UPDATES = 20_000
 """Most price updates that one `advance` computes; of more, the oldest are left out."""
+
+_SLICE = 32
+"""Matches priced between two yields: each takes some ten microseconds."""
 
 _SHARE_IN_PLAY = 0.08
 _UPDATES_IN_PLAY = 0.5
@@ -69,31 +73,40 @@ class SimulatedMachine:
         self._books = tuple(open_book(key, options.seed) for key in dict.fromkeys(keys))
         self._shown: dict[str, dict[SourceMatchId, Match]] = {book.key: {} for book in self._books}
         self._fair: dict[SourceMatchId, Triple | None] = {}
-        self._report(self._listing.offers)
+        self._unreported: Iterable[SourceMatchId] = tuple(self._listing.offers)
 
-    def image(self) -> Mapping[str, Extract]:
+    def image(self) -> Steps[Mapping[str, Extract]]:
         """Give the complete list of every key as of the last `advance`, in order of appearance.
 
         The removals name the matches that are suspended and may come back.
         """
         order = tuple(self._listing.offers)
         suspended = tuple(Removal(name, "suspended") for name in order if self._fair[name] is None)
-        return {
-            key: Extract(tuple(shown[name] for name in order if name in shown), suspended)
-            for key, shown in self._shown.items()
-        }
+        lists: dict[str, Extract] = {}
+        for key, shown in self._shown.items():
+            matches: list[Match] = []
+            for at in range(0, len(order), SLICE):
+                yield
+                matches += [shown[name] for name in order[at : at + SLICE] if name in shown]
+            lists[key] = Extract(tuple(matches), suspended)
+        return lists
 
-    def advance(self, now: Instant) -> Mapping[str, Extract]:
-        """Move on to `now` and give every key its changes, empty if there are none.
+    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
+        """Move on to `now` and give every key its changes, empty if there are none; the first gives all.
 
         Only the monotonic clock counts; a time before the last call's changes nothing.
         """
-        return self._report(self._listing.run(now.mono - self._start_mono))
+        touched = dict.fromkeys(self._unreported)
+        self._unreported = ()
+        touched |= yield from self._listing.run(now.mono - self._start_mono)
+        return (yield from self._report(touched))
 
-    def _report(self, touched: Iterable[SourceMatchId]) -> dict[str, Extract]:
+    def _report(self, touched: Iterable[SourceMatchId]) -> Steps[dict[str, Extract]]:
         priced: list[tuple[Offer, Triple]] = []
         removals: list[Removal] = []
-        for name in touched:
+        for number, name in enumerate(touched):
+            if number % _SLICE == 0:
+                yield
             was_reported, before = name in self._fair, self._fair.pop(name, None)
             offer = self._listing.offers.get(name)
             if offer is None:
@@ -105,16 +118,21 @@ class SimulatedMachine:
                 priced.append((offer, fair))
             elif before is not None or not was_reported:
                 removals.append(Removal(name, "suspended"))
-        return {book.key: self._changes(book, priced, tuple(removals)) for book in self._books}
+        changes: dict[str, Extract] = {}
+        for book in self._books:
+            changes[book.key] = yield from self._changes(book, priced, tuple(removals))
+        return changes
 
     def _changes(
         self, book: Book, priced: list[tuple[Offer, Triple]], removals: tuple[Removal, ...]
-    ) -> Extract:
+    ) -> Steps[Extract]:
         shown = self._shown[book.key]
         for removal in removals:
             shown.pop(removal.source_match_id, None)
         changed: list[Match] = []
-        for offer, fair in priced:
+        for number, (offer, fair) in enumerate(priced):
+            if number % _SLICE == 0:
+                yield
             match = offer.match(quote(book, offer.name, fair))
             if match != shown.get(offer.name):
                 shown[offer.name] = match
@@ -160,7 +178,7 @@ class _Listing:
             draw = self._world.draw_in_play if slot < in_play else self._world.draw_upcoming
             self._open(draw(slot, start), start)
 
-    def run(self, elapsed_s: float) -> Iterable[SourceMatchId]:
+    def run(self, elapsed_s: float) -> Steps[dict[SourceMatchId, None]]:
         """Move on, and name what may have changed, appeared or ended, once each."""
         until = self._start + elapsed_s
         touched: dict[SourceMatchId, None] = {}
@@ -169,6 +187,8 @@ class _Listing:
             self._keep_calendar(at, touched)
             touched[self._move_one(at)] = None
             self._update += 1
+            if self._update % SLICE == 0:
+                yield
         self._keep_calendar(until, touched)
         return touched
 

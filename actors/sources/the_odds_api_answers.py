@@ -7,16 +7,20 @@ of v4; pitfalls counted over 15,884 real markets.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 import msgspec
 from msgspec import Struct
 
 from actors.errors import PayloadError
-from actors.iso_time import unix_time
-from actors.slices import SLICE, Steps
-from actors.sources.the_odds_api_wire import Event, Lines, decoded, read_event
+from actors.slices import Steps
+from actors.sources.the_odds_api_blocks import Block, read_events, split
+from actors.sources.the_odds_api_parts import Fixture, Part
+from actors.sources.the_odds_api_wire import UNREADABLE, decoded
 
-FOOTBALL = "soccer_"
+MAX_ERROR_BYTES = 64 * 1024
+"""What is longer says nothing of an error."""
 KNOWN_ERRORS = frozenset(
     {
         *("missing_key", "invalid_key", "deactivated_key", "exceeded_freq_limit", "out_of_usage_credits"),
@@ -28,13 +32,13 @@ KNOWN_ERRORS = frozenset(
 
 
 class Slate(Struct, frozen=True):
-    """A decoded answer: by bookmaker key the matches that it prices, in the order of the answer.
+    """A decoded answer: by bookmaker key what it says of his prices.
 
     `unreadable` counts matches of which nothing can be told; `answered_at` is the API's clock (Unix
     seconds) when it answered; `kick_offs` are Unix seconds.
     """
 
-    offers: dict[str, list[tuple[Event, Lines]]]
+    parts: Mapping[str, Part]
     kick_offs: tuple[int, ...]
     answered_at: float | None
     unreadable: int = 0
@@ -52,7 +56,6 @@ class _Sport(Struct, frozen=True):
     has_outrights: bool = False
 
 
-_list = msgspec.json.Decoder(list[msgspec.Raw])
 _sport = msgspec.json.Decoder(_Sport)
 _any = msgspec.json.Decoder()
 _KEY = re.compile("soccer_[a-z0-9_]{1,64}").fullmatch
@@ -60,26 +63,29 @@ _KEY = re.compile("soccer_[a-z0-9_]{1,64}").fullmatch
 
 def read_slate(body: bytes, answered_at: float | None) -> Steps[Slate]:
     """Read the odds of one sport, in slices. Raises: PayloadError if they are not."""
-    offers: dict[str, list[tuple[Event, Lines]]] = {}
+    parts: defaultdict[str, Part] = defaultdict(Part)
     kick_offs: list[int] = []
     unreadable = 0
-    for count, raw in enumerate(_items(body)):
-        if count % (SLICE // 16) == 0:  # a match has some twenty bookmakers
-            yield
-        event = read_event(raw)
-        if event is None:
-            unreadable += 1
-            continue
-        if (kick_off := unix_time(event.commence_time)) is not None:
-            kick_offs.append(int(kick_off))
-        for lines in event.bookmakers:
-            offers.setdefault(lines.key, []).append((event, lines))
-    return Slate(offers, tuple(kick_offs), answered_at, unreadable)
+    for block in _blocks(body):
+        for event in block:
+            if event is None:
+                unreadable += 1
+                continue
+            fixture = Fixture.of(event)
+            if fixture.start_time is not None:
+                kick_offs.append(fixture.start_time)
+            for lines in event.bookmakers:
+                parts[lines.key].add(fixture, lines)
+        yield
+    return Slate(parts, tuple(kick_offs), answered_at, unreadable)
 
 
 def read_sports(body: bytes) -> Sports:
     """Read the list of sports. Raises: PayloadError if it is none, or has no football."""
-    read = (decoded(_sport, raw) for raw in _items(body))
+    try:
+        read = [decoded(_sport, raw) for raw in split(body)]
+    except UNREADABLE as error:
+        raise _trouble(body, error) from error
     keys = tuple(one.key for one in read if one and one.active and not one.has_outrights and _KEY(one.key))
     if not keys:
         raise PayloadError("the list of sports has no football in season", "no_football")
@@ -88,7 +94,7 @@ def read_sports(body: bytes) -> Sports:
 
 def error_in(body: bytes) -> PayloadError | None:
     """Read what the API says went wrong; None if the body is no error of its own."""
-    content = decoded(_any, msgspec.Raw(body))
+    content = decoded(_any, body) if len(body) <= MAX_ERROR_BYTES else None
     if not (isinstance(content, dict) and isinstance(content.get("message"), str)):
         return None
     code = str(content.get("error_code")).lower()
@@ -97,10 +103,12 @@ def error_in(body: bytes) -> PayloadError | None:
     return PayloadError(f"the answer was an error: {reason}: {said}", reason)
 
 
-def _items(body: bytes) -> list[msgspec.Raw]:
+def _blocks(body: bytes) -> Iterator[Block]:
     try:
-        body.decode()  # bad UTF-8 is an error in what nobody reads as well
-        return _list.decode(body)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        said = error_in(body)
-        raise said or PayloadError(f"the body is no list of matches: {error}") from error
+        yield from read_events(body)
+    except UNREADABLE as error:
+        raise _trouble(body, error) from error
+
+
+def _trouble(body: bytes, error: Exception) -> PayloadError:
+    return error_in(body) or PayloadError(f"the body is no list of matches: {error}")

@@ -19,9 +19,13 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from actors.messages import SourceMatchId
+
 T = TypeVar("T")
 
 MAX_PRICE = 10**9
+UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What reading bytes that are no JSON, or JSON of another shape, raises."""
 
 
 class Outcome(Struct, frozen=True, gc=False):
@@ -31,7 +35,7 @@ class Outcome(Struct, frozen=True, gc=False):
     price: float
 
 
-class Market(Struct, frozen=True):
+class Market(Struct, frozen=True, gc=False):
     """One market of one bookmaker."""
 
     key: str
@@ -39,7 +43,7 @@ class Market(Struct, frozen=True):
     last_update: str | None = None
 
 
-class Lines(Struct, frozen=True):
+class Lines(Struct, frozen=True, gc=False):
     """One bookmaker's markets of one match."""
 
     key: str
@@ -48,10 +52,10 @@ class Lines(Struct, frozen=True):
     last_update: str | None = None
 
 
-class Event(Struct, frozen=True):
+class Event(Struct, frozen=True, gc=False):
     """One match with what every bookmaker offers on it."""
 
-    id: str
+    id: SourceMatchId
     sport_key: str = ""
     sport_title: str | None = None
     commence_time: str | None = None
@@ -64,11 +68,11 @@ _event = msgspec.json.Decoder(Event)
 _any = msgspec.json.Decoder()
 
 
-def decoded(decoder: msgspec.json.Decoder[T], raw: msgspec.Raw) -> T | None:
+def decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | None:
     """Decode a part of an answer; None where it is of another shape or no JSON at all."""
     try:
         return decoder.decode(raw)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except UNREADABLE:
         return None
 
 
@@ -80,7 +84,7 @@ def read_event(raw: msgspec.Raw) -> Event | None:
     if not isinstance(content, dict) or not isinstance(content.get("id"), str):
         return None
     return Event(
-        id=content["id"],
+        id=SourceMatchId(content["id"]),
         sport_key=_text(content, "sport_key") or "",
         sport_title=_text(content, "sport_title"),
         commence_time=_text(content, "commence_time"),

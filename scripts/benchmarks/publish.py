@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import itertools
 import time
@@ -40,10 +41,10 @@ def run() -> None:
 
 def _row(size: int) -> list[str]:
     base = snapshot(size, BOOKMAKERS)
-    plain, zipped = Answers(NAMES), Answers(NAMES)
+    plain, zipped = _Reader(base), _Reader(base)
     view = View(Api.V2)
-    plain.answer(view, base, None, None)
-    zipped.answer(view, base, None, "gzip")
+    _ms(plain, view, base, None)
+    _ms(zipped, view, base, "gzip")
     commits, bodies, gzips = [], [], []
     prices = itertools.cycle((2.1, 2.2, 2.3))
     for at in range(RUNS):
@@ -64,9 +65,25 @@ def _change(base: Snapshot, at: int, price: float) -> Snapshot:
     return board.commit()
 
 
-def _ms(answers: Answers, view: View, base: Snapshot, accept: str | None) -> float:
+class _Reader:
+    """Answers from a snapshot that is laid before it, on a loop of its own."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.answers = Answers(self, NAMES)
+        self.loop = asyncio.new_event_loop()
+
+    def read(self) -> Snapshot:
+        return self.snapshot
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        return snapshot is self.snapshot
+
+
+def _ms(reader: _Reader, view: View, base: Snapshot, accept: str | None) -> float:
+    reader.snapshot = base
     began = time.perf_counter()
-    answers.answer(view, base, None, accept)
+    reader.loop.run_until_complete(reader.answers.answer(view, None, accept))
     return (time.perf_counter() - began) * 1e3
 
 

@@ -61,7 +61,7 @@ def run() -> None:
 def _decode(lines: list[bytes]) -> None:
     session = KIND.historic(OPTIONS)
     for line in lines:
-        session.receive(line)
+        finish(session.receive(line))
 
 
 def _commit(lines: list[bytes]) -> Snapshot:
@@ -70,7 +70,7 @@ def _commit(lines: list[bytes]) -> Snapshot:
     now = Instant(NOW.mono, NOW.wall)
     for line in lines:
         board = Board(snapshot, RULES)
-        for batch in feed.line(line, now).batches:
+        for batch in finish(feed.line(line, now)).batches:
             finish(board.apply(finish(admit(batch, Bounds())).batch, now))
         snapshot = board.commit()
     return snapshot
@@ -89,7 +89,7 @@ def _print_memory(image: bytes) -> None:
     gc.collect()
     tracemalloc.start()
     session = KIND.historic(OPTIONS)
-    session.receive(image)
+    finish(session.receive(image))
     gc.collect()
     markets, _ = tracemalloc.get_traced_memory()
     snapshot = _commit([image])

@@ -10,8 +10,9 @@ from typing import TypeAlias
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
-from actors.chunks import CHUNK_SIZE, changed, entries_of, find, without
+from actors.chunks import CHUNK_SIZE, begun_by, changed, entries_of, find, of_scopes
 from actors.messages import Scope, SourceMatchId
 from actors.slices import finish
 from actors.snapshot import Chunk, Entry
@@ -82,20 +83,29 @@ def _assert_others_are_kept(before: Chunks, after: Chunks, touched: set[int]) ->
     assert all(id(chunk) in kept for at, chunk in enumerate(before) if at not in may_change)
 
 
-@given(operations=OPERATIONS, modulus=st.integers(1, 9))
+@given(shown=RANGES, scopes=st.sets(st.sampled_from("abc")))
 @settings(derandomize=True, deadline=None, max_examples=40)
-def test_without_gives_the_others(
-    operations: list[tuple[bool, tuple[SourceMatchId, ...]]], modulus: int
+def test_entries_of_scopes_are_all_of_theirs(shown: tuple[SourceMatchId, ...], scopes: set[Scope]) -> None:
+    """In the order of the board, and none of another scope."""
+    entries = {
+        one: structs.replace(_entry(one), scope=Scope("abcd"[at % 4])) for at, one in enumerate(shown)
+    }
+    found = of_scopes(finish(changed((), entries)), scopes)
+
+    assert [(one, entry) for one, entry in entries.items() if entry.scope in scopes] == list(found.items())
+
+
+@given(shown=RANGES, starts=st.lists(st.none() | st.integers(0, 9), min_size=1, max_size=9))
+@settings(derandomize=True, deadline=None, max_examples=40)
+def test_matches_that_began_are_all_that_did(
+    shown: tuple[SourceMatchId, ...], starts: list[int | None]
 ) -> None:
-    """`without` drops exactly what it is asked to, and hands on the chunks that lose nothing."""
-    dropped = {one for removes, match_ids in operations if removes for one in match_ids[::modulus]}
-    before = _chunks(IDS)
+    """Up to that moment itself, in the order of the board; one without a known kick-off never does."""
+    entries = {one: _entry(one, start_time=starts[at % len(starts)]) for at, one in enumerate(shown)}
+    found = begun_by(finish(changed((), entries)), 5.0)
 
-    after = without(before, lambda entry: entry.source_match_id in dropped)
-
-    assert [one for one in IDS if one not in dropped] == [one.source_match_id for one in entries_of(after)]
-    _assert_sound(after)
-    _assert_others_are_kept(before, after, {_owner(before, one) for one in dropped})
+    expected = {one for one, entry in entries.items() if entry.match.start_time in {0, 1, 2, 3, 4, 5}}
+    assert [one for one in shown if one in expected] == list(found)
 
 
 @given(shown=RANGES, wanted=st.one_of(st.sampled_from(IDS), st.text("m0129~", max_size=6)))
@@ -134,17 +144,17 @@ def test_one_change_rebuilds_one_chunk() -> None:
 
 
 def test_no_change_gives_the_same_chunks() -> None:
-    """Nothing to change, nothing to drop: the same objects."""
+    """Nothing to change: the same objects."""
     before = _chunks(IDS[:300])
 
-    assert before == finish(changed(before, {})) == without(before, lambda _: False)
+    assert before == finish(changed(before, {}))
 
 
 def test_everything_can_go() -> None:
     """There is no empty chunk: a board without entries has none."""
     before = _chunks(IDS[:300])
 
-    assert () == finish(changed(before, dict.fromkeys(IDS[:300]))) == without(before, lambda _: True)
+    assert () == finish(changed(before, dict.fromkeys(IDS[:300])))
 
 
 def test_order_is_that_of_code_points() -> None:

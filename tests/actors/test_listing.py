@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from random import Random
+from typing import TypeAlias
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from actors.chunks import changed
-from actors.listing import Found, Left, complete_changes, delta_changes, has_kicked_off, is_other
+from actors.chunks import changed, entries_of
+from actors.listing import Found, Left, Outcome, complete_changes, delta_changes, has_kicked_off, is_other
 from actors.messages import Match, Removal, Scope, SourceMatchId
 from actors.slices import finish
 from actors.snapshot import Book, Entry
@@ -19,6 +23,7 @@ NEVER = WALL_0 - 10_800
 
 OVER = int(NEVER)
 NOTHING: Left = {}
+Prices: TypeAlias = dict[str, float | None]
 
 
 def _entry(shown: Match, scope: str = SCOPE, updated: float = WALL_0) -> Entry:
@@ -30,15 +35,26 @@ def _book(*entries: Entry) -> Book:
     return Book(1, 1, chunks=chunks)
 
 
+def _checked(book: Book, outcome: Outcome) -> Found:
+    """Give the differences, which must be those that the chunks show, unchanged ones kept."""
+    found, chunks = outcome
+    expected = finish(changed(book.chunks, found.after))
+    assert list(entries_of(expected)) == list(entries_of(chunks))
+    if not found.after:
+        assert chunks == book.chunks
+    return found
+
+
 def _complete(book: Book, *matches: Match, left: Left = NOTHING) -> Found:
-    return finish(complete_changes(book, batch(matches), left, NEVER))
+    return _checked(book, finish(complete_changes(book, batch(matches), left, NEVER)))
 
 
 def _delta(
     book: Book, matches: Iterable[Match] = (), *, gone: Iterable[str] = (), left: Left = NOTHING
 ) -> Found:
     removals = [Removal(SourceMatchId(one), "withdrawn") for one in gone]
-    return finish(delta_changes(book, batch(matches, removals=removals, complete=False), left, NEVER))
+    one = batch(matches, removals=removals, complete=False)
+    return _checked(book, finish(delta_changes(book, one, left, NEVER)))
 
 
 def _found(*pairs: tuple[Entry | None, Entry | None], finished: int = 0) -> Found:
@@ -178,3 +194,33 @@ def test_match_that_is_over_leaves_whatever_scope_had_it(*, complete: bool) -> N
     found = _complete(book, arriving) if complete else _delta(book, [arriving])
 
     assert _found((before, None), finished=1) == found
+
+
+IDS = [f"m{number:03}" for number in range(600)]
+LISTS = st.dictionaries(st.sampled_from(IDS), st.sampled_from([2.0, 2.1, None]), max_size=600)
+
+
+@given(st.randoms(use_true_random=False), LISTS, LISTS, st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_any_list_after_any_other(random: Random, old: Prices, new: Prices, two_scopes: bool) -> None:  # noqa: FBT001
+    """However many come, go and change: differences and chunks are those of a plain comparison."""
+    others = {one for one in old if two_scopes and random.random() < 0.5}
+    before = {
+        one: _entry(_priced(one, price), "other" if one in others else SCOPE) for one, price in old.items()
+    }
+    arriving = [_priced(one, price) for one, price in new.items()]
+    random.shuffle(arriving)
+
+    found = _complete(_book(*before.values()), *arriving)
+
+    gone = {one for one, entry in before.items() if one not in new and entry.scope == SCOPE}
+    over = {one for one, price in new.items() if price is None}
+    stay = {one for one in before.keys() & new.keys() if old[one] == new[one] and one not in others}
+    assert (gone | (over & old.keys())) == {one for one, entry in found.after.items() if entry is None}
+    assert found.after.keys() == (gone | over | new.keys()) - (over - old.keys()) - (stay - over)
+    assert (found.removed, found.finished) == (len(gone | (over & old.keys())), len(over))
+
+
+def _priced(match_id: str, price: float | None) -> Match:
+    """Make a match at that price; without one it is over."""
+    return match(match_id, start_time=OVER) if price is None else match(match_id, prices=(price, 3.5, 4.0))

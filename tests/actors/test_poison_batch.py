@@ -15,6 +15,7 @@ from actors.kinds import TickingKind
 from actors.messages import Batch, BookmakerId, Extract, Scope, SourceName
 from actors.options import SourceOptions
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
+from actors.slices import Steps
 from actors.status import ActorState
 from actors.system import System
 from tests.support.builders import batch, match
@@ -35,13 +36,15 @@ class Still:
         self.interval_s = 1 / 3
         self._keys = keys
 
-    def image(self) -> Mapping[str, Extract]:
+    def image(self) -> Steps[Mapping[str, Extract]]:
         """Give the one match."""
+        yield
         return dict.fromkeys(self._keys, Extract((match("own"),)))
 
-    def advance(self, now: Instant) -> Mapping[str, Extract]:
+    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
         """Change nothing."""
         del now
+        yield
         return dict.fromkeys(self._keys, Extract(()))
 
 

@@ -10,16 +10,20 @@ from hypothesis import strategies as st
 
 from actors.chunks import changed
 from actors.clock import Instant
+from actors.doubts import is_doubtful
 from actors.integrity import Bounds, admit
-from actors.listing import complete_changes, delta_changes, is_doubtful
+from actors.listing import Found, complete_changes, delta_changes, seen_of
 from actors.messages import Removal
-from actors.slices import SLICE, Steps, finish, in_slices
+from actors.slices import RUN, Steps, finish, in_order, in_slices
 from actors.snapshot import Book, Entry
 from tests.support.builders import SCOPE, batch, match
 from tests.support.virtual import WALL_0
 
 pytestmark = pytest.mark.anyio
 
+KINDS = [
+    *("admit", "changed", "complete", "equal", "gone", "upserts", "removals", "doubt", "order", "seen")
+]
 WORK = 200_000
 """Numbers to add up: some milliseconds of real work on any machine that runs this."""
 
@@ -71,10 +75,10 @@ async def test_slices_give_the_same_result(count: int) -> None:
     assert finish(_nested(numbers)) == await in_slices(_nested(numbers))
 
 
-@pytest.mark.parametrize("kind", ["admit", "changed", "complete", "upserts", "removals", "doubt"])
+@pytest.mark.parametrize("kind", KINDS)
 async def test_long_work_of_ours_is_cut_into_slices(kind: str) -> None:
     """Whatever is done for every match of a big list gives way every few hundred matches."""
-    matches = [match(f"m{number}") for number in range(10 * SLICE)]
+    matches = [match(f"m{number}") for number in range(10 * RUN)]
     removals = [Removal(one.source_match_id, "withdrawn") for one in matches]
     changes = {one.source_match_id: Entry(one.source_match_id, SCOPE, one, 0.0) for one in matches}
     book = Book(1, 1, chunks=finish(changed((), changes)))
@@ -83,9 +87,13 @@ async def test_long_work_of_ours_is_cut_into_slices(kind: str) -> None:
         "admit": admit(batch(matches), Bounds()),
         "changed": changed(book.chunks, changes),
         "complete": complete_changes(Book(1, 1), batch(matches), {}, 0.0),
+        "equal": complete_changes(book, batch(matches), {}, 0.0),
+        "gone": complete_changes(book, batch([]), {}, 0.0),
         "upserts": delta_changes(book, batch(matches, complete=False), {}, 0.0),
         "removals": delta_changes(book, batch(removals=removals, complete=False), {}, 0.0),
-        "doubt": is_doubtful(book, batch(matches), now),
+        "doubt": is_doubtful(book, batch(matches), Found(removed=len(matches)), now),
+        "order": in_order([one.source_match_id for one in matches]),
+        "seen": seen_of(changes, changes),
     }
 
     assert sum(1 for _ in work[kind]) >= 10
@@ -173,3 +181,13 @@ async def test_cancelled_work_stops_between_slices() -> None:
         tasks.cancel_scope.cancel()
 
     assert slices > 0
+
+
+@given(st.lists(st.text("ab", max_size=14)), st.integers(0, 3), st.booleans())
+@settings(deadline=None, max_examples=30)
+def test_sorting_in_slices_is_sorting(texts: list[str], copies: int, is_sorted: bool) -> None:  # noqa: FBT001
+    """Whatever the number of runs, and whatever order they come in."""
+    many = [f"{text}{number}" for number in range(copies * RUN // 4) for text in texts] or texts
+    many = sorted(many) if is_sorted else many
+
+    assert sorted(many) == finish(in_order(many))

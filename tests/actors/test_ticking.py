@@ -20,7 +20,7 @@ from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
 from actors.options import SourceOptions
 from actors.published import Published
-from actors.slices import finish
+from actors.slices import Steps, finish
 from actors.snapshot import Snapshot
 from actors.supervisor import ChildSpec
 from actors.ticking import TickingSourceActor
@@ -45,13 +45,15 @@ class Counting:
         self._advanced = 0
         self._images = 0
 
-    def image(self) -> Mapping[str, Extract]:
+    def image(self) -> Steps[Mapping[str, Extract]]:
         """Give a list of one match."""
+        yield
         self._images += 1
         return {key: Extract((match(f"{key}-image-{self._images}"),)) for key in self._keys}
 
-    def advance(self, now: Instant) -> Mapping[str, Extract]:
+    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
         """Give one upsert and one removal."""
+        yield
         del now
         self._advanced += 1
         removal = Removal(SourceMatchId("gone"), "finished")
@@ -164,12 +166,26 @@ async def test_after_a_request_the_next_offer_is_an_image() -> None:
     assert first.list_id != second.list_id
 
 
-async def test_an_image_that_does_not_arrive_is_sent_again_after_a_second() -> None:
-    """While the board does not have the list, at most one image a second is under way."""
+async def test_an_image_that_does_not_arrive_is_sent_again_less_and_less_often() -> None:
+    """After a second, then after twice as long each time, up to a third of the 12 s that a list holds."""
     stage = Stage()
 
     async with supervised(stage.child):
-        assert "I...I...I..." == await stage.play(12, accept=False)
+        assert "I" + "..." == await stage.play(4, accept=False)
+        assert "I" + 7 * "." == await stage.play(8, accept=False)
+        assert 2 * ("I" + 15 * ".") == await stage.play(32, accept=False)
+
+
+async def test_a_list_that_arrived_makes_it_patient_anew() -> None:
+    """What was slow once need not be slow again."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        await stage.play(4, accept=False)
+        await stage.play(4, accept=True)
+        stage.change_board(lambda board: board.withdraw(NAMES[0], SCOPE))
+
+        assert ".I...I......" == await stage.play(12, accept=False)
 
 
 async def test_a_list_that_the_board_has_lost_is_sent_again() -> None:

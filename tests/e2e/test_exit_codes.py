@@ -95,9 +95,13 @@ def test_the_version_is_the_packages() -> None:
     assert (0, f"oddsboard {version('oddsboard')}\n", "") == _ran("version")
 
 
-@pytest.mark.parametrize("name", ["default.toml", "football_data.toml"])
-def test_the_configurations_that_we_ship_are_valid(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """check-config says what would run: sources, their addresses and times, and three bookmakers."""
+@pytest.mark.parametrize(
+    ("name", "bookmakers"), [("default.toml", 3), ("football_data.toml", 3), ("scale.toml", 50)]
+)
+def test_the_configurations_that_we_ship_are_valid(
+    name: str, bookmakers: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """check-config says what would run: sources, their addresses and times, and the bookmakers."""
     config = ROOT / "config" / name
 
     with pytest.raises(SystemExit) as ended:
@@ -106,7 +110,7 @@ def test_the_configurations_that_we_ship_are_valid(name: str, capsys: pytest.Cap
     out = capsys.readouterr().out
     assert 0 == ended.value.code
     assert out.startswith(f"{config}: valid\n")
-    assert 3 == out.count("bookmaker ")
+    assert bookmakers == out.count("bookmaker ")
 
 
 def test_staleness_below_the_poll_interval_is_said(

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from actors.messages import Match, Removal
+from actors.slices import finish
 from actors.sources.betfair_stream import session
 from actors.sources.betfair_stream_options import BetfairStreamOptions
 from actors.sources.betfair_stream_session import BetfairSession
@@ -113,7 +114,7 @@ class Stage:
 
     def receive(self, message: Json | bytes) -> Reaction:
         """Tell it a message. Raises: PayloadError, StreamError."""
-        reaction = self.session.receive(message if isinstance(message, bytes) else line(message))
+        reaction = finish(self.session.receive(message if isinstance(message, bytes) else line(message)))
         self.take(reaction)
         return reaction
 

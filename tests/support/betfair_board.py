@@ -47,7 +47,7 @@ class Follower:
     def take(self, raw: bytes) -> Heard:
         """Take one line. Raises: PayloadError, StreamError."""
         self._mono += 0.001
-        heard = self.feed.line(raw, Instant(self._mono, WALL_0 + self._mono))
+        heard = finish(self.feed.line(raw, Instant(self._mono, WALL_0 + self._mono)))
         self.sent += map(json.loads, heard.send)
         self.apply(heard.batches)
         return heard

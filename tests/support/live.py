@@ -152,6 +152,11 @@ async def streaming(base: str, query: str = "", *lines: str) -> AsyncIterator[Co
         yield Connection(socket, parsed(received))
 
 
+def events_of(body: bytes) -> list[Event]:
+    """Give the events of a piece that ends where an event does."""
+    return [_event(raw) for raw in body.split(b"\n\n") if raw]
+
+
 def _event(raw: bytes) -> Event:
     fields = dict(line.split(b": ", 1) for line in raw.split(b"\n"))
     name, version, retry = (fields.get(key) for key in (b"event", b"id", b"retry"))

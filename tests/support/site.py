@@ -19,7 +19,7 @@ from actors.history import HistoryLimits
 from actors.messages import Batch, BookmakerId, Match, SourceName
 from actors.published import Published
 from actors.slices import finish
-from actors.snapshot import Snapshot
+from actors.snapshot import Readable, Snapshot
 from actors.status import (
     ActorState,
     ActorStatus,
@@ -32,7 +32,7 @@ from tests.support.builders import batch
 from tests.support.virtual import ManualClock
 from web.app import create_app
 from web.audience import Audience
-from web.server import address_of, listen, serve
+from web.server import Serve, address_of, listen, serve
 
 FIRST_VERSION = 5000
 NAMES = {
@@ -140,18 +140,21 @@ def parsed(received: bytes) -> Answered:
 
 @contextlib.asynccontextmanager
 async def open_site(
-    read: Callable[[], Snapshot] | None = None,
+    board: Readable | None = None,
     names: Mapping[BookmakerId, str] = NAMES,
     limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
+    *,
+    is_layered: bool = True,
+    serve: Serve = serve,
 ) -> AsyncIterator[Site]:
-    """Serve an empty board of `names` while the block runs; `read` replaces how it is read."""
+    """Serve an empty board of `names` while the block runs; `board` replaces how it is read."""
     clock = ManualClock()
     published = Published(Snapshot.empty(FIRST_VERSION, tuple(names)), BoardRules(), clock, limits)
-    status = _status(names, clock.now().wall)
+    status = site_status(names, clock.now().wall)
     sock, stop = listen("127.0.0.1", 0), anyio.Event()
     base = address_of(sock)
     audience = Audience(published.history, MAX_STREAMS)
-    app = create_app(read or published.read, status, names, clock, audience)
+    app = create_app(board or published, status, names, clock, audience, is_layered=is_layered)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)
         try:
@@ -163,7 +166,8 @@ async def open_site(
             stop.set()
 
 
-def _status(names: Mapping[BookmakerId, str], now: float) -> ServiceStatus:
+def site_status(names: Mapping[BookmakerId, str], now: float) -> ServiceStatus:
+    """Open the records of a service with one source for all of these bookmakers."""
     board = BoardStatus(ActorStatus("aggregator"))
     source = SourceStatus(SOURCE, "scripted", is_simulated=False, actor=ActorStatus(f"source:{SOURCE}"))
     bookmakers = {

@@ -8,12 +8,15 @@ import pytest
 
 from tests.support.builders import match
 from tests.support.site import Site, open_site
+from web.other_server import serve_with_uvicorn
+from web.server import serve
 
 
-@pytest.fixture
-async def empty_site() -> AsyncIterator[Site]:
-    """Give a front end whose bookmakers have not said anything yet."""
-    async with open_site() as one:
+@pytest.fixture(params=["layer", "quart", pytest.param("uvicorn", marks=pytest.mark.long)])
+async def empty_site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
+    """Give a front end whose bookmakers have not said anything yet: with the layer, without, on uvicorn."""
+    served_by = serve_with_uvicorn if request.param == "uvicorn" else serve
+    async with open_site(is_layered=request.param != "quart", serve=served_by) as one:
         yield one
 
 

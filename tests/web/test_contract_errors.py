@@ -103,14 +103,21 @@ async def test_another_method_is_405_and_says_which_are_allowed(site: Site, path
     )
 
 
-@pytest.mark.parametrize("path", ["/api/odds", "/health", "/health/ready", "/monitor", "/api/stats"])
-async def test_an_exception_is_500_and_says_nothing_of_the_inside(path: str) -> None:
-    """No message, no type, no file: only the id under which the stack was logged."""
+class _Broken:
+    """A board that cannot be read."""
 
-    def read() -> Snapshot:
+    def read(self) -> Snapshot:
         raise RuntimeError("hunter2 in /srv/secret.py")
 
-    async with open_site(read) as site:
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        raise NotImplementedError(snapshot)
+
+
+@pytest.mark.parametrize("path", ["/api/odds", "/health", "/health/ready", "/monitor", "/api/stats"])
+@pytest.mark.parametrize("is_layered", [True, False])
+async def test_an_exception_is_500_and_says_nothing_of_the_inside(path: str, *, is_layered: bool) -> None:
+    """No message, no type, no file: only the id under which the stack was logged."""
+    async with open_site(_Broken(), is_layered=is_layered) as site:
         problem, headers = await _problem(site, "GET", path)
         still = await site.get("/api/capabilities")
 

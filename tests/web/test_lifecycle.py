@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -16,7 +17,7 @@ from structlog.testing import capture_logs
 
 from actors.errors import CoreFailure
 from actors.status import ActorStatus, BoardStatus, ServiceStatus
-from web.lifecycle import Exit, Life
+from web.lifecycle import Exit, Life, freeze_garbage
 from web.server import address_of, listen
 
 pytestmark = pytest.mark.anyio
@@ -101,3 +102,16 @@ async def test_a_server_that_fails_ends_with_70() -> None:
         code = await life.run()
 
     assert (Exit.CORE, ["service.failed"]) == (code, [line["event"] for line in logs])
+
+
+def test_what_was_made_before_the_start_is_out_of_the_collector_s_sight() -> None:
+    """A full collection looks only at what came later."""
+    kept = [[number] for number in range(1000)]
+    try:
+        freeze_garbage()
+
+        tracked = {id(one) for one in gc.get_objects()}
+        assert gc.get_freeze_count() > 1000
+        assert not [one for one in kept if id(one) in tracked]
+    finally:
+        gc.unfreeze()

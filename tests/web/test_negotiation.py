@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from web.negotiation import has_already, prefers_html, wants_gzip
+from web.negotiation import Coding, coding_for, has_already, prefers_html
 
 ETAG = '"1001"'
 TAGS = (ETAG, f"W/{ETAG}", '"1001-gzip"', '"100"', '""', '"a,b"', '"\\"', '"é"', f"w/{ETAG}")
@@ -17,41 +17,46 @@ GARBAGE = ("1001", '"', "W/", "'1001'", '"a b"', "\x00")
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
-        (None, False),
-        ("", False),
-        ("gzip", True),
-        ("GZip", True),
-        ("x-gzip", True),
-        ("gzip, deflate, br, zstd", True),
-        ("br;q=1.0, gzip;q=0.8, *;q=0.1", True),
-        ("gzip;q=0", False),
-        ("gzip;q=0.000", False),
-        ("gzip;q=0.001", True),
-        ("gzip; q=0.5", True),
-        ("gzip ;Q=0.5", True),
-        ("gzip;q=0.", False),
-        ("identity", False),
-        ("identity;q=0", False),
-        ("gzip;q=0.5, identity", False),
-        ("gzip, identity;q=0.5", True),
-        ("identity;q=0.5, gzip;q=0.5", True),
-        ("gzip;q=0.1, identity;q=0", True),
-        ("*", True),
-        ("*;q=0", False),
-        ("*;q=0, gzip", True),
-        ("*;q=0.5, identity", False),
-        ("gzip;q=0, *", False),
-        ("gzip;q=0.5, *;q=0", True),
-        ("br", False),
-        (" , gzip ,,", True),
-        ("gzip\t,\tbr", True),
+        (None, Coding.IDENTITY),
+        ("", Coding.IDENTITY),
+        ("gzip", Coding.GZIP),
+        ("GZip", Coding.GZIP),
+        ("x-gzip", Coding.GZIP),
+        ("gzip, deflate, br, zstd", Coding.GZIP),
+        ("br;q=1.0, gzip;q=0.8, *;q=0.1", Coding.GZIP),
+        ("gzip;q=0", Coding.IDENTITY),
+        ("gzip;q=0.000", Coding.IDENTITY),
+        ("gzip;q=0.001", Coding.GZIP),
+        ("gzip; q=0.5", Coding.GZIP),
+        ("gzip ;Q=0.5", Coding.GZIP),
+        ("gzip;q=0.", Coding.IDENTITY),
+        ("identity", Coding.IDENTITY),
+        ("identity;q=0", None),
+        ("gzip;q=0.5, identity", Coding.IDENTITY),
+        ("gzip, identity;q=0.5", Coding.GZIP),
+        ("identity;q=0.5, gzip;q=0.5", Coding.GZIP),
+        ("gzip;q=0.1, identity;q=0", Coding.GZIP),
+        ("*", Coding.GZIP),
+        ("*;q=0", None),
+        ("*;q=0, gzip", Coding.GZIP),
+        ("*;q=0.5, identity", Coding.IDENTITY),
+        ("gzip;q=0, *", Coding.IDENTITY),
+        ("gzip;q=0, *;q=0", None),
+        ("gzip;q=0, identity;q=0, *", None),
+        ("br, identity;q=0", None),
+        ("br, *;q=0", None),
+        ("*;q=0, identity", Coding.IDENTITY),
+        ("*;q=0, identity;q=0.1", Coding.IDENTITY),
+        ("identity;q=0, *", Coding.GZIP),
+        ("gzip;q=0.5, *;q=0", Coding.GZIP),
+        ("br", Coding.IDENTITY),
+        (" , gzip ,,", Coding.GZIP),
+        ("gzip\t,\tbr", Coding.GZIP),
     ],
 )
-def test_gzip_is_chosen_when_it_is_acceptable_and_not_less_wanted(
-    header: str | None, *, expected: bool
-) -> None:
-    """The coding follows the weights that the client gives, case-insensitively."""
-    assert expected == wants_gzip(header)
+def test_the_coding_that_is_wanted_most_is_chosen(header: str | None, expected: Coding | None) -> None:
+    """By the weights that the client gives, case-insensitively; none where it takes nothing there is."""
+    assert expected == coding_for(header)
 
 
 @pytest.mark.parametrize(
@@ -59,18 +64,18 @@ def test_gzip_is_chosen_when_it_is_acceptable_and_not_less_wanted(
 )
 def test_a_coding_that_breaks_the_grammar_is_not_taken_for_a_wish(header: str) -> None:
     """A weight that is none says nothing, so the coding that everybody can read is used."""
-    assert not wants_gzip(header)
+    assert Coding.IDENTITY == coding_for(header)
 
 
 @pytest.mark.parametrize("header", ["gz ip", ";q=1", "gzip=1", "\x00gzip", "=,;", "gzip" * 2000, "🗜"])
 def test_garbage_means_no_compression(header: str) -> None:
     """Whatever is no list of codings is answered as if nothing had been asked for."""
-    assert not wants_gzip(header)
+    assert Coding.IDENTITY == coding_for(header)
 
 
 def test_an_asterisk_speaks_for_identity_too() -> None:
     """`*` gives its weight to every coding that is not listed, identity among them (RFC 9110, 12.5.3)."""
-    assert not wants_gzip("gzip;q=0.5, *")
+    assert Coding.IDENTITY == coding_for("gzip;q=0.5, *")
 
 
 @given(
@@ -80,12 +85,12 @@ def test_an_asterisk_speaks_for_identity_too() -> None:
     ),
 )
 def test_the_choice_equals_the_oracle(weights: dict[str, str | None]) -> None:
-    """For any weights gzip is chosen exactly when it is acceptable and identity is not preferred."""
+    """For any weights it is gzip where that is acceptable and identity not preferred, else identity."""
     header = ", ".join(name if weight is None else f"{name};q={weight}" for name, weight in weights.items())
 
-    chosen = wants_gzip(header)
+    chosen = coding_for(header)
 
-    assert _gzip_by_rfc({name: float(weight or 1) for name, weight in weights.items()}) == chosen
+    assert _by_rfc({name: float(weight or 1) for name, weight in weights.items()}) == chosen
 
 
 @pytest.mark.parametrize(
@@ -133,7 +138,7 @@ def test_what_is_had_equals_the_oracle(header: str) -> None:
 def test_any_text_is_either_had_or_not(header: str) -> None:
     """No header raises anything."""
     assert has_already(header, ETAG) in {True, False}
-    assert wants_gzip(header) in {True, False}
+    assert coding_for(header) in {None, *Coding}
 
 
 def test_a_tag_at_the_end_of_8_kb_is_found() -> None:
@@ -155,11 +160,13 @@ def test_8_kb_of_garbage_are_read_in_no_time(header: str) -> None:
     assert not has_already(header, ETAG)
 
 
-def _gzip_by_rfc(weights: dict[str, float]) -> bool:
+def _by_rfc(weights: dict[str, float]) -> Coding | None:
     for_others = weights.get("*")
     gzip = weights.get("gzip", for_others)
     identity = weights.get("identity", for_others)
-    return gzip is not None and gzip > 0 and (identity is None or gzip >= identity)
+    if gzip is not None and gzip > 0 and (identity is None or gzip >= identity):
+        return Coding.GZIP
+    return Coding.IDENTITY if identity is None or identity > 0 else None
 
 
 def _had_by_rfc(header: str) -> bool:

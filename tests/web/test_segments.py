@@ -14,12 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.messages import Match, SourceMatchId
-from actors.snapshot import Chunk, Entry
+from actors.messages import BookmakerId, Match, SourceMatchId
+from actors.slices import finish
+from actors.snapshot import Book, Chunk, Entry
 from tests.support.builders import SCOPE, match
 from tests.support.virtual import WALL_0
+from web.bodies import PART_BYTES, gzip_body, plain_body
 from web.schemas import match_v1, match_v2
-from web.segments import Api, Segment, Segments, joined, joined_gzip
+from web.segments import RUN, Api, Run, Segment, Segments
 
 NAMES = st.sampled_from(["", "Home", "Grêmio", '"\\', "K리그\u2028", "a" * 128])
 PRICES = st.floats(1.001, 1000.0)
@@ -36,10 +38,27 @@ MATCHES = st.builds(
 )
 BOARDS = st.lists(st.lists(MATCHES, min_size=1, max_size=6), max_size=6)
 APIS = st.sampled_from(Api)
+ALDER = BookmakerId("alder")
 
 
 def _chunk(matches: Iterable[Match]) -> Chunk:
     return Chunk.of(tuple(Entry(f"alder_{one.source_match_id}", SCOPE, one, WALL_0) for one in matches))
+
+
+def _runs(segments: Segments, api: Api, chunks: Sequence[Chunk], name: str = "Älder") -> tuple[Run, ...]:
+    return finish(segments.runs(api, ALDER, Book(1, 1, tuple(chunks)), name))
+
+
+def _of(segments: Segments, api: Api, chunks: Sequence[Chunk]) -> list[Segment]:
+    return [segment for run in _runs(segments, api, chunks) for segment in run.segments]
+
+
+def _plain(version: int, count: int, runs: Sequence[Run]) -> bytes:
+    return b"".join(finish(plain_body(version, count, runs)))
+
+
+def _zipped(version: int, count: int, runs: Sequence[Run]) -> bytes:
+    return b"".join(finish(gzip_body(version, count, runs)))
 
 
 def _shown(api: Api, chunks: Sequence[Chunk]) -> list[msgspec.Struct]:
@@ -58,7 +77,7 @@ def test_joined_segments_are_the_json_of_the_whole(
     chunks = [_chunk(matches) for matches in board]
     shown = _shown(api, chunks)
 
-    body = joined(version, len(shown), Segments().of(api, chunks, "Älder"))
+    body = _plain(version, len(shown), _runs(Segments(), api, chunks))
 
     whole = {"version": version, "matches": shown, "matches_count": len(shown)}
     assert msgspec.json.encode(whole) == body
@@ -68,10 +87,10 @@ def test_joined_segments_are_the_json_of_the_whole(
 def test_the_gzip_form_is_one_member_with_the_same_content(api: Api, board: list[list[Match]]) -> None:
     """Clients that stop after the first gzip member get everything, and its checksum is right."""
     chunks = [_chunk(matches) for matches in board]
-    segments = Segments().of(api, chunks, "Älder")
-    identity = joined(7, 3, segments)
+    runs = _runs(Segments(), api, chunks)
+    identity = _plain(7, 3, runs)
 
-    zipped = joined_gzip(7, 3, segments, identity)
+    zipped = _zipped(7, 3, runs)
 
     inflater = zlib.decompressobj(31)
     assert identity == gzip.decompress(zipped)
@@ -82,9 +101,7 @@ def test_the_gzip_form_is_one_member_with_the_same_content(api: Api, board: list
 @pytest.mark.parametrize("cut", [1, 4, 8, 9])
 def test_a_cut_gzip_form_is_noticed(cut: int) -> None:
     """The member ends with its checksum and length, not before."""
-    segments = Segments().of(Api.V2, [_chunk([match()])], "Alder")
-
-    zipped = joined_gzip(1, 1, segments, joined(1, 1, segments))
+    zipped = _zipped(1, 1, _runs(Segments(), Api.V2, [_chunk([match()])]))
 
     with pytest.raises((EOFError, zlib.error)):
         gzip.decompress(zipped[:-cut])
@@ -93,10 +110,9 @@ def test_a_cut_gzip_form_is_noticed(cut: int) -> None:
 def test_a_large_list_is_compressed() -> None:
     """The segments are deflated, not only wrapped."""
     chunks = [_chunk(match(f"{start + number:05}") for number in range(128)) for start in (0, 128, 256)]
-    segments = Segments().of(Api.V2, chunks, "Alder")
-    identity = joined(1, 384, segments)
+    runs = _runs(Segments(), Api.V2, chunks)
 
-    assert len(joined_gzip(1, 384, segments, identity)) * 8 < len(identity)
+    assert len(_zipped(1, 384, runs)) * 8 < len(_plain(1, 384, runs))
 
 
 @pytest.mark.parametrize("api", Api)
@@ -105,12 +121,12 @@ def test_a_segment_is_made_once_in_the_life_of_its_chunk(api: Api) -> None:
     segments = Segments()
     kept, other = _chunk([match("a")]), _chunk([match("b")])
 
-    first = segments.of(api, [kept], "Alder")[0]
-    again = segments.of(api, [other, kept], "Alder")[1]
+    first = _of(segments, api, [kept])[0]
+    again = _of(segments, api, [other, kept])[1]
 
     assert first is again
     assert first.json is again.json
-    assert first.deflated is again.deflated
+    assert first.packed is again.packed
 
 
 def test_the_two_versions_do_not_share_segments() -> None:
@@ -118,7 +134,7 @@ def test_the_two_versions_do_not_share_segments() -> None:
     segments = Segments()
     chunk = _chunk([match("a")])
 
-    v1, v2 = (segments.of(api, [chunk], "Alder")[0].json for api in Api)
+    v1, v2 = (_of(segments, api, [chunk])[0].json for api in Api)
 
     assert (True, True) == (b'"sport"' not in v1, b'"sport"' in v2)
 
@@ -128,8 +144,8 @@ def test_a_chunk_that_shows_nothing_in_v2_leaves_no_trace() -> None:
     chunks = [_chunk([match("a")]), _chunk([match("b", home="")]), _chunk([match("c")])]
     segments = Segments()
 
-    v2 = json.loads(joined(1, 2, segments.of(Api.V2, chunks, "Alder")))
-    v1 = json.loads(joined(1, 3, segments.of(Api.V1, chunks, "Alder")))
+    v2 = json.loads(_plain(1, 2, _runs(segments, Api.V2, chunks)))
+    v1 = json.loads(_plain(1, 3, _runs(segments, Api.V1, chunks)))
 
     assert ["alder_a", "alder_c"] == [one["id"] for one in v2["matches"]]
     assert ["alder_a", "alder_b", "alder_c"] == [one["id"] for one in v1["matches"]]
@@ -140,15 +156,58 @@ def test_what_is_derived_from_a_chunk_goes_with_it() -> None:
     segments = Segments()
     chunk = _chunk([match("a")])
     watched = weakref.ref(chunk)
-    segment = segments.of(Api.V1, [chunk], "Alder")[0]
+    segment = _of(segments, Api.V1, [chunk])[0]
     was_kept = _is_remembered(segment)
 
     del chunk
+    segments.forget({ALDER: Book(1, 1)})
     gc.collect()
 
     assert was_kept
     assert watched() is None
     assert not _is_remembered(segment)
+
+
+def test_only_runs_with_a_change_are_joined_anew() -> None:
+    """A run that is unchanged at its place is the same object, packed and all."""
+    segments = Segments()
+    chunks = [_chunk([match(f"{at:04}")]) for at in range(3 * RUN)]
+    before = _runs(segments, Api.V2, chunks)
+    packed = [finish(run.packed()) for run in before]
+
+    chunks[RUN + 1] = _chunk([match("changed")])
+    after = _runs(segments, Api.V2, chunks)
+
+    assert [True, False, True] == [old is new for old, new in zip(before, after, strict=True)]
+    assert packed[2] is finish(after[2].packed())
+
+
+def test_forgetting_keeps_the_runs_that_still_hold() -> None:
+    """Only what changed is made again."""
+    segments = Segments()
+    chunks = tuple(_chunk([match(f"{at:04}")]) for at in range(2 * RUN))
+    before = _runs(segments, Api.V1, chunks)
+
+    segments.forget({ALDER: Book(2, 2, chunks[:-1])})
+
+    after = _runs(segments, Api.V1, chunks)
+    assert [True, False] == [old is new for old, new in zip(before, after, strict=True)]
+
+
+def test_a_large_body_comes_in_parts_and_in_steps() -> None:
+    """One step a segment while they are made, and parts of limited size, that together are the body."""
+    segments = Segments()
+    chunks = tuple(_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100))
+
+    made = list(segments.runs(Api.V2, ALDER, Book(1, 1, chunks), "Alder"))
+    runs = _runs(segments, Api.V2, chunks, "Alder")
+    parts = finish(plain_body(1, 20_000, runs))
+    steps = sum(1 for _ in gzip_body(1, 20_000, runs))
+
+    assert (100, 2) == (len(made), len(parts))
+    assert max(map(len, parts)) < PART_BYTES + 200 * 400
+    assert steps >= 96
+    assert 20_000 == len(json.loads(b"".join(parts))["matches"])
 
 
 def _is_remembered(segment: Segment) -> bool:

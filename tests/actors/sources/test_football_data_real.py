@@ -63,7 +63,7 @@ def test_every_price_and_start_equals_a_plain_reading(path: Path, read: Callable
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_match_of_a_file_has_its_own_id_and_a_league(path: Path) -> None:
     """Over all bookmakers an id belongs to one fixture, and no division is unknown."""
-    listed = [one for one, _ in decoded(_upcoming(path)).rows if isinstance(one, Fixture)]
+    listed = [one for one in decoded(_upcoming(path)).fixtures if isinstance(one, Fixture)]
     fixtures = {(one.source_match_id, one.home, one.away, one.start_time) for one in listed}
 
     assert len({match_id for match_id, *_ in fixtures}) == len(fixtures) == len(listed)
@@ -87,15 +87,15 @@ def test_the_page_of_a_missing_file_is_rejected(path: Path) -> None:
 @pytest.mark.parametrize("path", football_data("seasons"), ids=lambda path: path.stem)
 def test_a_finished_season_is_an_empty_list(path: Path) -> None:
     """All of its matches have a result, so none is an offer, and none is counted as an error."""
-    rows = decoded(path.read_bytes()).rows
+    fixtures = decoded(path.read_bytes()).fixtures
 
-    assert {one.reason if isinstance(one, Removal) else "" for one, _ in rows} == {"finished"}
+    assert {one.reason if isinstance(one, Removal) else "" for one in fixtures} == {"finished"}
 
 
 def test_the_decodable_rows_of_the_recordings_are_all_read() -> None:
     """No date or time of a real download of upcoming matches is refused, but for those of the stub."""
     unreadable = {
-        path.stem: sum(isinstance(one, Removal) for one, _ in decoded(path.read_bytes()).rows)
+        path.stem: sum(isinstance(one, Removal) for one in decoded(path.read_bytes()).fixtures)
         for path in football_data("fixtures")
     }
 

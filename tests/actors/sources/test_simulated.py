@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from actors.clock import Instant
 from actors.kinds import Machine
 from actors.messages import Extract, Match, SourceMatchId
+from actors.slices import finish
 from actors.sources.simulated import KIND, SimulatedOptions
 from actors.sources.simulated_prices import Offer, Triple, open_book, quote, result_probabilities
 from actors.sources.simulated_world import MATCH_S, Fixture, League, Team, World
@@ -29,9 +31,23 @@ HOUR = 3600.0
 ROOT = Path(__file__).parents[3]
 
 
-def _started(*keys: str, seed: int = 1, matches: int = 240, updates_per_s: float = 20.0) -> Machine:
+class _AtOnce:
+    """A machine whose work is done at once, and that has been asked a first time."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.advance(START)
+
+    def image(self) -> Mapping[str, Extract]:
+        return finish(self._machine.image())
+
+    def advance(self, now: Instant) -> Mapping[str, Extract]:
+        return finish(self._machine.advance(now))
+
+
+def _started(*keys: str, seed: int = 1, matches: int = 240, updates_per_s: float = 20.0) -> _AtOnce:
     options = SimulatedOptions(kind="simulated", seed=seed, matches=matches, updates_per_s=updates_per_s)
-    return KIND.start(options, keys or KEYS, START)
+    return _AtOnce(KIND.start(options, keys or KEYS, START))
 
 
 def _after(seconds: float) -> Instant:
@@ -83,10 +99,11 @@ def test_the_image_is_the_same_in_another_process() -> None:
     """Nothing depends on the process, its string hashes least of all."""
     script = (
         "import msgspec; from actors.clock import Instant; from actors.sources import simulated as s\n"
+        "from actors.slices import finish\n"
         "o = s.SimulatedOptions(kind='simulated', matches=30)\n"
         f"machine = s.KIND.start(o, {KEYS}, Instant({START.mono}, {START.wall}))\n"
-        f"machine.advance(Instant({START.mono + 600.0}, 0.0))\n"
-        "print(msgspec.json.encode(machine.image()).decode())"
+        f"finish(machine.advance(Instant({START.mono + 600.0}, 0.0)))\n"
+        "print(msgspec.json.encode(finish(machine.image())).decode())"
     )
     other = subprocess.run(  # our own interpreter and a constant script
         [sys.executable, "-c", script],
@@ -390,7 +407,7 @@ def test_a_long_silence_costs_little_and_keeps_the_fixtures() -> None:
     for tick in range(1, 31):
         awake.advance(_after(6 * HOUR * tick / 30))
 
-    def names(machine: Machine) -> list[tuple[str, str, str]]:
+    def names(machine: _AtOnce) -> list[tuple[str, str, str]]:
         return [(m.source_match_id, m.home, m.away) for m in machine.image()["wide"].matches]
 
     assert len(names(silent)) > 200
@@ -460,7 +477,8 @@ def test_options_out_of_bounds_are_refused(wrong: dict[str, object]) -> None:
 )
 def test_the_interval_follows_the_updates(updates_per_s: float, interval_s: float) -> None:
     """The actor is asked to call once an update, but from 1 to 10 times a second."""
-    machine = _started(matches=1, updates_per_s=updates_per_s)
+    options = SimulatedOptions(kind="simulated", matches=1, updates_per_s=updates_per_s)
+    machine = KIND.start(options, KEYS, START)
 
     assert machine.interval_s == pytest.approx(interval_s)
     assert machine.scope == "simulated"
@@ -474,3 +492,17 @@ def test_images_are_in_order_of_appearance() -> None:
 
     assert names["sharp"] == names["standard"] == names["wide"]
     assert all(earlier < later for earlier, later in pairwise(names["sharp"]))
+
+
+def test_work_is_done_in_steps_of_limited_size() -> None:
+    """A large world, and a long absence from it, hold nobody up: what is priced is cut into slices."""
+    options = SimulatedOptions(kind="simulated", matches=2_000, updates_per_s=2_000.0)
+    machine = KIND.start(options, KEYS, START)
+
+    first = sum(1 for _ in machine.advance(START))
+    image = sum(1 for _ in machine.image())
+    later = sum(1 for _ in machine.advance(_after(10.0)))
+
+    assert first > 4 * 2_000 / 64
+    assert image > 3 * 2_000 / 512
+    assert later > 20_000 / 512

@@ -1,0 +1,51 @@
+"""The service on uvicorn, as an operator starts it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import httpx2
+
+from tests.support.process import ROOT, program
+from tests.support.waiting import eventually
+
+DEFAULT = ROOT / "config" / "default.toml"
+WITHOUT_IT = """
+import sys
+sys.modules["uvicorn"] = None
+from web.__main__ import main
+main(["serve", "--server", "uvicorn", "--bind", "127.0.0.1:0"])
+"""
+
+
+def test_it_serves_and_stops_as_on_hypercorn() -> None:
+    """The same answers, an exit in order with code 0, and no log line but ours."""
+    arguments = ("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
+    with program(*arguments) as one, httpx2.Client(base_url=one.base, trust_env=False) as client:
+        eventually(lambda: client.get("/health/ready").status_code == 200, "odds are served")
+        zipped = client.get("/api/v2/odds", headers={"Accept-Encoding": "gzip"})
+        again = client.get("/api/v2/odds", headers={"If-None-Match": "*"})
+
+        code = one.stop()
+
+    events = {line["event"] for line in one.log}
+    assert (200, "gzip", 304) == (zipped.status_code, zipped.headers["content-encoding"], again.status_code)
+    assert 0 == code
+    assert {"service.started", "source.simulated", "service.stopping", "service.stopped"} == events
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    """One line that names the option and the extra, and the code of a wrong configuration."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_IT],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert 78 == done.returncode
+    assert "--server uvicorn: uvicorn is not installed; pip install 'oddsboard[uvicorn]'" in done.stderr
+    assert 1 == len(done.stderr.splitlines())
