@@ -18,7 +18,7 @@ from actors.clock import Clock, elapsed_s
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Scope
 from actors.published import Published
-from actors.slices import finish, in_slices
+from actors.slices import in_slices
 from actors.snapshot import Snapshot
 from actors.status import ServiceStatus
 
@@ -51,6 +51,7 @@ class AggregatorActor:
     async def run(self) -> None:
         """Take turns for ever: after every arrival, at every deadline, at least once a second."""
         self._recover()
+        await in_slices(self._published.history.digest())
         while True:
             first = await self._next()
             await self._turn(first)
@@ -106,7 +107,6 @@ class AggregatorActor:
         board = Board(base, self._published.rules)
         board.withdraw(batch.bookmaker, batch.scope)
         self._published.replace(base, board.commit())
-        finish(self._published.history.digest())
         self._status.board.dropped += 1
         self._log.error("batch.dropped", bookmaker=batch.bookmaker, scope=batch.scope)
         self._blame(batch.bookmaker)

@@ -15,12 +15,13 @@ from msgspec import Struct
 
 from actors.chunks import begun_by, changed, of_scopes
 from actors.clock import Instant
-from actors.departures import departures
+from actors.departures import departures_of
 from actors.doubts import is_doubtful
 from actors.listing import Left, Verdict, complete_changes, delta_changes, seen_of
 from actors.messages import Batch, BookmakerId, Scope, SourceMatchId
 from actors.slices import Steps, finish
 from actors.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
+from actors.whole import all_gone, over
 
 MAX_DOUBTED = 3
 """The payload in a row at which a suspicious list is believed after all (faults.md, C5)."""
@@ -73,7 +74,7 @@ class Board:
                 self._put(batch.bookmaker, book, doubted_state, batch.scope)
                 return Applied(Verdict.SUSPECT)
         if found.after:
-            why = yield from departures(batch, found)
+            why = yield from departures_of(batch, found)
             yield from self._note(batch.bookmaker, Differences(found.before, found.after, why))
             book = _with_chunks(book, chunks)
         self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
@@ -119,30 +120,37 @@ class Board:
     def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], departure: Departure) -> None:
         if not scopes:
             return
-        self._drop(bookmaker, of_scopes(self._books[bookmaker].chunks, scopes), departure)
+        book = self._books[bookmaker]
+        if scopes >= {scope for scope, state in book.lists.items() if not state.withdrawn}:
+            self._empty(bookmaker, departure)
+        else:
+            self._drop(bookmaker, of_scopes(book.chunks, scopes), departure)
         book = self._books[bookmaker]
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
         }
         self._books[bookmaker] = _with_lists(book, {**book.lists, **withdrawn})
 
+    def _empty(self, bookmaker: BookmakerId, departure: Departure) -> None:
+        """Take all entries off without going through them, for a read may be waiting."""
+        book = self._books[bookmaker]
+        if book.chunks:
+            self._books[bookmaker] = _with_chunks(book, ())
+            finish(self._note(bookmaker, all_gone(book.chunks, departure)))
+
     def _drop(
         self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], departure: Departure
     ) -> None:
         if gone:
             book, after = self._books[bookmaker], dict.fromkeys(gone)
-            chunks = finish(changed(book.chunks, after)) if len(gone) < book.count else ()
-            self._books[bookmaker] = _with_chunks(book, chunks)
+            self._books[bookmaker] = _with_chunks(book, finish(changed(book.chunks, after)))
             finish(self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, departure))))
 
     def _note(self, bookmaker: BookmakerId, new: Differences) -> Steps[None]:
         """Keep what readers saw before this board and what they will see; at most one pair a match."""
         if (old := self._noted.get(bookmaker)) is not None:
-            new = Differences(
-                {**new.before, **old.before},
-                {**old.after, **new.after},
-                {**old.departures, **new.departures},
-            )
+            after, departures = over(old.after, new.after), over(old.departures, new.departures)
+            new = Differences(over(new.before, old.before), after, departures)
         self._seen[bookmaker] = yield from seen_of(new.before, new.after)
         self._noted[bookmaker] = new
 

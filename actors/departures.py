@@ -20,7 +20,7 @@ _SAID = {
 """Reasons of a removal that are no rejections."""
 
 
-def departures(batch: Batch, found: Found) -> Steps[dict[SourceMatchId, Departure]]:
+def departures_of(batch: Batch, found: Found) -> Steps[dict[SourceMatchId, Departure]]:
     """Give for each match that `batch` takes off why it goes.
 
     One that is listed and goes all the same is past its time; one that nobody mentions is withdrawn.

@@ -18,7 +18,7 @@ from actors.messages import BookmakerId, SourceMatchId
 from actors.slices import SLICE, Steps, finish
 from actors.snapshot import Departure, Differences, Entry, Snapshot
 
-CHANGE_BYTES = 1_100
+CHANGE_BYTES = 1_300
 """What a change holds in memory besides its names: measured, with its JSON and its place in the order."""
 
 
@@ -29,8 +29,11 @@ class HistoryLimits(Struct, frozen=True):
     max_bytes: int = 64 * 1024 * 1024
 
 
-class Change(Struct, frozen=True, eq=False, weakref=True):
-    """The last change of a match: its entry at `version` or, without one, why it left."""
+class Change(Struct, eq=False, gc=False):
+    """The last change of a match: its entry at `version` or, without one, why it left.
+
+    All but `json` never changes: there, whoever tells of it keeps how it is told, as long as it lives.
+    """
 
     id: str
     bookmaker: BookmakerId
@@ -38,6 +41,7 @@ class Change(Struct, frozen=True, eq=False, weakref=True):
     version: int
     entry: Entry | None
     departure: Departure | None = None
+    json: bytes | None = None
 
     @property
     def size_bytes(self) -> int:

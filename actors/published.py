@@ -9,7 +9,6 @@ from __future__ import annotations
 from actors.board import Board, BoardRules, is_overdue
 from actors.clock import Clock
 from actors.history import History, HistoryLimits
-from actors.slices import finish
 from actors.snapshot import Snapshot
 
 
@@ -29,13 +28,15 @@ class Published:
         self._clock = clock
 
     def read(self) -> Snapshot:
-        """Give the newest snapshot, with all that is overdue by now withdrawn; does not wait."""
+        """Give the newest snapshot, with all that is overdue by now withdrawn; does not wait.
+
+        What is long about that is left to the aggregator, whose next turn lets `history` digest it.
+        """
         if not self.is_valid(self._snapshot):
             board = Board(self._snapshot, self.rules)
             board.expire(self._clock.now())
             self._snapshot = board.commit()
             self.history.add(self._snapshot)
-            finish(self.history.digest())
         return self._snapshot
 
     def is_valid(self, snapshot: Snapshot) -> bool:

@@ -39,7 +39,7 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     bind: str = "127.0.0.1:8000"
     drain_s: Annotated[float, Meta(ge=0, le=3600)] = 1.0
-    max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 1000
+    max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 500
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from hashlib import blake2b
 from math import inf
 
 import anyio
@@ -24,9 +23,11 @@ from actors.errors import PayloadError, SourceError, TransportError
 from actors.kinds import PolledKind
 from actors.messages import NOT_MODIFIED, ListId, Payload, Scope
 from actors.offering import Offering
+from actors.offers import list_id_of
 from actors.options import PolledOptions, secrets_of
 from actors.plan import Target
 from actors.schedule import Schedule
+from actors.slices import in_slices
 from actors.source_edges import scope_failed, scope_succeeded
 from actors.status import ScopeStatus
 from actors.transports.polling import (
@@ -178,7 +179,7 @@ class SourceActor:
         self._status.payloads += 1
         self._status.received_bytes += answer.wire_bytes
         self._plan.answered(target, answer.headers, now)
-        held = Held(ListId(blake2b(answer.body, digest_size=16).hexdigest()), answer.validators)
+        held = Held(await in_slices(list_id_of(answer.body)), answer.validators)
         payload = self._payload(target, held.list_id, answer, now)
         if target.is_catalogue:
             self._plan.learnt(target, await self._offering.decoded(payload), now)

@@ -14,6 +14,7 @@ actors.departures actors.doubts actors.historic actors.history actors.integrity 
 actors.kinds actors.latency actors.listing actors.logs actors.memo actors.offers actors.options
 actors.plan actors.playback actors.recorded actors.recorded_offers actors.recording actors.schedule
 actors.set_aside actors.slices actors.snapshot actors.status actors.stream_feed actors.streams
+actors.whole
 
 actors.bus actors.mailbox actors.published actors.supervisor
 actors.transports actors.transports.headers actors.transports.http actors.transports.inflate

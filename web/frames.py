@@ -1,13 +1,12 @@
 """What changed, as JSON and as events of a stream: encoded once, shared by all who are told.
 
-Pure but for its memory: the JSON of each change as long as the change is kept, and the events of the
-newest version of each view. Server-Sent Events as the HTML standard has them (9.2, Server-sent events).
+Pure but for its memory: the JSON of each change, which stays with it, and the events of the newest
+version of each view. Server-Sent Events as the HTML standard has them (9.2, Server-sent events).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -30,7 +29,6 @@ class Frames:
         self._history = history
         self._names = names
         self._answers = answers
-        self._changes: WeakKeyDictionary[Change, bytes] = WeakKeyDictionary()
         self._known: dict[BookmakerId | None, _Known] = {}
 
     def delta(self, view: BookmakerId | None, since: int, *, is_marked: bool = False) -> bytes:
@@ -77,15 +75,13 @@ class Frames:
         return known
 
     def _encoded(self, change: Change) -> bytes:
-        json = self._changes.get(change)
-        if json is None:
+        if change.json is None:
             name = self._names[change.bookmaker]
             if change.entry is not None:
-                json = _encode(match_v2(change.entry, name))
+                change.json = _encode(match_v2(change.entry, name))
             else:
-                json = _encode(Removed(change.id, name, str(change.departure), change.version))
-            self._changes[change] = json
-        return json
+                change.json = _encode(Removed(change.id, name, str(change.departure), change.version))
+        return change.json
 
 
 class _Known:

@@ -12,10 +12,10 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 import anyio.lowlevel
@@ -25,6 +25,7 @@ from quart import Quart
 
 from actors.errors import CoreFailure
 from actors.status import ServiceStatus
+from web.audience import FAREWELL_S
 from web.server import GRACE_S, Serve, serve
 
 log = structlog.get_logger()
@@ -77,8 +78,8 @@ class Life:
     A first SIGTERM or SIGINT stops in order, readiness answering 503 for `drain_s` seconds before the
     listener closes; a second one ends the process at once. `started` is called once signals are
     heeded; `stopping` is told the exit code when the listener closes: `end_for_certain`, unless
-    somebody else bounds the rest. `farewell` ends, within a bounded time, what never ends by itself:
-    one open stream would keep the server for ever (Hypercorn's issue 308).
+    somebody else bounds the rest. `farewell`, in the last second of the drain, ends within that time
+    what never ends by itself: one open stream keeps the server for ever (Hypercorn's issue 308).
     """
 
     tree: Tree
@@ -88,7 +89,7 @@ class Life:
     drain_s: float
     started: Callable[[], None]
     stopping: Callable[[Exit], None]
-    farewell: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
+    farewell: Callable[[], Coroutine[Any, Any, None]] = anyio.lowlevel.checkpoint
     serve: Serve = serve
     _stop_server: anyio.Event = field(default_factory=anyio.Event)
     _server_done: anyio.Event = field(default_factory=anyio.Event)
@@ -116,7 +117,6 @@ class Life:
                     code = Exit.STOPPED
                     tasks.start_soon(end_at_once, signals)
                     await self._drain(number)
-                    await self.farewell()
                 finally:
                     # Set here as well because the server does not heed cancellation.
                     self._stop_server.set()
@@ -136,10 +136,13 @@ class Life:
     async def _drain(self, number: signal.Signals) -> None:
         log.info("service.stopping", signal=number.name, drain_s=self.drain_s)
         self.status.is_draining = True
-        await anyio.sleep(self.drain_s)
+        await anyio.sleep(max(self.drain_s - FAREWELL_S, 0.0))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.farewell)
+            await anyio.sleep(min(self.drain_s, FAREWELL_S))
 
     async def _stop(self) -> None:
-        with anyio.move_on_after(GRACE_S + 1) as patience:
+        with anyio.move_on_after(GRACE_S + 0.4) as patience:
             await self._server_done.wait()
         await self.tree.stop()
         log.info("service.stopped")

@@ -69,8 +69,8 @@ class Stream:
             with self._live.audience.admitted():
                 await self._serve(follower, scope, receive)
         except Problem as problem:
-            scope["extensions"][_PROBLEM] = {"problem": problem}
-            await self._app(scope, receive, send)
+            extensions = {**(scope.get("extensions") or {}), _PROBLEM: {"problem": problem}}
+            await self._app({**scope, "extensions": extensions}, receive, send)
 
     def _follower(self, scope: HTTPScope, send: ASGISendCallable) -> _Follower:
         query = Query(scope["query_string"])

@@ -49,15 +49,12 @@ class Terms(Struct, frozen=True):
     is_last_traded: bool = False
 
 
-class Runner:
+class Runner(Struct, gc=False, eq=False):
     """One runner's ladders and its last traded price."""
 
-    __slots__ = ("by_level", "by_price", "last_traded")
-
-    def __init__(self) -> None:
-        self.by_level: dict[int, tuple[float, float]] = {}
-        self.by_price: dict[float, float] = {}
-        self.last_traded: float | None = None
+    by_level: dict[int, tuple[float, float]] = {}
+    by_price: dict[float, float] = {}
+    last_traded: float | None = None
 
     def apply(self, change: RunnerChange) -> None:
         """Lay a delta over what is known; a size of 0 removes."""
@@ -91,17 +88,14 @@ class Runner:
         return None if best is None or best[1] < terms.min_size else best[0]
 
 
-class Market:
+class Market(Struct, gc=False, eq=False):
     """One market: its definition and its runners; `was_ours` once it has been the result of a match."""
 
-    __slots__ = ("definition", "market_id", "published_ms", "runners", "was_ours")
-
-    def __init__(self, market_id: str) -> None:
-        self.market_id = market_id
-        self.definition: MarketDefinition | None = None
-        self.runners: dict[RunnerKey, Runner] = {}
-        self.published_ms: int | None = None
-        self.was_ours = False
+    market_id: str
+    definition: MarketDefinition | None = None
+    runners: dict[RunnerKey, Runner] = {}
+    published_ms: int | None = None
+    was_ours: bool = False
 
     def apply(self, change: MarketChange, published_ms: int | None) -> None:
         """Lay a delta over what is known; a definition is always whole."""

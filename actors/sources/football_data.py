@@ -124,7 +124,9 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
             matches.append(_match(fixture, home, draw, away, sheet.source_time))
             listed.add(fixture.source_match_id)
     removals += [Removal(match_id, Reason.DUPLICATE) for match_id in sorted(taken_back)]
-    return Extract(tuple(one for one in matches if one.source_match_id not in taken_back), tuple(removals))
+    if taken_back:
+        matches = [one for one in matches if one.source_match_id not in taken_back]
+    return Extract(tuple(matches), tuple(removals))
 
 
 def _match(fixture: Fixture, home: float, draw: float, away: float, source_time: float | None) -> Match:

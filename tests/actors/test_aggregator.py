@@ -45,6 +45,24 @@ async def test_a_batch_is_applied_at_once() -> None:
         assert (["alder_m1"], 3.3) == (stage.shown(), VirtualClock().now().mono)
 
 
+async def test_who_waits_for_changes_hears_of_each_commit() -> None:
+    """Of batches, of staleness and of what a read withdraws, each at once; not of what changes nothing."""
+    stage, heard = AggregatorStage("alder", "birch"), []
+    stage.published.history.subscribe(
+        lambda bookmakers: heard.append((anyio.current_time(), sorted(bookmakers)))
+    )
+    stage.intake.put_nowait(batch([match("m1")], stale_after_s=10.0))
+
+    async with supervised(stage.child):
+        await anyio.sleep(3)
+        stage.intake.put_nowait(batch(complete=False, received_mono=3.0, stale_after_s=10.0))
+        await anyio.sleep(1)
+        stage.intake.put_nowait(batch([match("m1")], bookmaker="birch", received_mono=4.0))
+        await anyio.sleep(20)
+
+    assert [(0.0, ["alder"]), (4.0, ["birch"]), (13.0, ["alder"])] == heard
+
+
 async def test_the_way_of_each_accepted_batch_is_measured() -> None:
     """From its receipt to its commit, with what it changed; what changes nothing new is no commit."""
     stage = AggregatorStage("alder", "birch")

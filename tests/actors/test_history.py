@@ -110,6 +110,16 @@ def test_a_removal_says_why(one: Batch, departure: str) -> None:
     assert ("alder_a", 1002, departure) == _since(history, 1001)[0]
 
 
+def test_the_last_reason_counts() -> None:
+    """A match that goes, comes back and goes again in one commit."""
+    back = batch([match("a")], complete=False, received_mono=1.0)
+    steps = [_removed(_gone("suspended"), complete=False), back, _removed(_gone("price"))]
+
+    history = _history(ONE, after(ONE, *steps, now=_at(1.0)))
+
+    assert ("alder_a", 1002, "rejected") == _since(history, 1001)[0]
+
+
 def test_a_stale_list_goes_as_stale() -> None:
     """All of it, in one commit."""
     history = _history(ONE, _expired(ONE, _at(30.0)))

@@ -10,7 +10,7 @@ from actors.clock import Instant
 from actors.messages import Batch, Scope
 from actors.published import Published
 from actors.slices import finish
-from actors.snapshot import Snapshot
+from actors.snapshot import Departure, Snapshot
 from tests.support.builders import BOOKMAKER, batch, match
 from tests.support.virtual import WALL_0, ManualClock
 
@@ -70,6 +70,22 @@ def test_read_past_an_expiry_takes_the_match_off_first() -> None:
 
     assert ({"a", "b"}, LISTED.version + 1) == (_ids(snapshot), snapshot.version)
     assert snapshot is published.read()
+
+
+def test_a_read_leaves_to_others_what_is_long_about_a_withdrawal() -> None:
+    """Who asks what changed is told all of it; who listens hears of it when it has been digested."""
+    clock, heard = ManualClock(), []
+    published = Published(LISTED, RULES, clock)
+    published.history.subscribe(lambda bookmakers: heard.append(set(bookmakers)))
+    clock.pass_(30.0)
+    published.read()
+    before = list(heard)
+
+    asked = published.history.since(None, LISTED.version)
+
+    assert ["a", "b"] == [change.source_match_id for change in asked]
+    assert {(None, Departure.STALE)} == {(change.entry, change.departure) for change in asked}
+    assert ([], [{BOOKMAKER}]) == (before, heard)
 
 
 def test_each_deadline_is_a_version() -> None:

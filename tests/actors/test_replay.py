@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import inf
 from pathlib import Path
 from random import Random
@@ -273,6 +273,30 @@ async def test_the_same_every_time(tmp_path: Path) -> None:
     assert {last} == {last_seldom, last_fast}
     assert len(often) > len(seldom) > len(fast) > 5
     assert {**seldom, **fast, **often} == {**often, **fast, **seldom}
+
+
+async def test_changes_are_told(tmp_path: Path) -> None:
+    """Whoever waits hears of each commit, and what changed leads from any version to the last one."""
+    replay = Replay(open_sources(_long(tmp_path), kind_named), inf, VirtualClock())
+    playback = replay.playback
+    lists: list[tuple[int, dict[str, Entry | None]]] = [(playback.snapshot.version, {})]
+
+    def hear(bookmakers: Collection[BookmakerId]) -> None:
+        assert {NAME} == set(bookmakers)
+        lists.append((playback.snapshot.version, {one.id: one for one in _entries(playback.snapshot)}))
+
+    playback.history.subscribe(hear)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(replay.run)
+        await settle()
+        await replay.stop()
+
+    for version, entries in lists:
+        entries.update({one.id: one.entry for one in playback.history.since(None, version)})
+    ends = [{entry.id: entry for entry in entries.values() if entry is not None} for _, entries in lists]
+    assert playback.snapshot.version == lists[-1][0]
+    assert len(set(dict(lists))) == len(lists) > 100
+    assert all(ends[-1] == one for one in ends)
 
 
 async def test_the_speed_is_kept(tmp_path: Path) -> None:

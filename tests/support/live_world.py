@@ -86,9 +86,21 @@ class World:
                     board.withdraw(self.random.choice(ORDER), Scope(self.random.choice(SCOPES)))
                 else:
                     finish(board.apply(self._batch(), self.clock.now()))
-            assert self.published.replace(base, board.commit())
-            finish(self.published.history.digest())
+            self._commit(base, board)
         self._note(self.published.read())
+
+    def publish(self, bookmaker: str, *matches: Match) -> None:
+        """Put a complete list of one bookmaker on the board, for ever."""
+        base = self.published.read()
+        board = Board(base, self.published.rules)
+        self._serial += 1
+        one = batch(matches, bookmaker=bookmaker, list_id=str(self._serial), stale_after_s=1e9)
+        finish(board.apply(one, self.clock.now()))
+        self._commit(base, board)
+
+    def _commit(self, base: Snapshot, board: Board) -> None:
+        assert self.published.replace(base, board.commit())
+        finish(self.published.history.digest())
 
     def _note(self, snapshot: Snapshot) -> None:
         for view in VIEWS:
@@ -159,7 +171,7 @@ class StreamClient:
         known = str(self.copy.version).encode()
         headers = [(b"last-event-id", known)] if self.copy.version >= 0 else []
         with self._scope:
-            await self._world.app(_scope(STREAM, self._query, headers), _for_ever, self._send)  # type: ignore[arg-type]
+            await self._world.app(asgi_scope(STREAM, self._query, headers), _for_ever, self._send)  # type: ignore[arg-type]
         self.is_open = False
 
     async def _send(self, message: dict[str, Any]) -> None:
@@ -199,7 +211,7 @@ class Poller:
             status = message.get("status", status)
             body += message.get("body", b"")
 
-        await self._world.app(_scope(CHANGES, query, []), _asked(), send)  # type: ignore[arg-type]
+        await self._world.app(asgi_scope(CHANGES, query, []), _asked(), send)  # type: ignore[arg-type]
         self._world.seen[f"poll {status}"] += 1
         if status == 200:
             self.copy.change(msgspec.json.decode(body))
@@ -224,7 +236,8 @@ def _asked() -> Any:
     return receive
 
 
-def _scope(path: str, query: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
+def asgi_scope(path: str, query: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
+    """Give what an ASGI server tells of a GET."""
     return {
         "type": "http",
         "asgi": {"spec_version": "2.1", "version": "3.0"},

@@ -115,3 +115,23 @@ def test_what_was_made_before_the_start_is_out_of_the_collector_s_sight() -> Non
         assert not [one for one in kept if id(one) in tracked]
     finally:
         gc.unfreeze()
+
+
+async def test_who_follows_is_told_before_the_server_stops() -> None:
+    """While the server still answers, so that nothing keeps it (Hypercorn's issue 308)."""
+    sock = listen("127.0.0.1", 0)
+    base = address_of(sock)
+    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
+    seen: list[tuple[int, bool]] = []
+
+    async def farewell() -> None:
+        async with httpx2.AsyncClient() as client:
+            seen.append(((await client.get(base + "/nothing")).status_code, status.is_draining))
+
+    def started() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    app = Quart("oddsboard", static_folder=None)
+    code = await Life(Tree(), app, sock, status, 0.0, started, ignore, farewell).run()
+
+    assert (Exit.STOPPED, [(404, True)]) == (code, seen)

@@ -1,0 +1,156 @@
+"""Streams of the real program: told before it ends, cut when nobody reads them (faults.md, H4 and I1)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.process import Service, service
+from tests.support.waiting import eventually
+
+CONFIG = """
+[server]
+drain_s = {drain_s}
+max_streams = 200
+[sources.simulated]
+kind = "simulated"
+matches = {matches}
+updates_per_s = {updates_per_s}
+[bookmakers.alder]
+name = "Alder"
+source = "simulated"
+key = "sharp"
+"""
+REQUEST = b"GET /api/v2/stream HTTP/1.1\r\nHost: board\r\n\r\n"
+STREAMS = 100
+DRAIN_S = 2.0
+SMALL = 4096
+SLOW, PER_CLIENT_BYTES = 20, 2 * 1024 * 1024
+
+
+@contextlib.contextmanager
+def _running(
+    folder: Path, matches: int, updates_per_s: float, drain_s: float = DRAIN_S
+) -> Iterator[Service]:
+    config = folder / "simulated.toml"
+    text = CONFIG.format(drain_s=drain_s, matches=matches, updates_per_s=updates_per_s)
+    config.write_text(text, "utf-8")
+    with service(config) as running, httpx2.Client(base_url=running.base, trust_env=False) as client:
+        eventually(lambda: client.get("/health/ready").status_code == 200, "it is ready")
+        yield running
+
+
+def _connected(running: Service, stack: contextlib.ExitStack, *, buffer: int = 0) -> socket.socket:
+    one = stack.enter_context(socket.socket())
+    if buffer:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+    one.settimeout(10)
+    one.connect(("127.0.0.1", int(running.base.rpartition(":")[2])))
+    one.sendall(REQUEST)
+    return one
+
+
+def _read_to_the_end(sockets: list[socket.socket], within_s: float) -> list[bytes]:
+    """Read all of them at once until each has ended."""
+    received = dict.fromkeys(sockets, b"")
+    deadline = time.monotonic() + within_s
+    with selectors.DefaultSelector() as selector:
+        for number, one in enumerate(sockets):
+            selector.register(one, selectors.EVENT_READ, number)
+        while selector.get_map() and time.monotonic() < deadline:
+            for key, _ in selector.select(0.1):
+                one = sockets[key.data]
+                piece = one.recv(1 << 20)
+                received[one] += piece
+                if not piece:
+                    selector.unregister(one)
+        assert not selector.get_map(), f"{len(selector.get_map())} streams have not ended"
+    return list(received.values())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_streams_are_told_before_the_end(
+    tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A hundred, to the end of the drain: `bye`, a proper end, and exit code 0 in time (I1)."""
+    with _running(tmp_path, 200, 50.0) as running, contextlib.ExitStack() as stack:
+        streams = [_connected(running, stack) for _ in range(STREAMS)]
+        for one in streams:
+            assert one.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        running.process.send_signal(number)
+        received = _read_to_the_end(streams, DRAIN_S + 5)
+        code = running.process.wait(5)
+        eventually(lambda: running.events("service.stopped"), "the last line of the log")
+
+    assert (0, "") == (code, capfd.readouterr().err)
+    assert STREAMS == sum(
+        one.endswith(b"}\n\n\r\n0\r\n\r\n") and b"\nevent: bye\n" in one for one in received
+    )
+    assert all(b"event: changes" in one for one in received)
+
+
+def test_who_does_not_read_delays_the_end_by_little(tmp_path: Path) -> None:
+    """Clients that take nothing, with a list under way to them: still within the drain and 5 s."""
+    with _running(tmp_path, 5_000, 100.0) as running, contextlib.ExitStack() as stack:
+        deaf = [_connected(running, stack, buffer=SMALL) for _ in range(5)]
+        reader = _connected(running, stack)
+        while b"event: changes" not in reader.recv(1 << 20):
+            pass
+        code = running.stop(within_s=DRAIN_S + 5)
+        got = [len(_left_over(one)) for one in deaf]
+
+    assert 0 == code
+    assert max(got) < 1_000_000  # of a list that is longer: they really were stuck
+
+
+def _left_over(one: socket.socket) -> bytes:
+    """Give what had come by the time when the connection was reset."""
+    received = b""
+    with contextlib.suppress(OSError):
+        while piece := one.recv(1 << 20):
+            received += piece
+    return received
+
+
+def _rss_bytes(running: Service) -> int:
+    pages = Path(f"/proc/{running.process.pid}/statm").read_text("ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _streams(running: Service) -> int:
+    stats = httpx2.get(f"{running.base}/api/stats", trust_env=False).json()
+    return int(stats["http"]["streams"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("per_s", [0, 100])
+def test_a_slow_reader_is_cut(tmp_path: Path, per_s: int) -> None:
+    """Taking nothing, or 100 bytes a second: cut, and never more than 2 MiB held for each (H4)."""
+    with _running(tmp_path, 5_000, 2_000.0) as running, contextlib.ExitStack() as stack:
+        reader = _connected(running, stack)
+        reader.recv(1 << 20)
+        eventually(lambda: _streams(running) == 1, "one stream")
+        base, most = _rss_bytes(running), 0
+        slow = [_connected(running, stack, buffer=SMALL) for _ in range(SLOW)]
+        eventually(lambda: _streams(running) == SLOW + 1, "all streams")
+        began = last = time.monotonic()
+        while _streams(running) > 1:
+            assert time.monotonic() - began < 30, "slow readers are still there"
+            reader.recv(1 << 20)
+            most = max(most, _rss_bytes(running) - base)
+            if per_s and time.monotonic() - last >= 1:
+                last = time.monotonic()
+                for one in slow:
+                    with contextlib.suppress(OSError):
+                        one.recv(per_s)
+
+    assert most <= SLOW * PER_CLIENT_BYTES
