@@ -136,7 +136,7 @@ function emptiness() {
             : ["The service cannot be reached", "This page goes on trying."];
     }
     if (!stream.isLive) return ["Not connected", "What is on offer is not known now."];
-    if (board.size > 0) return ["No match fits the filter", "There are others."];
+    if (board.size > 0) return ["No match fits the filter", "Other matches are on offer."];
     return Object.values(checks).some(({ status }) => status !== "fail")
         ? ["No match is on offer", "The bookmakers are being watched; what they offer will appear here."]
         : ["No bookmaker is serving", "Prices appear as soon as one is known to be live."];
