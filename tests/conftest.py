@@ -1,4 +1,4 @@
-"""Test set-up: where the recordings are, and what happens where they are not."""
+"""Test set-up: where the recordings and the browser are, and what happens where they are not."""
 
 from __future__ import annotations
 
@@ -7,32 +7,39 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.support import chromium
 from tests.support.recordings import FOLDER, are_there
 
 _left_out = pytest.StashKey[dict[str, int]]()
 _RECORDINGS = f"no recordings in {FOLDER}"
+_BROWSER = f"tests/browser needs {chromium.EXECUTABLE}"
 _LONG = "they take long, --long runs them"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what CI runs with."""
     parser.addoption("--require-recordings", action="store_true", help="fail if the recordings are absent")
+    parser.addoption("--require-browser", action="store_true", help="fail if there is no Chromium")
     parser.addoption("--long", action="store_true", help="run the tests that take long as well")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to run without recordings where they are required; let no test depend on the time it takes."""
+    """Refuse to run without what is required; let no test depend on the time it takes."""
     settings.register_profile("timeless", deadline=None)
     settings.load_profile("timeless")
     config.stash[_left_out] = {}
     if config.getoption("--require-recordings") and not are_there():
         raise pytest.UsageError(f"no recordings in {FOLDER}, set ODDSBOARD_RECORDINGS to their folder")
+    if config.getoption("--require-browser") and not chromium.is_there():
+        raise pytest.UsageError(f"no browser: {_BROWSER}; apt-get install chromium brings it")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what needs recordings where there are none, and what takes long unless asked; count both."""
+    """Deselect, and count, what needs what is not there, and what takes long unless asked for."""
     if not are_there():
         _leave_out(config, items, "recordings", _RECORDINGS)
+    if not chromium.is_there():
+        _leave_out(config, items, "browser", _BROWSER)
     if not config.getoption("--long"):
         _leave_out(config, items, "long", _LONG)
 

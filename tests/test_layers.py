@@ -40,9 +40,9 @@ actors.plugins
 actors.descriptions actors.recorder actors.replay actors.settings actors.system
 
 web web.answers web.app web.audience web.bodies web.capabilities web.changes web.checksums web.frames
-web.guard web.layer web.lifecycle web.live web.negotiation web.odds web.other_server web.parameters
-web.prepared web.probes web.problems web.recording web.requests web.schemas web.segments web.server
-web.stream web.views
+web.guard web.layer web.lifecycle web.live web.negotiation web.odds web.other_server web.pages
+web.parameters web.prepared web.probes web.problems web.recording web.requests web.schemas web.segments
+web.server web.stream web.views
 
 web.__main__
 """

@@ -10,7 +10,7 @@ from actors.clock import Clock
 from actors.messages import BookmakerId
 from actors.snapshot import Readable
 from actors.status import ServiceStatus
-from web import capabilities, changes, odds, probes, problems, requests, stream
+from web import capabilities, changes, odds, pages, probes, problems, requests, stream
 from web.answers import Answers
 from web.audience import Audience
 from web.frames import Frames
@@ -47,7 +47,9 @@ def create_app(
     app.register_blueprint(changes.blueprint(live))
     app.register_blueprint(stream.blueprint())
     app.register_blueprint(probes.blueprint(probing))
-    endpoints = {"/api/capabilities", *(rule.rule for rule in app.url_map.iter_rules())}
+    app.register_blueprint(pages.blueprint())
+    paths = (rule.rule for rule in app.url_map.iter_rules())
+    endpoints = {"/api/capabilities", *(path for path in paths if not path.startswith(pages.STATIC))}
     app.register_blueprint(capabilities.blueprint(sorted(endpoints), names))
     inner = Guard(Stream(app.asgi_app, live, counters))
     handlers = odds.handlers(answers, names) | probes.handlers(probing) if is_layered else {}

@@ -1,6 +1,7 @@
-"""Reading request headers: which coding a client wants, and whether it has the answer already.
+"""Reading request headers: which form and coding a client wants, and whether it has the answer already.
 
-Pure functions of header values, by RFC 9110: Accept-Encoding (12.5.3) and If-None-Match (13.1.2).
+Pure functions of header values, by RFC 9110: Accept (12.5.1), Accept-Encoding (12.5.3) and
+If-None-Match (13.1.2).
 What does not follow the grammar is ignored, as if it had not been sent.
 """
 
@@ -13,6 +14,8 @@ from functools import lru_cache
 _CODING = re.compile(
     r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?"
 )
+_MEDIA_RANGE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_WEIGHT = re.compile(r"[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _LISTED = rf"[ \t]*+(?:{_TAG})?[ \t]*+"  # possessive: hostile headers cost no backtracking
 _TAGS = re.compile(rf"{_LISTED}(?:,{_LISTED})*+")
@@ -49,6 +52,19 @@ def coding_for(accept_encoding: str | None) -> Coding | None:
 
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
+def prefers_html(accept: str | None) -> bool:
+    """Tell whether text/html is wanted more than application/json; without the header neither is."""
+    if accept is None or len(accept) > _MAX_HEADER:
+        return False
+    weights = _media_weights(accept)
+    html, json = (
+        next((weights[one] for one in (f"{kind}/{form}", f"{kind}/*", "*/*") if one in weights), 0.0)
+        for kind, form in (("text", "html"), ("application", "json"))
+    )
+    return html > json
+
+
+@lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
 def has_already(if_none_match: str, etag: str) -> bool:
     """Tell whether If-None-Match names `etag` (a quoted strong tag), by weak comparison, or is `*`."""
     if if_none_match.strip(" \t") == "*":
@@ -63,4 +79,15 @@ def _weights(header: str) -> dict[str, float]:
     for part in header.split(","):
         if (found := _CODING.fullmatch(part.strip(" \t"))) is not None:
             weights[found[1].lower()] = float(found[2] or 1)
+    return weights
+
+
+def _media_weights(header: str) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for part in header.split(","):
+        media_range, *parameters = (piece.strip(" \t") for piece in part.split(";"))
+        given = [one for one in parameters if one[:2] in {"q=", "Q="}]
+        weight = _WEIGHT.fullmatch(given[0] if given else "q=1")
+        if weight is not None and _MEDIA_RANGE.fullmatch(media_range):
+            weights[media_range.lower()] = float(weight[1])
     return weights

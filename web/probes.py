@@ -14,11 +14,14 @@ from quart import Blueprint, Response
 from actors.clock import Clock
 from actors.snapshot import Book, Readable, Snapshot
 from actors.status import BookmakerState, BookmakerStatus, ServiceStatus
-from web.prepared import Asked, Handler, Prepared, prepared_json, response_of
+from web.negotiation import prefers_html
+from web.pages import page
+from web.prepared import Asked, Handler, Prepared, header, prepared_json, response_of
 from web.requests import HttpCounters
 from web.views import actor_view, bookmaker_view, meter_view, source_view, time_view
 
 MAX_TURN_AGE_S = 10.0
+MONITOR = "/monitor"
 
 
 Probe = Callable[[], Prepared]
@@ -33,13 +36,13 @@ def probes(
         "/health/live": one.live,
         "/health/ready": one.ready,
         "/health": one.health,
-        "/monitor": one.monitor,
+        MONITOR: one.monitor,
         "/api/stats": one.stats,
     }
 
 
 def handlers(answers: Mapping[str, Probe]) -> dict[str, Handler]:
-    """Give the same for the layer in front of Quart."""
+    """Give the same for the layer in front of Quart, which knows nothing of HTML."""
 
     def handler(answer: Probe) -> Handler:
         async def handle(asked: Asked) -> Prepared:
@@ -48,11 +51,11 @@ def handlers(answers: Mapping[str, Probe]) -> dict[str, Handler]:
 
         return handle
 
-    return {path: handler(answer) for path, answer in answers.items()}
+    return {path: handler(answer) for path, answer in answers.items() if path != MONITOR}
 
 
 def blueprint(answers: Mapping[str, Probe]) -> Blueprint:
-    """Give the same as Quart's routes."""
+    """Give the same as Quart's routes; at /monitor a page to who prefers that."""
     routes = Blueprint("probes", __name__)
 
     def route(answer: Probe) -> Callable[[], Awaitable[Response]]:
@@ -62,8 +65,22 @@ def blueprint(answers: Mapping[str, Probe]) -> Blueprint:
         return view
 
     for path, answer in answers.items():
-        routes.add_url_rule(path, endpoint=path.replace("/", "-"), view_func=route(answer))
+        view = _monitor_view(answer) if path == MONITOR else route(answer)
+        routes.add_url_rule(path, endpoint=path.replace("/", "-"), view_func=view)
     return routes
+
+
+def _monitor_view(answer: Probe) -> Callable[[], Awaitable[Response]]:
+    monitor = page("monitor.html", vary="Accept")
+
+    async def view() -> Response:
+        if prefers_html(header("Accept")):
+            return monitor.answer()
+        response = response_of(answer())
+        response.headers["Vary"] = "Accept"
+        return response
+
+    return view
 
 
 class _Probes:
@@ -125,6 +142,7 @@ def _overall(states: set[BookmakerState], snapshot: Snapshot) -> str:
 def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
     grade = "pass" if status.state is BookmakerState.LIVE else "warn" if book.is_serving else "fail"
     return {
+        "name": status.name,
         "status": grade,
         "state": status.state,
         "since": time_view(status.since),

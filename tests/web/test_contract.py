@@ -13,11 +13,14 @@ from tests.support.site import Site, open_site
 pytestmark = pytest.mark.anyio
 
 LISTS = ["/api/odds", "/api/v2/odds"]
+PAGE = "/"
 DOCUMENTED = ["/api/capabilities", "/api/odds", "/api/stats", "/api/v2/odds", "/health", "/monitor"]
 PROBES = ["/health/live", "/health/ready"]
 LIVE = ["/api/v2/changes", "/api/v2/stream"]
+NO_JSON = {PAGE, "/api/v2/stream"}
 NO_PATHS = (
-    *("/", "/api", "/api/", "/api/v1/odds", "/API/ODDS", "/health/x", "/favicon.ico", "/static/x"),
+    *("/api", "/api/", "/api/v1/odds", "/API/ODDS", "/health/x", "/favicon.ico", "/static/x"),
+    *("/static", "/static/", "/static/index.html", "/static/../index.html", "/index.html"),
     *("/api/odds/", "/api/v2/odds/", "/api/capabilities/", "/health/", "/api/odds;x", "/api/odds%20"),
     *("//api/odds", "///api/v2/odds", "/api//odds", "/api/./odds", "/api/x/../odds", "/api/odds%00"),
 )
@@ -40,17 +43,17 @@ async def test_capabilities_have_exactly_the_specified_fields(site: Site) -> Non
 
 
 async def test_the_endpoints_are_the_paths_without_a_parameter(site: Site) -> None:
-    """Those of the specification, capabilities, two probes and what is live, each once, as strings."""
+    """Those of the specification, capabilities, two probes, what is live and the page, each once."""
     endpoints = (await site.json("/api/capabilities"))["endpoints"]
 
-    assert sorted([*DOCUMENTED, *PROBES, *LIVE]) == sorted(endpoints)
+    assert sorted([PAGE, *DOCUMENTED, *PROBES, *LIVE]) == sorted(endpoints)
 
 
-async def test_every_listed_endpoint_answers_get_with_json(site: Site) -> None:
-    """Whatever the capabilities list can be read; the stream alone is something else."""
+async def test_every_other_listed_endpoint_answers_get_with_json(site: Site) -> None:
+    """Whatever the capabilities list can be read; the page and the stream are something else."""
     endpoints = (await site.json("/api/capabilities"))["endpoints"]
 
-    asked = [f"{path}?since=5000" for path in endpoints if path != "/api/v2/stream"]
+    asked = [f"{path}?since=5000" for path in endpoints if path not in NO_JSON]
     answers = [await site.get(path) for path in asked]
 
     assert {(200, "application/json")} == {
@@ -61,11 +64,16 @@ async def test_every_listed_endpoint_answers_get_with_json(site: Site) -> None:
 
 @pytest.mark.parametrize("path", [*DOCUMENTED, *PROBES])
 @pytest.mark.parametrize("accept", ["application/json", "*/*", "text/html", "nonsense"])
-async def test_accept_is_allowed_and_changes_nothing(site: Site, path: str, accept: str) -> None:
-    """4: clients may send `Accept: application/json`; responses are JSON in any case."""
+async def test_accept_is_allowed_and_changes_nothing_but_the_monitor(
+    site: Site, path: str, accept: str
+) -> None:
+    """4: clients may send `Accept: application/json`; responses are JSON, but for a browser at /monitor."""
+    is_page = (path, accept) == ("/monitor", "text/html")
+
     response = await site.get(path, accept=accept)
 
-    assert (200, "application/json") == (response.status_code, response.headers["Content-Type"])
+    expected = "text/html; charset=utf-8" if is_page else "application/json"
+    assert (200, expected) == (response.status_code, response.headers["Content-Type"])
 
 
 async def test_supported_bookmakers_follow_the_configuration() -> None:

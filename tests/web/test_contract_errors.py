@@ -66,7 +66,7 @@ async def test_an_escaped_spelling_of_a_valid_id_is_valid(site: Site) -> None:
     assert 200 == (await site.get("/api/odds?bookmaker=%63edar")).status_code
 
 
-@pytest.mark.parametrize("path", ["/api/nothing", "/api/odds/", "/", "/api/odds/足球"])
+@pytest.mark.parametrize("path", ["/api/nothing", "/api/odds/", "/static/x", "/api/odds/足球"])
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 async def test_an_unknown_path_is_404_and_points_to_the_capabilities(
     site: Site, path: str, method: str
@@ -83,7 +83,13 @@ async def test_an_unknown_path_is_404_and_points_to_the_capabilities(
     assert "/api/capabilities" in problem["detail"]
 
 
-@pytest.mark.parametrize("path", ["/api/odds", "/api/v2/odds", "/api/capabilities", "/health", "/monitor"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/api/odds", "/api/v2/odds", "/api/capabilities", "/health", "/monitor"),
+        *("/", "/static/main.js"),
+    ],
+)
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])
 async def test_another_method_is_405_and_says_which_are_allowed(site: Site, path: str, method: str) -> None:
     """The interface is read-only."""

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 PATHS = (
     *("/api/capabilities", "/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=cedar"),
     *("/api/stats", "/health", "/health/live", "/health/ready", "/monitor"),
-    *("/api/odds?bookmaker=nobody", "/nowhere"),
+    *("/", "/static/main.js", "/api/odds?bookmaker=nobody", "/nowhere"),
 )
 PATH = pytest.mark.parametrize("path", PATHS)
 EXPOSED = {"ETag", "Retry-After", "X-Request-Id"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from web.negotiation import Coding, coding_for, has_already
+from web.negotiation import Coding, coding_for, has_already, prefers_html
 
 ETAG = '"1001"'
 TAGS = (ETAG, f"W/{ETAG}", '"1001-gzip"', '"100"', '""', '"a,b"', '"\\"', '"é"', f"w/{ETAG}")
@@ -193,3 +193,37 @@ def _tag(text: str) -> tuple[str, str, str]:
 
 def _is_etag_character(character: str) -> bool:
     return character == "!" or "#" <= character <= "~" or "\x80" <= character <= "\xff"
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, False),
+        ("", False),
+        ("text/html", True),
+        ("TEXT/Html ;Q=0.5", True),
+        ("text/*", True),
+        ("text/html, */*", False),
+        ("text/html, */*;q=0.999", True),
+        ("*/*;q=0.1, text/html;q=0.2", True),
+        ("text/html;q=0.2, application/*;q=0.3", False),
+        ("text/*, text/html;q=0", False),
+        ("application/json;q=0, */*", True),
+        ("text/html;level=1;q=0.4, application/json;q=0.5", False),
+        ("text/html;q=2", False),
+        ("text/html;q=", False),
+        ("text /html", False),
+        ("html", False),
+        ("text/html" + " " * 9000, False),
+        (" , text/html ,,", True),
+    ],
+)
+def test_html_is_chosen_when_it_is_wanted_more_than_json(header: str | None, *, expected: bool) -> None:
+    """By the weight of the most specific range that names each; what breaks the grammar is no wish."""
+    assert expected == prefers_html(header)
+
+
+@given(st.text(max_size=300))
+def test_no_accept_header_is_too_strange(header: str) -> None:
+    """Whatever stands there, it is read."""
+    assert prefers_html(header) in {True, False}

@@ -1,0 +1,77 @@
+"""A browser for the tests of a file, and pages that must not complain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.support.browsing import Complaints, OpenContext
+from tests.support.chromium import ARGUMENTS, EXECUTABLE
+from tests.support.offered import Offered, offered
+
+VIOLATIONS = """
+addEventListener("securitypolicyviolation", (event) => {
+    console.error("violation", event.violatedDirective, event.blockedURI);
+});
+"""
+EXPECT_MS = 10_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Run a browser for the tests of one file.
+
+    Not longer: while Playwright's event loop is there, no asynchronous test could have its own.
+    """
+    expect.set_options(timeout=EXPECT_MS)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def complaints() -> Iterator[Complaints]:
+    """Fail a test after which the browser has complained of anything that the test did not name."""
+    complaints = Complaints()
+    yield complaints
+    assert [] == complaints.unexpected
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offered]:
+    """Give a site whose prices the test writes; it and its service go on for the tests of one file."""
+    with offered(tmp_path_factory.mktemp("site")) as one:
+        yield one
+
+
+@pytest.fixture
+def context(browser: Browser, complaints: Complaints, site: Offered) -> Iterator[OpenContext]:
+    """Open contexts, in Europe/Berlin and English unless told otherwise, that note all complaints.
+
+    They are closed before the service of `site`, or they would complain of that.
+    """
+    del site
+    contexts = []
+
+    def open_context(**options: object) -> BrowserContext:
+        given = {"timezone_id": "Europe/Berlin", "locale": "en-GB", **options}
+        context = browser.new_context(**given)  # type: ignore[arg-type]  # as Playwright takes them
+        context.set_default_timeout(EXPECT_MS)
+        context.add_init_script(VIOLATIONS)
+        context.on("console", complaints.console)
+        context.on("weberror", lambda event: complaints.error(event.error))
+        contexts.append(context)
+        return context
+
+    yield open_context
+    for one in contexts:
+        one.close()
+
+
+@pytest.fixture
+def page(context: OpenContext) -> Page:
+    """Open a page."""
+    return context().new_page()

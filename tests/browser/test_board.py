@@ -1,0 +1,190 @@
+"""The board in Chromium: prices, moves, the best of them, filters, the keyboard, both themes, a phone."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.browsing import OpenContext
+from tests.support.offered import Fixture, Offered
+
+pytestmark = pytest.mark.browser
+
+NAMES = ("Bet365", "bwin")
+DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
+EARLY = Fixture("Early Birds", "Grêmio", bet365=(1.5, 4.2, 6.5), time="12:30")
+ABROAD = Fixture("FC Süd", "SV Nord", bwin=(3.0, 3.1, 2.5), league="D1")
+
+OVERFLOWING = """() => [...document.querySelectorAll(".price")]
+    .filter((cell) => cell.scrollWidth > cell.clientWidth)
+    .map((cell) => cell.ariaLabel)"""
+
+
+def _match(page: Page, home: str) -> Locator:
+    return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=home))
+
+
+def _price(page: Page, home: str, bookmaker: str, outcome: str) -> Locator:
+    name = re.compile(f"^{bookmaker}, {outcome}: ")
+    return _match(page, home).get_by_role("gridcell", name=name)
+
+
+def _homes(page: Page) -> Locator:
+    return page.locator(".match .team:first-child")
+
+
+def test_matches_stand_by_league_and_kick_off(site: Offered, page: Page) -> None:
+    """Leagues by name, matches by time, which is the reader's and says so; two prices side by side."""
+    site.offer(DERBY, EARLY, ABROAD)
+    service = site.start()
+    page.goto(service.base)
+
+    expect(page.locator(".body .league-name")).to_have_text(["Bundesliga (1)", "Premier League (2)"])
+    expect(_homes(page)).to_have_text(["FC Süd", "Early Birds", "Home Town"])
+    expect(_match(page, "Early Birds").locator(".hour")).to_have_text("13:30")
+    expect(page.locator("#zone")).to_have_text(re.compile("Europe/Berlin"))
+    expect(page.locator(".offer-title")).to_have_text(NAMES)
+    expect(_match(page, "Home Town").locator(".number")).to_have_text(
+        ["2.00", "3.40", "3.90", "2.10", "3.30", "3.90"]
+    )
+    expect(_match(page, "FC Süd").locator(".number")).to_have_text(["", "", "", "3.00", "3.10", "2.50"])
+    expect(page.locator("#simulated")).to_be_hidden()
+
+
+def test_prices_are_written_alike(site: Offered, page: Page) -> None:
+    """Two decimals, three where they count, and none at the end of what is long anyway."""
+    site.offer(Fixture("Long", "Short", bet365=(1.001, 151.0, 1000.0), bwin=(1.005, 100.5, 999.95)))
+    page.goto(site.start().base)
+
+    expect(_match(page, "Long").locator(".number")).to_have_text(
+        ["1.001", "151", "1000", "1.005", "100.5", "999.95"]
+    )
+    assert [] == page.evaluate(OVERFLOWING)
+
+
+def test_the_best_price_of_each_outcome_is_marked(site: Offered, page: Page) -> None:
+    """Equal ones both; in words for those who listen; never where there is nothing to compare."""
+    site.offer(DERBY, EARLY)
+    service = site.start()
+    page.goto(service.base)
+
+    expect(_match(page, "Home Town").locator(".best")).to_have_text(["3.40", "3.90", "2.10", "3.90"])
+    expect(_match(page, "Home Town").get_by_role("gridcell", name="best price")).to_have_count(4)
+    expect(_match(page, "Early Birds").locator(".best")).to_have_count(0)
+
+
+def test_a_price_that_moves_flashes_and_leaves_a_trace(site: Offered, page: Page) -> None:
+    """Up and down in their own way, the others not at all; the way is over after a moment."""
+    site.offer(Fixture("Movers", "Shakers", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9)))
+    service = site.start()
+    page.goto(service.base)
+    up, down = (_price(page, "Movers", "bwin", what) for what in ("home win", "draw"))
+    expect(up).to_have_text("2.10")
+    expect(up.locator("path")).to_have_class("flat")
+
+    site.offer(Fixture("Movers", "Shakers", bet365=(2.0, 3.4, 3.9), bwin=(2.12, 3.25, 3.9)))
+
+    expect(up).to_have_attribute("data-moved", "up")
+    expect(down).to_have_attribute("data-moved", "down")
+    expect(page.locator("[data-moved]")).to_have_count(2)
+    expect(up).to_have_accessible_name("bwin, home win: 2.12, best price")
+    expect(up.locator("path:not(.flat)")).to_have_attribute("d", re.compile(r"^M0 9\.0H22\.0V0\.0H44\.0$"))
+    expect(page.locator("[data-moved]")).to_have_count(0)
+
+
+def test_filters_are_kept_in_the_address(site: Offered, page: Page) -> None:
+    """By bookmaker, league and text, alone and together; a reload keeps them, one button clears them."""
+    site.offer(DERBY, EARLY, ABROAD)
+    service = site.start()
+    page.goto(service.base)
+    expect(_homes(page)).to_have_count(3)
+
+    page.get_by_role("button", name="Bet365").click()
+    expect(_homes(page)).to_have_text(["Early Birds", "Home Town"])
+    expect(page.locator(".offer-title")).to_have_text(["Bet365"])
+    page.get_by_role("combobox").select_option("Premier League")
+    page.get_by_label("Search").fill("gremio EARLY")
+    expect(_homes(page)).to_have_text(["Early Birds"])
+    expect(page.locator("#count")).to_have_text("1 of 3 matches")
+    asked = {"bookmaker": ["bet365"], "league": ["Premier League"], "q": ["gremio EARLY"]}
+    assert asked == parse_qs(urlsplit(page.url).query)
+
+    page.reload()
+    expect(_homes(page)).to_have_text(["Early Birds"])
+    expect(page.get_by_role("button", name="Bet365")).to_have_attribute("aria-pressed", "true")
+    page.get_by_label("Search").fill("nobody")
+    expect(page.locator("#empty")).to_contain_text("No match fits the filter")
+    page.get_by_role("button", name="Show everything").click()
+    expect(_homes(page)).to_have_count(3)
+    assert "" == urlsplit(page.url).query
+
+
+def test_names_are_shown_as_they_are(site: Offered, page: Page) -> None:
+    """A team may call itself what it likes: it is text, and never part of the page."""
+    hostile = "<img src=x onerror=alert(1)>"
+    site.offer(Fixture(hostile, "</odds-board>", bet365=(2.0, 3.4, 3.9)))
+    service = site.start()
+    page.goto(f"{service.base}/?league=<b>&bookmaker=constructor&q=__proto__")
+    page.get_by_role("button", name="Show everything").click()
+
+    expect(_homes(page)).to_have_text([hostile])
+    assert 0 == page.locator("img, odds-board b").count()
+
+
+def test_everything_can_be_reached_from_the_keyboard(site: Offered, page: Page) -> None:
+    """A slash leads to the search, Tab to the list, arrows and End through it, named to who listens."""
+    site.offer(DERBY, EARLY, ABROAD)
+    service = site.start()
+    page.goto(service.base)
+    expect(_homes(page)).to_have_count(3)
+    grid, search = page.get_by_role("grid"), page.get_by_label("Search")
+
+    page.keyboard.press("/")
+    expect(search).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(grid).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".active")).to_contain_text("FC Süd")
+    page.keyboard.press("End")
+    expect(page.locator(".active")).to_contain_text("Home Town")
+    named = page.locator(".active").get_attribute("id")
+    expect(grid).to_have_attribute("aria-activedescendant", str(named))
+    expect(grid).to_have_attribute("aria-rowcount", "6")
+    expect(page.locator(".active")).to_have_attribute("aria-rowindex", "6")
+
+
+def test_the_theme_follows_the_system_until_one_is_chosen(site: Offered, context: OpenContext) -> None:
+    """A choice is remembered; one that the system shares is none."""
+    site.offer(DERBY)
+    service = site.start()
+    page = context(color_scheme="dark").new_page()
+    page.goto(service.base)
+    root, button = page.locator("html"), page.get_by_role("button", name="Dark")
+    expect(root).to_have_attribute("data-theme", "dark")
+    expect(button).to_have_attribute("aria-pressed", "true")
+
+    button.click()
+    page.reload()
+    expect(root).to_have_attribute("data-theme", "light")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(247, 247, 245)")
+    button.click()
+    page.emulate_media(color_scheme="light")
+    expect(root).to_have_attribute("data-theme", "light")
+
+
+def test_a_phone_shows_a_line_for_each_bookmaker(site: Offered, context: OpenContext) -> None:
+    """Nothing is wider than the screen, and who does not offer a match takes no room."""
+    site.offer(DERBY, ABROAD)
+    service = site.start()
+    page = context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True).new_page()
+    page.goto(service.base)
+
+    expect(page.locator("odds-board")).to_have_attribute("data-layout", "stacked")
+    expect(_match(page, "Home Town").locator(".offer-name:visible")).to_have_text(NAMES)
+    expect(_match(page, "FC Süd").locator(".offer-name:visible")).to_have_text(["bwin"])
+    widths = page.evaluate("[...document.querySelectorAll('body, odds-board')].map((e) => e.scrollWidth)")
+    assert [360, 360] == widths

@@ -1,0 +1,242 @@
+"""What the board shows when something is wrong: nothing that is not live may look as if it were."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.support.browsing import Complaints
+from tests.support.http_peer import hang, respond
+from tests.support.offered import PATH, Fixture, Offered
+
+pytestmark = pytest.mark.browser
+
+DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
+LATER = Fixture("Home Town", "Away United", bet365=(2.2, 3.4, 3.5), bwin=(2.3, 3.3, 3.5))
+SHOWN = ["2.00", "3.40", "3.90", "2.10", "3.30", "3.90"]
+NONE = "\N{EN DASH}"
+UNAVAILABLE = "status of 503"
+
+CATCH_THE_SOURCE = """
+window.EventSource = class extends EventSource {
+    constructor(...given) {
+        super(...given);
+        window.source = this;
+    }
+};
+"""
+GAP = """event: snapshot
+data: {"version": 1, "matches": [], "matches_count": 0}
+
+event: changes
+data: {"version": 9, "since": 8, "matches": [], "removed": []}
+
+"""
+HEAR_AFTER_A_MINUTE = """() => {
+    const now = Date.now();
+    Date.now = () => now + 61_000;
+    const data = JSON.stringify({ version: Number.MAX_SAFE_INTEGER });
+    source.dispatchEvent(new MessageEvent("heartbeat", { data }));
+    return document.getElementById("connection").textContent;
+}"""
+
+
+def _opened(page: Page, base: str) -> None:
+    page.clock.install()
+    page.goto(base)
+    expect(page.locator(".number")).to_have_text(SHOWN)
+    expect(page.locator("#connection")).to_have_text(re.compile("^Live"))
+
+
+def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
+    site: Offered, page: Page, complaints: Complaints
+) -> None:
+    """Its prices go at once, the page says since when it is down, and both are mended by themselves."""
+    complaints.expected = (UNAVAILABLE,)  # /health, while nobody is serving
+    site.offer(DERBY)
+    over = threading.Event()
+    service = site.start()
+    _opened(page, service.base)
+    button = page.get_by_role("button", name="bwin")
+    expect(button.locator(".state")).to_have_text("live")
+
+    site.peer.answers[PATH] = hang(over)
+    expect(page.locator("#empty")).to_contain_text("No bookmaker is serving")
+    expect(page.locator(".number:visible")).to_have_count(0)
+    expect(button.locator(".state")).to_have_text(re.compile("^(down|stale) since [0-9]{2}:[0-9]{2}$"))
+    over.set()
+    site.offer(LATER)
+
+    expect(page.locator(".number")).to_have_text(["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"])
+    page.clock.fast_forward(5000)
+    expect(button.locator(".state")).to_have_text("live")
+
+
+def test_one_of_two_that_goes_leaves_the_other(site: Offered, page: Page) -> None:
+    """Half of the row is empty then, and what is alone is not called the best."""
+    site.offer(DERBY)
+    service = site.start()
+    _opened(page, service.base)
+    expect(page.locator(".best")).not_to_have_count(0)
+
+    site.offer(Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9)))
+
+    expect(page.locator(".number")).to_have_text(["2.00", "3.40", "3.90", "", "", ""])
+    expect(page.locator(".best")).to_have_count(0)
+
+
+def test_a_restart_shows_no_price_as_live_and_mends_itself(
+    site: Offered, page: Page, complaints: Complaints
+) -> None:
+    """At once marked, after half a minute gone, and then what the new service says, on its own."""
+    complaints.expected = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", UNAVAILABLE)
+    site.offer(DERBY)
+    service = site.start()
+    _opened(page, service.base)
+    service.stop()
+
+    expect(page.locator("odds-board")).to_have_attribute("data-trust", "doubtful")
+    expect(page.locator("#warning")).to_have_text("The connection is lost. These prices are not live.")
+    expect(page.locator("#connection")).to_have_text(re.compile("^Not live"))
+    expect(page.locator(".number").first).to_have_css("text-decoration-line", "line-through")
+    expect(page.get_by_role("gridcell", name="not live")).to_have_count(6)
+    expect(page.locator(".best")).to_have_count(0)
+
+    page.clock.fast_forward(31_000)
+    expect(page.locator(".number")).to_have_text([NONE] * 6)
+    expect(page.locator("#warning")).to_contain_text("taken away")
+
+    site.offer(LATER)
+    site.start()
+    page.clock.fast_forward(20_000)
+    expect(page.locator("#connection")).to_have_text(re.compile("^Live"))
+    expect(page.locator(".number")).to_have_text(["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"])
+    expect(page.locator("#warning")).to_be_hidden()
+    expect(page.locator("#announcement")).to_have_text("Live again.")
+
+
+def test_a_service_that_says_nothing_is_not_believed(site: Offered, page: Page) -> None:
+    """Without even a heartbeat for 15 s the connection is as good as lost, open as it may be."""
+    site.offer(DERBY)
+    service = site.start()
+    _opened(page, service.base)
+    service.process.send_signal(signal.SIGSTOP)
+    page.clock.fast_forward(14_000)
+    expect(page.locator("odds-board")).to_have_attribute("data-trust", "live")
+
+    page.clock.fast_forward(2_000)
+
+    expect(page.locator("odds-board")).to_have_attribute("data-trust", "doubtful")
+    service.process.send_signal(signal.SIGCONT)
+    page.clock.fast_forward(20_000)
+    expect(page.locator("odds-board")).to_have_attribute("data-trust", "live")
+    expect(page.locator(".number")).to_have_text(SHOWN)
+
+
+def test_what_lay_in_a_buffer_while_the_machine_slept_is_not_taken_for_news(
+    site: Offered, page: Page
+) -> None:
+    """After a pause longer than the heartbeats' the first thing heard proves nothing."""
+    site.offer(DERBY)
+    service = site.start()
+    page.add_init_script(CATCH_THE_SOURCE)
+    page.goto(service.base)
+    expect(page.locator("#connection")).to_have_text(re.compile("^Live"))
+
+    assert "No connection for 61 s" == page.evaluate(HEAR_AFTER_A_MINUTE)
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [
+        ("**/api/v2/stream*", "The stream cannot be followed"),
+        (re.compile("/api/v2/stream|/health$"), "The service cannot be reached"),
+    ],
+)
+def test_a_page_without_a_stream_says_so(
+    site: Offered, page: Page, complaints: Complaints, lost: str | re.Pattern[str], said: str
+) -> None:
+    """It is no empty board then: it is no board, and goes on trying."""
+    complaints.expected = ("net::ERR",)
+    site.offer(DERBY)
+    service = site.start()
+    page.route(lost, lambda route: route.abort())
+    page.goto(service.base)
+
+    expect(page.locator("#empty")).to_contain_text(said)
+    expect(page.locator("#connection")).to_have_text("No connection")
+    page.unroute(lost)
+    expect(page.locator(".number")).to_have_text(SHOWN)
+
+
+def test_a_first_poll_that_fails_is_not_the_end(site: Offered, page: Page, complaints: Complaints) -> None:
+    """A service without prices says which bookmakers it has; the page fills when they come."""
+    complaints.expected = (UNAVAILABLE,)
+    site.offer(DERBY)
+    service = site.start()
+    site.peer.answers[PATH] = respond(b"<html>", 500)
+    page.goto(service.base)
+    expect(page.locator("#empty")).to_contain_text("No bookmaker is serving")
+    expect(page.locator(".chip .name")).to_have_text(["Bet365", "bwin"])
+
+    site.offer(DERBY)
+
+    expect(page.locator(".number")).to_have_text(SHOWN)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        'event: snapshot\ndata: {"version": 1, "matches": [\n\n',
+        "event: snapshot\ndata: null\n\n",
+        'event: snapshot\ndata: {"version": 1, "matches": [{"id": "bwin_1"}]}\n\n',
+        'event: changes\ndata: {"version": 2, "since": 1, "matches": [], "removed": []}\n\n',
+        'event: heartbeat\ndata: {"version": 2}\n\n',
+        "event: nonsense\ndata: x\n\n",
+    ],
+)
+def test_what_makes_no_sense_is_not_shown_as_a_board(
+    site: Offered, page: Page, complaints: Complaints, frames: str
+) -> None:
+    """Cut, foreign or out of order: the page stays without prices, and asks again."""
+    complaints.expected = ("cannot be used",)
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(body=frames, content_type="text/event-stream")
+
+    site.offer(DERBY)
+    service = site.start()
+    page.route("**/api/v2/stream*", answer)
+    page.goto(service.base)
+
+    expect(page.locator("#empty")).to_contain_text("The stream cannot be followed")
+    expect(page.locator(".number")).to_have_count(0)
+    page.unroute("**/api/v2/stream*")
+    expect(page.locator(".number")).to_have_text(SHOWN)
+    assert {f"{service.base}/api/v2/stream"} == set(asked)
+
+
+def test_a_gap_is_closed_by_a_whole_list(site: Offered, page: Page, complaints: Complaints) -> None:
+    """Changes that do not follow what is known are not applied: it asks again, without a version."""
+    complaints.expected = ("does not follow",)
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(body=GAP, content_type="text/event-stream")
+
+    site.offer(DERBY)
+    service = site.start()
+    page.route("**/api/v2/stream*", answer)
+    page.goto(service.base)
+
+    expect(page.locator("#empty")).to_contain_text("Not connected")
+    page.unroute("**/api/v2/stream*")
+    expect(page.locator(".number")).to_have_text(SHOWN)
+    assert {f"{service.base}/api/v2/stream"} == set(asked)

@@ -1,0 +1,107 @@
+"""/monitor in Chromium: who runs, how often, how long, and what is wrong, refreshed by itself."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.support.browsing import Complaints
+from tests.support.http_peer import respond
+from tests.support.offered import PATH, Fixture, Offered
+
+pytestmark = pytest.mark.browser
+
+DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
+
+
+def _row(page: Page, table: str, name: str) -> Locator:
+    header = page.get_by_role("rowheader", name=name, exact=True)
+    return page.locator(f"#{table} tbody tr").filter(has=header)
+
+
+def _without_latency(route: Route) -> None:
+    response = route.fetch()
+    if "json" not in response.headers["content-type"]:
+        route.fulfill(response=response)
+        return
+    monitor = response.json()
+    for bookmaker in monitor["bookmakers"]:
+        bookmaker["latency_ms"] = {"count": 0, "p50": None, "p95": None, "p99": None}
+    route.fulfill(response=response, json=monitor)
+
+
+def test_the_monitor_shows_the_tree_the_sources_and_the_bookmakers(site: Offered, page: Page) -> None:
+    """Each actor with its state; each bookmaker with its rates and the quantiles of its latency."""
+    site.offer(DERBY)
+    page.goto(f"{site.start().base}/monitor")
+
+    expect(page.locator("#actors tbody th")).to_have_text(
+        ["aggregator", "bookmaker:bet365", "bookmaker:bwin", "source:file"]
+    )
+    expect(_row(page, "actors", "aggregator").locator(".state")).to_have_text("running")
+    expect(_row(page, "sources", "file").locator(".state")).to_have_text("up")
+    bet365 = _row(page, "bookmakers", "Bet365")
+    expect(bet365.locator(".state")).to_have_text("live")
+    expect(bet365.locator(".trend .value").first).to_have_text(re.compile(r"^[0-9.]+ /s$"))
+    expect(bet365.locator(".quantiles .label")).to_have_text(["p50", "p95", "p99"])
+    expect(bet365.locator(".quantiles .value").first).to_have_text(re.compile(r"^[0-9.]+ ms$"))
+    expect(page.locator("#connection")).to_have_text(re.compile("^[0-9] s old$"))
+
+
+def test_the_monitor_refreshes_itself(site: Offered, page: Page) -> None:
+    """A source that fails turns red under the reader's eyes, with the reason; the rows stay the same."""
+    site.offer(DERBY)
+    page.goto(f"{site.start().base}/monitor")
+    source = _row(page, "sources", "file")
+    expect(source.locator(".state")).to_have_text("up")
+    source.evaluate("(row) => row.dataset.seen = 'before'")
+
+    site.peer.answers[PATH] = respond(b"<html>", 500)
+
+    expect(source.locator(".state")).to_have_text("down")
+    expect(source.locator(".error")).to_contain_text("500")
+    expect(source).to_have_attribute("data-seen", "before")
+
+
+def test_the_monitor_says_when_nobody_answers(site: Offered, page: Page, complaints: Complaints) -> None:
+    """What is shown is then of the past, and looks so, until there is an answer again."""
+    complaints.expected = ("ERR_CONNECTION_REFUSED", "no answer")
+    site.offer(DERBY)
+    service = site.start()
+    page.clock.install()
+    page.goto(f"{service.base}/monitor")
+    expect(_row(page, "sources", "file")).to_be_visible()
+
+    service.stop()
+    page.clock.fast_forward(12_000)
+    expect(page.locator("#warning")).to_contain_text("does not answer")
+    expect(page.locator("main")).to_have_class("late")
+    site.start()
+    page.clock.fast_forward(2000)
+
+    expect(page.locator("#warning")).to_be_hidden()
+    expect(page.locator("main")).not_to_have_class("late")
+
+
+def test_what_was_not_measured_says_so(site: Offered, page: Page) -> None:
+    """Null is not zero: no bar, and words instead of a number."""
+    site.offer(DERBY)
+    service = site.start()
+    page.route("**/monitor", _without_latency)
+    page.goto(f"{service.base}/monitor")
+
+    values = _row(page, "bookmakers", "Bet365").locator(".quantiles .value")
+    expect(values).to_have_text(["not measured"] * 3)
+
+
+def test_one_leads_to_the_other(site: Offered, page: Page) -> None:
+    """From the board to the monitor and back."""
+    site.offer(DERBY)
+    page.goto(site.start().base)
+
+    page.get_by_role("link", name="Monitor").click()
+    expect(page.locator("#actors")).to_contain_text("aggregator")
+    page.get_by_role("link", name="Board").click()
+    expect(page.locator(".number").first).to_have_text("2.00")

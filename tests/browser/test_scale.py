@@ -1,0 +1,139 @@
+"""A board of 1,500 matches whose prices move, and the stream as the browser itself reads it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.process import Service, service
+
+pytestmark = pytest.mark.browser
+
+log = logging.getLogger(__name__)
+
+CONFIG = """
+[server]
+drain_s = 0
+
+[sources.simulated]
+kind = "simulated"
+matches = 1500
+updates_per_s = 300
+
+[bookmakers.alder]
+name = "Alder"
+source = "simulated"
+key = "sharp"
+
+[bookmakers.birch]
+name = "Birch"
+source = "simulated"
+key = "standard"
+
+[bookmakers.cedar]
+name = "Cedar"
+source = "simulated"
+key = "wide"
+"""
+ROWS = 60
+"""More than fit on any screen, and far less than there are."""
+
+FRAMES = """async ({ seconds, speed }) => {
+    const board = document.querySelector("odds-board");
+    const times = [];
+    let [rows, last] = [0, performance.now()];
+    for (const end = last + seconds * 1000; last < end; ) {
+        await new Promise(requestAnimationFrame);
+        const now = performance.now();
+        times.push(now - last);
+        last = now;
+        board.scrollTop += speed;
+        rows = Math.max(rows, board.querySelectorAll(".body [role=row]").length);
+    }
+    times.sort((one, other) => one - other);
+    const at = (part) => Math.round(times[Math.floor(part * (times.length - 1))] * 10) / 10;
+    return { rows, frames: times.length, median: at(0.5), p95: at(0.95), p99: at(0.99), longest: at(1) };
+}"""
+EVENTS = """() => new Promise((resolve) => {
+    const source = new EventSource("api/v2/stream");
+    const seen = [];
+    const note = (event) => {
+        seen.push([event.type, event.lastEventId, JSON.parse(event.data)]);
+        if (seen.length === 3) resolve(seen);
+        if (seen.length === 3) source.close();
+    };
+    for (const type of ["snapshot", "changes"]) source.addEventListener(type, note);
+})"""
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Run a large simulated board for the tests of this file."""
+    config = tmp_path_factory.mktemp("scale") / "scale.toml"
+    config.write_text(CONFIG, "utf-8")
+    with service(config) as one:
+        yield one
+
+
+def _open(page: Page, running: Service) -> None:
+    page.goto(running.base)
+    expect(page.locator("#connection")).to_contain_text("Live")
+    expect(page.locator(".match").first).to_be_visible()
+
+
+@pytest.mark.parametrize("speed", [0, 40, 1500])
+def test_only_what_is_seen_is_in_the_document(running: Service, page: Page, speed: int) -> None:
+    """However fast one scrolls through 1,500 matches that move; `--log-cli-level=info` shows the frames."""
+    _open(page, running)
+    expect(page.locator("[data-moved]")).not_to_have_count(0)
+
+    frames = page.evaluate(FRAMES, {"seconds": 1, "speed": speed})
+
+    log.info("%d px a frame, milliseconds a frame: %s", speed, frames)
+    rows = int(page.get_by_role("grid").get_attribute("aria-rowcount") or 0)
+    assert rows > 1500 > ROWS >= frames["rows"] > 10
+
+
+def test_the_last_row_is_where_it_belongs(running: Service, page: Page) -> None:
+    """End leads to it, and its index says so."""
+    _open(page, running)
+
+    page.get_by_role("grid").focus()
+    page.keyboard.press("End")
+
+    grid, last = page.get_by_role("grid"), page.locator(".active")
+    expect(last).to_be_in_viewport(ratio=1)
+    assert grid.get_attribute("aria-rowcount") == last.get_attribute("aria-rowindex")
+
+
+def test_simulated_prices_are_never_shown_without_saying_so(running: Service, page: Page) -> None:
+    """The remark is there before the first price, and whatever happens to /health later."""
+    page.add_init_script(
+        """new MutationObserver(() => {
+            const isSaid = document.getElementById("simulated")?.hidden === false;
+            if (document.querySelector(".number") && !isSaid) console.error("a price without the remark");
+        }).observe(document, { childList: true, subtree: true });"""
+    )
+    _open(page, running)
+
+    expect(page.locator("#simulated")).to_contain_text("nobody offers them")
+    page.route("**/health", lambda route: route.fulfill(status=200, body="<html>"))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.locator(".chip .state")).to_have_text(["unknown"] * 3)
+    expect(page.locator("#simulated")).to_be_visible()
+
+
+def test_the_browsers_own_event_source_reads_the_stream(running: Service, page: Page) -> None:
+    """First the list, then its changes, one after the other, their ids being the versions."""
+    _open(page, running)
+
+    (_, first, snapshot), (_, second, then), (_, third, last) = page.evaluate(EVENTS)
+
+    assert [first, second, third] == [str(one["version"]) for one in (snapshot, then, last)]
+    assert (int(first), int(second)) == (then["since"], last["since"])
+    assert snapshot["matches_count"] == len(snapshot["matches"]) > 3000
+    assert then["matches"]
+    assert last["matches"]

@@ -1,0 +1,60 @@
+// A button for each bookmaker: its state, and whether only it is shown.
+
+import { element, setText } from "./dom.js";
+import { moment } from "./format.js";
+
+const UNKNOWN = { status: "unknown", state: "unknown", since: null, last_error: null, simulated: false };
+
+/** What is said of a bookmaker, from its check in /health. */
+function stateOf({ status, state, since, last_error }) {
+    const from = since === null ? "" : ` since ${moment(since)}`;
+    if (state === "quarantined" || (status === "fail" && last_error !== null)) return `down${from}`;
+    return ["stale", "retrying", "suspect"].includes(state) ? state + from : state;
+}
+
+export class Bookmakers {
+    #group;
+    #onToggle;
+    #buttons = new Map();
+
+    constructor(group, onToggle) {
+        this.#group = group;
+        this.#onToggle = onToggle;
+    }
+
+    /** Show these bookmakers, `{ id, name }`, with their checks, of which any may be absent. */
+    show(columns, checks, filters) {
+        const ids = columns.map(({ id }) => id);
+        for (const [id, button] of this.#buttons) {
+            if (ids.includes(id)) continue;
+            button.remove();
+            this.#buttons.delete(id);
+        }
+        columns.forEach(({ id, name }, index) => {
+            const button = this.#button(id);
+            this.#fill(button, name, checks[id] ?? UNKNOWN, filters.bookmakers.has(id));
+            const there = this.#group.children[index] ?? null;
+            if (there !== button) this.#group.insertBefore(button, there);
+        });
+    }
+
+    #button(id) {
+        if (!this.#buttons.has(id)) {
+            const parts = ["mark", "name", "state"].map((name) => element("span", name));
+            const button = element("button", "chip", { type: "button" }, ...parts);
+            button.dataset.bookmaker = id;
+            button.addEventListener("click", () => this.#onToggle(id));
+            this.#buttons.set(id, button);
+        }
+        return this.#buttons.get(id);
+    }
+
+    #fill(button, name, check, isPressed) {
+        const [, nameText, stateText] = button.children;
+        setText(nameText, name);
+        setText(stateText, stateOf(check));
+        button.dataset.status = check.status;
+        button.ariaPressed = String(isPressed);
+        button.title = check.last_error ?? "";
+    }
+}

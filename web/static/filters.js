@@ -1,0 +1,54 @@
+// What the reader wants to see, kept in the address, so that it can be linked to and survives a reload.
+
+import { folded } from "./board.js";
+
+export class Filters {
+    bookmakers = new Set();
+    league = "";
+    text = "";
+
+    constructor(query) {
+        const given = new URLSearchParams(query);
+        this.bookmakers = new Set(given.getAll("bookmaker"));
+        this.league = given.get("league") ?? "";
+        this.text = given.get("q") ?? "";
+    }
+
+    get isEmpty() {
+        return this.bookmakers.size === 0 && !this.league && !this.text.trim();
+    }
+
+    clear() {
+        this.bookmakers.clear();
+        this.league = this.text = "";
+    }
+
+    toggle(bookmaker) {
+        if (!this.bookmakers.delete(bookmaker)) this.bookmakers.add(bookmaker);
+    }
+
+    /** The query of the address, empty or beginning with `?`. */
+    get query() {
+        const given = new URLSearchParams();
+        this.bookmakers.forEach((bookmaker) => given.append("bookmaker", bookmaker));
+        if (this.league) given.set("league", this.league);
+        if (this.text.trim()) given.set("q", this.text.trim());
+        const query = given.toString();
+        return query && `?${query}`;
+    }
+
+    shows(bookmaker) {
+        return this.bookmakers.size === 0 || this.bookmakers.has(bookmaker);
+    }
+
+    /** The matches that fit: offered by a bookmaker shown, of the league, with every word of the text. */
+    apply(matches) {
+        const words = folded(this.text).split(/\s+/).filter(Boolean);
+        return matches.filter(
+            (match) =>
+                (!this.league || match.league === this.league) &&
+                words.every((word) => match.words.includes(word)) &&
+                [...match.offers.keys()].some((bookmaker) => this.shows(bookmaker)),
+        );
+    }
+}

@@ -1,0 +1,54 @@
+// How numbers and times are written. The page is in English, the times are in the reader's zone.
+
+const LOCALE = "en-GB";
+
+/** The reader's zone by name and, today, in short: "Europe/Berlin (CET)". */
+export const ZONE = zone();
+
+const clock = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
+const date = new Intl.DateTimeFormat(LOCALE, { weekday: "short", day: "numeric", month: "short" });
+const year = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
+const number = new Intl.NumberFormat(LOCALE);
+
+/** Two decimals, or three where two would say something else; of long prices no zeros at the end. */
+export function price(value) {
+    if (value >= 100) return String(Number(value.toFixed(2)));
+    const text = value.toFixed(2);
+    return Number(text) === value ? text : value.toFixed(3);
+}
+
+export function count(value, noun) {
+    return `${number.format(value)} ${noun}${value === 1 ? "" : noun.endsWith("h") ? "es" : "s"}`;
+}
+
+/** Times are Unix seconds. */
+export function time(at) {
+    return clock.format(at * 1000);
+}
+
+/** The day of `at`, empty today. */
+export function day(at) {
+    const then = new Date(at * 1000);
+    const now = new Date();
+    if (then.toDateString() === now.toDateString()) return "";
+    return Math.abs(then - now) < 180 * 86_400_000 ? date.format(then) : year.format(then);
+}
+
+/** A point in the past: the time, with its day unless that is today. */
+export function moment(at) {
+    return [day(at), time(at)].filter(Boolean).join(" ");
+}
+
+/** A length of time, in the largest unit that keeps it readable. */
+export function duration(seconds) {
+    if (seconds < 90) return `${Math.floor(seconds)} s`;
+    if (seconds < 5400) return `${Math.floor(seconds / 60)} min`;
+    return seconds < 129_600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`;
+}
+
+function zone() {
+    const format = new Intl.DateTimeFormat(LOCALE, { timeZoneName: "short" });
+    const { value } = format.formatToParts(new Date()).find(({ type }) => type === "timeZoneName");
+    const { timeZone } = format.resolvedOptions();
+    return timeZone === value ? value : `${timeZone} (${value})`;
+}

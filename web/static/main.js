@@ -1,0 +1,231 @@
+// The board page: the stream and /health come in, the rows, buttons and remarks go out.
+
+import { Board } from "./board.js";
+import { Bookmakers } from "./bookmakers.js";
+import { byId, setText } from "./dom.js";
+import { Filters } from "./filters.js";
+import { ZONE, count, duration } from "./format.js";
+import { Health } from "./health.js";
+import "./odds-board.js";
+import { Stream } from "./stream.js";
+
+const GONE_MS = 30_000; // prices not heard of for so long are taken away
+const REFRESH_MS = 60_000;
+
+const grid = document.querySelector("odds-board");
+const board = new Board();
+const filters = new Filters(location.search);
+const buttons = new Bookmakers(byId("bookmakers"), (bookmaker) => {
+    filters.toggle(bookmaker);
+    filtered();
+});
+const stream = new Stream("api/v2/stream", {
+    onList(list) {
+        board.replace(list.matches);
+        changed();
+    },
+    onChanges({ matches, removed }) {
+        board.change(matches, removed);
+        changed();
+        if (removed.some(({ reason }) => reason === "stale")) health.ask();
+    },
+    onState() {
+        health.ask();
+        look();
+        changed();
+    },
+});
+const health = new Health((answer) => {
+    isChecked = answer !== null;
+    checks = answer ?? checks;
+    changed();
+});
+
+let checks = {}; // the last answer of /health: who there is, and whose prices are simulated
+let isChecked = false; // whether it is of now
+let shown = {}; // what the grid was last given: redone only when one of these differs
+let wasTrusted = null;
+
+/** Whether the prices may be taken for live ones: "none" before there was any. */
+function trust() {
+    if (stream.age === null) return "none";
+    if (stream.isLive) return "live";
+    return stream.age < GONE_MS ? "doubtful" : "gone";
+}
+
+/** All bookmakers: those of /health in its order, and any that only the stream knows yet. */
+function bookmakers() {
+    const ids = new Set([...Object.keys(checks), ...board.names.keys()]);
+    return [...ids].map((id) => ({ id, name: board.names.get(id) ?? checks[id].name }));
+}
+
+let pending = 0;
+function changed() {
+    pending ||= requestAnimationFrame(() => {
+        pending = 0;
+        draw();
+    });
+}
+
+function draw() {
+    const all = bookmakers();
+    const columns = all.filter(({ id }) => filters.shows(id));
+    const key = JSON.stringify([filters.query, columns, trust()]);
+    if (shown.sorted !== board.sorted || shown.key !== key) {
+        const matches = filters.apply(board.sorted);
+        grid.show(rowsOf(matches), columns, trust());
+        shown = { key, sorted: board.sorted, matches };
+        showLeagues();
+    }
+    grid.refresh();
+    buttons.show(all, isChecked ? checks : {}, filters);
+    showCount();
+    showEmpty();
+    showSimulated(all);
+    look();
+}
+
+function rowsOf(matches) {
+    const rows = [];
+    let header = { league: null };
+    for (const match of matches) {
+        if (match.league !== header.league) {
+            header = { key: `league ${match.league}`, league: match.league, count: 0 };
+            header.header = header.key;
+            rows.push(header);
+        }
+        header.count += 1;
+        rows.push({ key: match.key, match, header: header.key });
+    }
+    return rows;
+}
+
+function showLeagues() {
+    const select = byId("league");
+    const leagues = [...new Set(board.sorted.map(({ league }) => league))];
+    if (filters.league && !leagues.includes(filters.league)) leagues.push(filters.league);
+    const options = ["", ...leagues];
+    if (options.join("\n") !== [...select.options].map(({ value }) => value).join("\n")) {
+        select.replaceChildren(...options.map((value) => new Option(value || "All leagues", value)));
+    }
+    select.value = filters.league;
+}
+
+function showCount() {
+    const [some, all] = [shown.matches.length, board.sorted.length];
+    setText(byId("count"), some === all ? count(all, "match") : `${some} of ${count(all, "match")}`);
+}
+
+function showEmpty() {
+    const reason = emptiness();
+    byId("empty").hidden = reason === null;
+    grid.hidden = reason !== null;
+    byId("clear").hidden = filters.isEmpty || board.size === 0;
+    if (reason === null) return;
+    const [title, text] = byId("empty").children;
+    setText(title, reason[0]);
+    setText(text, reason[1]);
+}
+
+function emptiness() {
+    if (shown.matches.length > 0) return null;
+    if (stream.age === null) {
+        if (!stream.hasFailed) return ["Connecting", "The odds will be here in a moment."];
+        return isChecked
+            ? ["The stream cannot be followed", "The service answers. This page goes on trying."]
+            : ["The service cannot be reached", "This page goes on trying."];
+    }
+    if (!stream.isLive) return ["Not connected", "What is on offer is not known now."];
+    if (board.size > 0) return ["No match fits the filter", "Other matches are on offer."];
+    return Object.values(checks).some(({ status }) => status !== "fail")
+        ? ["No match is on offer", "The bookmakers are being watched; what they offer will appear here."]
+        : ["No bookmaker is serving", "Prices appear as soon as one is known to be live."];
+}
+
+function showSimulated(all) {
+    const simulated = all.filter(({ id }) => checks[id]?.simulated);
+    byId("simulated").hidden = simulated.length === 0;
+    const names = simulated.map(({ name }) => name).join(", ");
+    const whose = simulated.length === all.length ? "All prices here" : `The prices of ${names}`;
+    setText(byId("simulated"), `${whose} are simulated or recorded: nobody offers them.`);
+}
+
+/** What depends on the time alone; every second. */
+function look() {
+    const now = trust();
+    const age = stream.age === null ? "" : duration(stream.age / 1000);
+    const said = {
+        none: stream.hasFailed ? "No connection" : "Connecting",
+        live: `Live · ${age} old`,
+        doubtful: `Not live · ${age} old`,
+        gone: `No connection for ${age}`,
+    };
+    const warnings = {
+        doubtful: "The connection is lost. These prices are not live.",
+        gone: "The connection is lost. Prices are taken away until it is back.",
+    };
+    setText(byId("connection"), said[now]);
+    byId("connection").dataset.trust = now;
+    byId("retry").hidden = stream.untilRetry === null;
+    byId("warning").hidden = warnings[now] === undefined;
+    setText(byId("warning"), warnings[now] ?? "");
+    if (now !== wasTrusted) {
+        announce(now);
+        changed();
+    }
+}
+
+function announce(now) {
+    const words = {
+        live: wasTrusted === "none" ? "" : "Live again.",
+        doubtful: "The connection is lost. Prices are not live.",
+        gone: "Prices are taken away until the connection is back.",
+    };
+    setText(byId("announcement"), words[now] ?? "");
+    wasTrusted = now;
+}
+
+function filtered() {
+    grid.scrollTop = 0;
+    history.replaceState(null, "", `${location.pathname}${filters.query}`);
+    draw();
+    setText(byId("announcement"), byId("count").textContent);
+}
+
+function listen() {
+    const [league, text] = [byId("league"), byId("text")];
+    text.value = filters.text;
+    setText(byId("zone"), `Times in ${ZONE}`);
+    let typing = 0;
+    text.addEventListener("input", () => {
+        clearTimeout(typing);
+        typing = setTimeout(() => {
+            filters.text = text.value;
+            filtered();
+        }, 120);
+    });
+    league.addEventListener("change", () => {
+        filters.league = league.value;
+        filtered();
+    });
+    byId("filters").addEventListener("submit", (event) => event.preventDefault());
+    byId("clear").addEventListener("click", () => {
+        filters.clear();
+        text.value = "";
+        filtered();
+    });
+    byId("retry").addEventListener("click", () => stream.reconnect());
+    addEventListener("keydown", (event) => {
+        if (event.key !== "/" || event.target.matches("input, select")) return;
+        event.preventDefault();
+        text.focus();
+    });
+}
+
+listen();
+draw();
+setInterval(look, 1000);
+document.addEventListener("visibilitychange", look);
+setInterval(() => grid.rewrite(), REFRESH_MS);
+await health.start(); // first, so that simulated prices are never shown without saying so
+stream.start();

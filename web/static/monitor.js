@@ -1,0 +1,152 @@
+// The page of /monitor: the JSON of the same path, asked again and again while somebody looks.
+
+import { Quantiles, Trend } from "./charts.js";
+import { byId, element, setText } from "./dom.js";
+import { ZONE, count, duration, moment } from "./format.js";
+import { Table } from "./table.js";
+
+const EVERY_MS = 2000;
+const PATIENCE_MS = 4000;
+const LATE_S = 10; // what is older than this may not be taken for the present
+
+const time = (at) => (at === null ? "–" : moment(at));
+const reasons = (counts) => listed(Object.entries(counts).map(([reason, times]) => `${reason} ${times}`));
+const listed = (words) => words.filter(Boolean).join(", ") || "–";
+const text = (title, from, className) => ({ title, className, text: (item) => String(from(item) ?? "–") });
+const number = (title, from) => text(title, from, "number");
+const error = text("Last error", (item) => item.last_error, "error");
+
+const state = {
+    title: "State",
+    fill(cell, item) {
+        setText(cell, item.state);
+        cell.className = "state";
+        cell.dataset.state = item.state;
+    },
+};
+
+/** A column with a chart for each row; `add` hands it what is new. */
+function chart(title, Chart, add) {
+    const charts = new WeakMap();
+    return {
+        title,
+        fill(cell, item) {
+            if (!charts.has(cell)) {
+                charts.set(cell, new Chart());
+                cell.append(charts.get(cell).element);
+            }
+            add(charts.get(cell), item);
+        },
+    };
+}
+
+const bookmakers = new Table(byId("bookmakers"), [
+    text("Bookmaker", (item) => item.name),
+    text("Source", (item) => item.source),
+    state,
+    text("Since", (item) => time(item.since)),
+    number("Matches", (item) => item.matches),
+    chart("Batches", Trend.bind(null, "/s"), (trend, item) => trend.add(item.rates.batches_per_s)),
+    chart("Changes", Trend.bind(null, "/s"), (trend, item) => trend.add(item.rates.changes_per_s)),
+    chart("Latency", Quantiles, (quantiles, item) => quantiles.show(item.latency_ms)),
+    number("Measured", (item) => item.latency_ms.count),
+    text("Rejected", (item) => reasons(item.rejected)),
+    text("Lists", (item) => listsOf(item.lists)),
+    error,
+]);
+const actors = new Table(byId("actors"), [
+    text("supervisor", (item) => item.name, "branch"),
+    state,
+    text("Since", (item) => time(item.since)),
+    number("Restarts", (item) => item.restarts),
+    number("Crashes", (item) => item.crashes),
+    text("Kept down until", (item) => time(item.backoff_until)),
+    number("Mailbox", (item) => item.mailbox_depth),
+    error,
+]);
+const sources = new Table(byId("sources"), [
+    text("Source", (item) => item.name),
+    text("Kind", ({ kind, simulated }) => listed([kind, simulated && kind !== "simulated" && "simulated"])),
+    state,
+    number("Attempts", (item) => item.attempts),
+    number("Failures", (item) => item.failures),
+    number("In a row", (item) => item.failures_in_a_row),
+    text("Failed by", (item) => reasons(item.failed_by)),
+    text("Last success", (item) => time(item.last_success_at)),
+    text("Next attempt", (item) => time(item.next_attempt_at)),
+    number("Received", (item) => `${(item.received_bytes / 1e6).toFixed(1)} MB`),
+    text("Scopes", (item) => scopesOf(item.scopes)),
+    error,
+]);
+
+function listsOf(lists) {
+    const all = Object.values(lists);
+    const withdrawn = all.filter((list) => list.withdrawn).length;
+    const doubted = all.filter((list) => list.doubted).length;
+    const remarks = [withdrawn && `${withdrawn} withdrawn`, doubted && `${doubted} doubted`];
+    return listed([count(all.length, "list"), ...remarks]);
+}
+
+function scopesOf(scopes) {
+    const all = Object.entries(scopes);
+    const failing = all.filter(([, scope]) => scope.failures_in_a_row > 0).map(([name]) => name);
+    return failing.length > 0 ? `${all.length}, failing: ${failing.join(", ")}` : String(all.length);
+}
+
+function showService(monitor) {
+    const facts = {
+        Started: moment(monitor.started_at),
+        Running: duration(Date.now() / 1000 - monitor.started_at),
+        Version: String(monitor.version),
+        State: monitor.draining ? "draining" : "serving",
+        "Times in": ZONE,
+    };
+    const list = byId("service");
+    if (list.children.length === 0) {
+        for (const name of Object.keys(facts)) {
+            list.append(element("div", "", {}, element("dt", "", {}, name), element("dd")));
+        }
+    }
+    Object.values(facts).forEach((fact, index) => setText(list.children[index].lastChild, fact));
+}
+
+const keyed = (items, key) => items.map((item) => ({ ...item, key: item[key] }));
+
+let answeredAt = null;
+let isAsking = false;
+
+async function ask() {
+    if (isAsking || document.hidden) return;
+    isAsking = true;
+    try {
+        const headers = { Accept: "application/json" };
+        const response = await fetch("monitor", { headers, signal: AbortSignal.timeout(PATIENCE_MS) });
+        const monitor = await response.json();
+        showService(monitor);
+        bookmakers.show(keyed(monitor.bookmakers, "id"));
+        actors.show(keyed(monitor.actors, "name"));
+        sources.show(keyed(monitor.sources, "name"));
+        answeredAt = Date.now();
+    } catch (failure) {
+        console.warn("no answer:", failure.message);
+    } finally {
+        isAsking = false;
+        look();
+    }
+}
+
+function look() {
+    const age = (Date.now() - answeredAt) / 1000;
+    const isLate = answeredAt === null || age > LATE_S;
+    const said = isLate ? `No answer for ${duration(age)}` : `${duration(age)} old`;
+    setText(byId("connection"), answeredAt === null ? "No answer yet" : said);
+    byId("connection").dataset.trust = isLate ? "gone" : "live";
+    byId("warning").hidden = !isLate;
+    setText(byId("warning"), isLate ? "The service does not answer. This is not the present." : "");
+    document.querySelector("main").classList.toggle("late", isLate);
+}
+
+setInterval(ask, EVERY_MS);
+setInterval(look, 1000);
+document.addEventListener("visibilitychange", ask);
+await ask();

@@ -1,0 +1,45 @@
+// Light or dark before anything is drawn: the reader's choice if there is one, else the system's.
+// A classic script because a module would run after the first paint.
+(() => {
+    "use strict";
+
+    const KEY = "oddsboard.theme";
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const root = document.documentElement;
+
+    // Storage may be forbidden; the choice then lasts as long as the page.
+    const remembered = () => {
+        try {
+            return localStorage.getItem(KEY);
+        } catch {
+            return null;
+        }
+    };
+    const remember = (theme) => {
+        try {
+            localStorage.setItem(KEY, theme);
+        } catch {
+            // nothing to be done about it
+        }
+    };
+    const system = () => (dark.matches ? "dark" : "light");
+    const show = (theme) => {
+        root.dataset.theme = theme;
+        document.getElementById("theme")?.setAttribute("aria-pressed", String(theme === "dark"));
+    };
+    // What equals the system's wish is no choice: the page follows the system again.
+    const choose = (theme) => {
+        remember(theme === system() ? "" : theme);
+        show(theme);
+    };
+
+    show(remembered() || system());
+    dark.addEventListener("change", () => show(remembered() || system()));
+    addEventListener("storage", (event) => event.key === KEY && show(event.newValue || system()));
+    addEventListener("DOMContentLoaded", () => {
+        show(root.dataset.theme);
+        document.getElementById("theme").addEventListener("click", () => {
+            choose(root.dataset.theme === "dark" ? "light" : "dark");
+        });
+    });
+})();
