@@ -49,6 +49,20 @@ async def test_a_poison_batch_costs_nobody_else_an_update() -> None:
         )
 
 
+async def test_who_waits_for_changes_hears_of_what_a_poison_batch_cost() -> None:
+    """Its list goes at once, and whoever follows is told at once."""
+    stage, heard = AggregatorStage(*NAMES), []
+    stage.published.history.subscribe(lambda bookmakers: heard.append(sorted(bookmakers)))
+    stage.intake.put_nowait(batch([match("m")], bookmaker="birch"))
+
+    async with supervised(stage.child):
+        await settle()
+        stage.intake.put_nowait(poison("birch", SCOPE))
+        await settle()
+
+    assert [["birch"], ["birch"]] == heard
+
+
 async def test_something_newer_is_not_replaced_by_what_is_put_back() -> None:
     """A newer list of the same bookmaker that came in meanwhile wins over the one applied before."""
     stage = AggregatorStage(*NAMES)

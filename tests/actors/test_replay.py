@@ -299,6 +299,19 @@ async def test_changes_are_told(tmp_path: Path) -> None:
     assert all(ends[-1] == one for one in ends)
 
 
+async def test_changes_are_told_when_they_happen(tmp_path: Path) -> None:
+    """Nobody waits for the next payload: not for a change, not for what goes stale."""
+    path = _recorded(tmp_path, received(ONE, 0.0, stale_after_s=30.125), received(TWO, 90.0))
+    replay, heard = Replay(open_sources(path, kind_named), 1.0, VirtualClock()), []
+    replay.playback.history.subscribe(lambda _: heard.append(anyio.current_time()))
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(replay.run)
+        await anyio.sleep(95)
+        await replay.stop()
+
+    assert [0.0, 30.0, 90.0] == heard
+
+
 async def test_the_speed_is_kept(tmp_path: Path) -> None:
     """At speed 2 a payload comes after half the time; deadlines keep their place among them."""
     path = _recorded(
