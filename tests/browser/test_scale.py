@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -110,14 +111,12 @@ def test_the_last_row_is_where_it_belongs(running: Service, page: Page) -> None:
 
 
 def test_simulated_prices_are_never_shown_without_saying_so(running: Service, page: Page) -> None:
-    """The remark is there before the first price, and whatever happens to /health later."""
-    page.add_init_script(
-        """new MutationObserver(() => {
-            const isSaid = document.getElementById("simulated")?.hidden === false;
-            if (document.querySelector(".number") && !isSaid) console.error("a price without the remark");
-        }).observe(document, { childList: true, subtree: true });"""
-    )
+    """It asks for prices once it knows whose they are, and knows that whatever becomes of /health."""
+    order: list[str] = []
+    page.on("request", lambda request: order.append(f"asked {urlsplit(request.url).path}"))
+    page.on("response", lambda response: order.append(f"answered {urlsplit(response.url).path}"))
     _open(page, running)
+    assert order.index("answered /health") < order.index("asked /api/v2/stream")
 
     expect(page.locator("#simulated")).to_contain_text("nobody offers them")
     page.route("**/health", lambda route: route.fulfill(status=200, body="<html>"))
