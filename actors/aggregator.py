@@ -18,6 +18,7 @@ from actors.clock import Clock, elapsed_s
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Scope
 from actors.published import Published
+from actors.remains import Remains
 from actors.slices import in_slices
 from actors.snapshot import Snapshot
 from actors.status import ServiceStatus
@@ -53,8 +54,7 @@ class AggregatorActor:
         self._recover()
         await in_slices(self._published.history.digest())
         while True:
-            first = await self._next()
-            await self._turn(first)
+            await self._turn(await self._next())
 
     async def _next(self) -> Batch | None:
         left = self._published.read().valid_until - self._clock.now().mono
@@ -76,9 +76,13 @@ class AggregatorActor:
             board = Board(base, self._published.rules)
             applied = [await self._apply_again(board, batch) for batch in self._intake.taken]
         measured(self._status, self._intake.taken, applied, self._clock.now())
+        remains = Remains.of(base, snapshot, self._intake.taken)
         self._intake.settle()
         self._note(base, snapshot, applied, elapsed_s() - began)
+        del first, base, board, snapshot, applied  # or they would hold what is let go below
+        batch = None
         await in_slices(self._published.history.digest())
+        await in_slices(remains.let_go())
 
     async def _apply(self, board: Board, batch: Batch) -> Applied:
         applied = await in_slices(board.apply(batch, self._clock.now()))

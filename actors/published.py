@@ -6,6 +6,8 @@ aggregator is late, restarting, or the whole process was suspended, the read wit
 
 from __future__ import annotations
 
+import msgspec
+
 from actors.board import Board, BoardRules, is_overdue
 from actors.clock import Clock
 from actors.history import History, HistoryLimits
@@ -35,8 +37,7 @@ class Published:
         if not self.is_valid(self._snapshot):
             board = Board(self._snapshot, self.rules)
             board.expire(self._clock.now())
-            self._snapshot = board.commit()
-            self.history.add(self._snapshot)
+            self._publish(board.commit())
         return self._snapshot
 
     def is_valid(self, snapshot: Snapshot) -> bool:
@@ -51,6 +52,10 @@ class Published:
         if self._snapshot is not base:
             return False
         if new is not base:
-            self._snapshot = new
-            self.history.add(new)
+            self._publish(new)
         return True
+
+    def _publish(self, new: Snapshot) -> None:
+        self.history.add(new)
+        # What it replaced is the history's business, and must not be kept for as long as it is shown.
+        self._snapshot = msgspec.structs.replace(new, differences={}) if new.differences else new

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from itertools import islice
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+import anyio
 import anyio.lowlevel
+from anyio.lowlevel import RunVar
 
 from actors.clock import elapsed_s
 
@@ -30,6 +32,9 @@ RUN = 1024
 """Texts that are sorted between two yields."""
 
 
+_turns: RunVar[anyio.Lock] = RunVar("turns")
+
+
 def finish(steps: Steps[T]) -> T:
     """Run `steps` to the end at once and give its result."""
     while True:
@@ -42,19 +47,43 @@ def finish(steps: Steps[T]) -> T:
 async def in_slices(steps: Steps[T]) -> T:
     """Run `steps`, giving way to the loop after every `BUDGET_S` of work; waits only between slices.
 
-    It gives way at the end as well if it was long, so that one after another is no longer hold.
+    Of all that go on after their first slice one does so in a turn of the loop: however many there
+    are, timers and sockets wait for no more than one. It gives way at the end as well if it was long,
+    so that one after another is no longer hold.
     """
-    began = elapsed_s()
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            if elapsed_s() - began > BUDGET_S / 3:
-                await anyio.lowlevel.checkpoint()
-            return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
-        if elapsed_s() - began > BUDGET_S:
-            await anyio.lowlevel.checkpoint()
-            began = elapsed_s()
+    began, turn, has_turn = elapsed_s(), _turn(), False
+    try:
+        while True:
+            try:
+                next(steps)
+            except StopIteration as done:
+                if elapsed_s() - began > BUDGET_S / 3:
+                    await anyio.lowlevel.checkpoint()
+                return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+            if elapsed_s() - began > BUDGET_S:
+                if has_turn:  # kept until here, so that nobody else goes on in the same turn of the loop
+                    await anyio.lowlevel.checkpoint()
+                    turn.release()
+                    has_turn = False
+                    await turn.acquire()
+                    has_turn = True
+                else:
+                    await turn.acquire()
+                    has_turn = True
+                    await anyio.lowlevel.checkpoint()
+                began = elapsed_s()
+    finally:
+        if has_turn:
+            turn.release()
+
+
+def _turn() -> anyio.Lock:
+    """Give what one computation of the running loop holds while it goes on."""
+    turn = _turns.get(None)
+    if turn is None:
+        turn = anyio.Lock(fast_acquire=True)
+        _turns.set(turn)
+    return turn
 
 
 def in_order(texts: Iterable[Text]) -> Steps[list[Text]]:
@@ -70,3 +99,10 @@ def in_order(texts: Iterable[Text]) -> Steps[list[Text]]:
             runs[at] = left + right if left[-1] <= right[0] else sorted(left + right)
             yield
     return runs[0] if runs else []
+
+
+def let_go(held: list[Any], at_a_time: int) -> Steps[None]:
+    """Empty a list, so many at a time: freeing what nobody else holds takes its time as well."""
+    while held:
+        del held[-at_a_time:]
+        yield

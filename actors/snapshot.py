@@ -116,7 +116,7 @@ class Differences(Struct, frozen=True, eq=False):
     departures: Mapping[SourceMatchId, Departure]
 
 
-class Snapshot(Struct, frozen=True, eq=False):
+class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     """The whole board at one version, bookmakers in the order of the configuration.
 
     `valid_until` (monotonic seconds) is the earliest deadline of a list: past it the snapshot must

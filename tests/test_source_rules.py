@@ -16,7 +16,7 @@ HARMLESS_CALLS = {
     *("NewType", "TypeVar", "Meta", "dataclass", "field", "every", "lru_cache"),  # declarations
     *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
     *("BoardSettings", "HistoryLimits", "HistorySettings", "Memo", "ServerSettings", "kinds"),
-    *("Run", "_times_x", "stored", "tuple"),
+    *("Run", "_times_x", "stored", "tuple", "RunVar"),
     *("Path", "Path(__file__).resolve", "ZoneInfo", "attrgetter", "frozenset", "range", "re.compile"),
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),
     *("structlog.processors.StackInfoRenderer", "structlog.processors.TimeStamper"),

@@ -7,7 +7,8 @@ kept with its headers while its view shows nothing newer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 
 import anyio
 from msgspec import Struct
@@ -40,7 +41,8 @@ class Answers:
         self._board = board
         self._names = names
         self._segments = Segments()
-        self._snapshot: Snapshot | None = None
+        self._newest: Callable[[], Snapshot | None] = lambda: None
+        self._gone: list[Run] = []
         self._pages: dict[View, _Page] = {}
 
     async def answer(self, view: View, if_none_match: str | None, accept_encoding: str | None) -> Prepared:
@@ -74,8 +76,10 @@ class Answers:
                 return page.version, made.parts
 
     def _page(self, view: View, snapshot: Snapshot) -> _Page:
-        if snapshot is not self._snapshot:
+        if snapshot is not self._newest():
             self._turn(snapshot)
+        if self._gone:
+            self._gone.pop()  # one at a time: with its chunks it takes up to two milliseconds to free
         page = self._pages.get(view)
         if page is None:
             page = self._pages[view] = _Page(view, snapshot)
@@ -83,8 +87,8 @@ class Answers:
 
     def _turn(self, snapshot: Snapshot) -> None:
         """Free what was made for an older snapshot and is not shown any more."""
-        self._snapshot = snapshot
-        self._segments.forget(snapshot.books)
+        self._newest = weakref.ref(snapshot)
+        self._gone += self._segments.forget(snapshot.books)
         for view, page in list(self._pages.items()):
             if not page.still_shows(snapshot):
                 del self._pages[view]

@@ -121,14 +121,18 @@ class Segments:
         self._runs[api, bookmaker] = tuple(result)
         return self._runs[api, bookmaker]
 
-    def forget(self, books: Mapping[BookmakerId, Book]) -> None:
-        """Keep no chunk alive that is not in `books`: the runs of what changed go."""
+    def forget(self, books: Mapping[BookmakerId, Book]) -> list[Run]:
+        """Keep no chunk alive that is not in `books`: give the runs of what changed, to be let go of."""
+        gone: list[Run] = []
         for (api, bookmaker), runs in self._runs.items():
             chunks = books[bookmaker].chunks
-            self._runs[api, bookmaker] = tuple(
+            kept = tuple(
                 run if run.chunks == chunks[place * RUN : (place + 1) * RUN] else _GONE
                 for place, run in enumerate(runs)
             )
+            gone += [run for run, still in zip(runs, kept, strict=True) if run is not still]
+            self._runs[api, bookmaker] = kept
+        return gone
 
 
 def stored(data: bytes, *, last: bool = False) -> bytes:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
+
 import anyio
 import anyio.lowlevel
 import pytest
@@ -44,6 +47,15 @@ def _busy(slices: int) -> Steps[int]:
         total += sum(range(WORK))
         yield
     return total
+
+
+def _noting(who: int, turns: list[int], seen: list[tuple[int, int]]) -> Steps[int]:
+    """Work for some milliseconds a step, and note in which turn of the loop."""
+    for _ in range(6):
+        seen.append((turns[0], who))
+        finish(_busy(2))
+        yield
+    return who
 
 
 def _failing() -> Steps[int]:
@@ -191,3 +203,49 @@ def test_sorting_in_slices_is_sorting(texts: list[str], copies: int, is_sorted: 
     many = sorted(many) if is_sorted else many
 
     assert sorted(many) == finish(in_order(many))
+
+
+async def test_of_many_long_computations_one_goes_on_in_a_turn_of_the_loop() -> None:
+    """However many there are, the others wait for one slice, not for one of each."""
+    turns, seen = [0], list[tuple[int, int]]()
+
+    async def count_turns() -> None:
+        while True:
+            turns[0] += 1
+            await asyncio.sleep(0)
+
+    async def work(who: int) -> None:
+        assert who == await in_slices(_noting(who, turns, seen))
+
+    async with anyio.create_task_group() as counting:
+        counting.start_soon(count_turns)
+        async with anyio.create_task_group() as working:
+            for who in range(4):
+                working.start_soon(work, who)
+        counting.cancel_scope.cancel()
+
+    later = Counter(turn for turn, _ in seen[4:])
+    assert 4 * 6 == len(seen)
+    assert max(later.values()) <= 2  # the counter may come first in one turn and last in the next
+
+
+async def test_who_fails_or_is_cancelled_leaves_the_turn_to_the_next() -> None:
+    """Others go on, whatever ends a computation half-way."""
+
+    def failing() -> Steps[int]:
+        yield from _busy(3)
+        raise ValueError("in the middle")
+
+    async with anyio.create_task_group() as tasks:
+        async with anyio.create_task_group() as leaving:
+            leaving.start_soon(in_slices, _busy(10_000))
+            leaving.start_soon(in_slices, _busy(10_000))
+            for _ in range(6):
+                await anyio.lowlevel.checkpoint()
+            leaving.cancel_scope.cancel()
+        with pytest.raises(ValueError, match="in the middle"):
+            await in_slices(failing())
+        for _ in range(2):
+            tasks.start_soon(in_slices, _busy(3))
+
+    assert sum(range(WORK)) == await in_slices(_busy(1))
