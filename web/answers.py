@@ -14,7 +14,7 @@ import anyio
 from msgspec import Struct
 
 from actors.messages import BookmakerId
-from actors.slices import Steps, in_slices
+from actors.slices import Steps, in_slices, let_go
 from actors.snapshot import Book, Readable, Snapshot
 from web.bodies import gzip_body, plain_body
 from web.negotiation import Coding, coding_for, has_already
@@ -78,8 +78,6 @@ class Answers:
     def _page(self, view: View, snapshot: Snapshot) -> _Page:
         if snapshot is not self._newest():
             self._turn(snapshot)
-        if self._gone:
-            self._gone.pop()  # one at a time: with its chunks it takes up to two milliseconds to free
         page = self._pages.get(view)
         if page is None:
             page = self._pages[view] = _Page(view, snapshot)
@@ -100,6 +98,7 @@ class Answers:
             return page.ready[coding]
 
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Steps[Prepared]:
+        yield from let_go(self._gone, 1)  # with its chunks each takes up to two milliseconds
         api, runs, count = page.view.api, list[Run](), 0
         for bookmaker, book in _books(page.view, snapshot).items():
             runs += yield from self._segments.runs(api, bookmaker, book, self._names[bookmaker])

@@ -17,7 +17,7 @@ from actors.board import Board, BoardRules
 from actors.clock import Instant
 from actors.messages import Batch, BookmakerId
 from actors.slices import finish
-from actors.snapshot import Snapshot
+from actors.snapshot import Chunk, Snapshot
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0
 from web import prepared
@@ -344,3 +344,17 @@ async def test_no_old_chunk_is_kept_alive() -> None:
     gc.collect()
 
     assert old() is None
+
+
+async def test_nothing_gathers_however_many_versions_are_read() -> None:
+    """After a hundred versions, each read once and each changing every bookmaker, two at most are held."""
+    desk, snapshot, chunks = _Desk(), EMPTY, list[weakref.ref[Chunk]]()
+    for number in range(100):
+        listed = [match(f"{at}", prices=(2 + number / 1000, 3.5, 3.5)) for at in range(3)]
+        lists = [batch(listed, bookmaker=name, list_id=f"list-{number}") for name in NAMES]
+        snapshot = _after(snapshot, *lists)
+        chunks += [weakref.ref(book.chunks[0]) for book in snapshot.books.values()]
+        await desk.ask(View(Api.V2), snapshot, None, "gzip")
+    gc.collect()
+
+    assert 2 <= sum(chunk() is not None for chunk in chunks) <= 4
