@@ -51,7 +51,7 @@ LISTED_AHEAD = timedelta(days=10)
 LISTED_AFTER = timedelta(hours=2.5)
 SATURDAY, SUNDAY, MIDWEEK = 5, 6, (1, 2, 3)
 
-Budget = pytest.mark.parametrize("a_month", [500, 20_000])
+Budget = pytest.mark.parametrize("a_month", [500, pytest.param(20_000, marks=pytest.mark.long)])
 
 
 @cache

@@ -125,6 +125,7 @@ async def test_a_recorded_image_over_a_real_server(tmp_path: Path, name: str) ->
             await live.shows(played.offers)
 
 
+@pytest.mark.long
 async def test_a_recorded_stream_over_a_real_server(tmp_path: Path) -> None:
     """After every message the board shows what the library has, whatever happens in between."""
     first, *messages = (json.loads(line) for line in recorded(STREAM))

@@ -157,6 +157,7 @@ def test_a_killed_recorder_and_its_replay(tmp_path: Path) -> None:
 
 @pytest.mark.recordings
 @pytest.mark.timeout(180)
+@pytest.mark.long
 def test_the_recorded_downloads_recorded_killed_and_replayed(tmp_path: Path) -> None:
     """The 20 real files with prices, cut at random bytes."""
     bodies = [path.read_bytes() for path in football_data("fixtures")[1:]]
@@ -188,6 +189,7 @@ def _api_lived(folder: Path, answers: Mapping[str, bytes]) -> tuple[Any, bytes]:
 
 
 @pytest.mark.recordings
+@pytest.mark.long
 def test_recorded_leagues_recorded_killed_and_replayed(tmp_path: Path) -> None:
     """The Odds API, cut at random bytes: what was shown of the leagues that are whole; and not its key."""
     random, answers = Random(4), api.recorded(the_odds_api())

@@ -98,6 +98,7 @@ def test_streams_are_told_before_the_end(
     assert all(b"event: changes" in one for one in received)
 
 
+@pytest.mark.long
 def test_who_does_not_read_delays_the_end_by_little(tmp_path: Path) -> None:
     """Clients that take nothing, with a list under way to them: still within the drain and 5 s."""
     with _running(tmp_path, 5_000, 100.0) as running, contextlib.ExitStack() as stack:

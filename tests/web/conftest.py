@@ -12,7 +12,9 @@ from web.other_server import serve_with_uvicorn
 from web.server import serve
 
 
-@pytest.fixture(params=["layer", "quart", pytest.param("uvicorn", marks=pytest.mark.long)])
+@pytest.fixture(
+    params=["layer", *(pytest.param(name, marks=pytest.mark.long) for name in ("quart", "uvicorn"))]
+)
 async def empty_site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
     """Give a front end whose bookmakers have not said anything yet: with the layer, without, on uvicorn."""
     served_by = serve_with_uvicorn if request.param == "uvicorn" else serve

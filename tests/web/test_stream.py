@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from actors.slices import finish
 from tests.support.builders import match
 from tests.support.live import Connection, Copy, Event, streaming
 from tests.support.site import NAMES, Site
@@ -178,11 +179,12 @@ async def test_nobody_serving_is_no_error(empty_site: Site) -> None:
 
 
 async def test_staleness_is_told_as_removals(site: Site) -> None:
-    """Whoever notices it, be it a read."""
+    """Whoever notices it, be it a read; the aggregator's next turn, a second later at most, tells it."""
     async with streaming(site.base) as connection:
         await connection.event()
         site.clock.pass_(31)
         site.published.read()
+        finish(site.published.history.digest())
         event = await connection.event()
 
     assert {"stale"} == {one["reason"] for one in event.data["removed"]}

@@ -174,6 +174,7 @@ async def _base_is_back(site: Site, connects: int) -> None:
     assert 0 == len(site.audience)
 
 
+@pytest.mark.long
 async def test_hanging_up_leaves_nothing_behind(site: Site) -> None:
     """At whatever moment: tasks and descriptors are back where they were (H9)."""
     await _base_is_back(site, 500)
