@@ -6,13 +6,12 @@ Pure. Nothing is freed that somebody else still holds.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 
 from msgspec import Struct
 
-from actors.messages import Batch, Match
+from actors.messages import Batch
 from actors.slices import SLICE, Steps, let_go
-from actors.snapshot import Chunk, Differences, Entry, Snapshot
+from actors.snapshot import Chunk, Differences, Snapshot
 from actors.whole import Whole
 
 CHUNKS = 4
@@ -20,30 +19,27 @@ CHUNKS = 4
 
 
 class Remains(Struct, frozen=True):
-    """The chunks, entries, matches and differences that were worked with."""
+    """What was worked with: batches, the differences that they made, the chunks of books before them."""
 
-    chunks: list[Chunk]
-    entries: list[Entry | None]
-    matches: list[Match]
+    batches: list[Batch]
     differences: list[Differences]
+    books: list[tuple[Chunk, ...]]
 
     @classmethod
     def of(cls, base: Snapshot, snapshot: Snapshot, batches: Iterable[Batch]) -> Remains:
         """Take hold of what goes with `base` and with the batches that made `snapshot` of it."""
-        changed = [
-            book.chunks for name, book in base.books.items() if book.chunks != snapshot.books[name].chunks
-        ]
-        before = [one.before for one in snapshot.differences.values()]
-        return cls(
-            list(chain.from_iterable(changed)),
-            [entry for one in before if not isinstance(one, Whole) for entry in one.values()],
-            [match for batch in batches for match in batch.matches],
-            list(snapshot.differences.values()),
-        )
+        before = ((book.chunks, snapshot.books[name].chunks) for name, book in base.books.items())
+        changed = [old for old, new in before if old is not new]
+        return cls(list(batches), list(snapshot.differences.values()), changed)
 
     def let_go(self) -> Steps[None]:
-        """Free them."""
-        yield from let_go(self.matches, SLICE)
-        yield from let_go(self.entries, SLICE)
-        yield from let_go(self.chunks, CHUNKS)
-        yield from let_go(self.differences, 1)
+        """Free them, whole ones first taken apart: a list of all costs little, its elements much."""
+        while self.batches:
+            yield from let_go(list(self.batches.pop().matches), SLICE)
+        while self.differences:
+            before = self.differences.pop().before
+            entries = [] if isinstance(before, Whole) else list(before.values())
+            del before
+            yield from let_go(entries, SLICE)
+        while self.books:
+            yield from let_go(list(self.books.pop()), CHUNKS)

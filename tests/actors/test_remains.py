@@ -43,7 +43,7 @@ def test_what_was_replaced_is_gone_after_many_small_steps() -> None:
 
     assert chunk() is None
     assert steps >= chunks / CHUNKS + 2 * COUNT / SLICE
-    assert Remains([], [], [], []) == remains
+    assert Remains([], [], []) == remains
 
 
 def test_what_stays_is_not_touched() -> None:
@@ -55,7 +55,7 @@ def test_what_stays_is_not_touched() -> None:
 
     remains = Remains.of(base, after, [SECOND])
     kept = set(map(id, base.books[ALDER].chunks))
-    held = {id(chunk) for chunk in remains.chunks}
+    held = {id(chunk) for chunks in remains.books for chunk in chunks}
     finish(remains.let_go())
 
     assert kept.isdisjoint(held)
