@@ -48,14 +48,9 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for noisy in (
-        "httpx2",
-        "httpcore2",
-        "asyncio",
-        "hypercorn",
-        "uvicorn",
-    ):  # every request, selector, socket
+    for noisy in ("httpx2", "httpcore2", "asyncio", "hypercorn"):  # every request, selector, socket
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it warns of whatever a client sends
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),

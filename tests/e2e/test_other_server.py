@@ -20,12 +20,13 @@ main(["serve", "--server", "uvicorn", "--bind", "127.0.0.1:0"])
 
 
 def test_it_serves_and_stops_as_on_hypercorn() -> None:
-    """The same answers, an exit in order with code 0, and no log line but ours."""
+    """The same answers, an exit in order with code 0, and no log line but ours, whatever a client sends."""
     arguments = ("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
     with program(*arguments) as one, httpx2.Client(base_url=one.base, trust_env=False) as client:
         eventually(lambda: client.get("/health/ready").status_code == 200, "odds are served")
         zipped = client.get("/api/v2/odds", headers={"Accept-Encoding": "gzip"})
         again = client.get("/api/v2/odds", headers={"If-None-Match": "*"})
+        client.get("/health", headers={"Connection": "Upgrade", "Upgrade": "websocket"})
 
         code = one.stop()
 
