@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from quart import Blueprint, Response, request
+from quart import Blueprint, Response
 
 from actors.messages import BookmakerId
 from web.answers import Answers, View
+from web.parameters import Query
 from web.prepared import Asked, Handler, Prepared, asked, response_of
-from web.problems import Problem
 from web.segments import Api
 
 PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
@@ -43,19 +43,8 @@ def _route(
     answers: Answers, api: Api, names: Mapping[BookmakerId, str]
 ) -> Callable[[], Awaitable[Response]]:
     async def odds() -> Response:
-        view, given = View(api, _bookmaker(names)), asked()
+        given = asked()
+        view = View(api, Query(given.query).bookmaker(names))
         return response_of(await answers.answer(view, given.if_none_match, given.accept_encoding))
 
     return odds
-
-
-def _bookmaker(names: Mapping[BookmakerId, str]) -> BookmakerId | None:
-    """Read the filter: absent, or exactly one of the configured ids. Raises: Problem 400."""
-    given = request.args.getlist("bookmaker")
-    if not given:
-        return None
-    if len(given) == 1 and given[0] in names:
-        return BookmakerId(given[0])
-    found = f"was {given[0][:64]!r}" if len(given) == 1 else f"was given {len(given)} times"
-    detail = f"parameter 'bookmaker' {found}, must be one of: {', '.join(names)}"
-    raise Problem(400, "invalid_bookmaker", detail)

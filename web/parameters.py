@@ -1,4 +1,4 @@
-"""Reading the query of a request for changes: what is allowed, and the problem that says so.
+"""Reading the query of a request: what is allowed, and the problem that says so.
 
 Pure functions of the raw query string, for a Quart route and for what stands in front of Quart alike.
 Unknown parameters are ignored.
