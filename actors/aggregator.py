@@ -19,7 +19,7 @@ from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Scope
 from actors.published import Published
 from actors.remains import Remains
-from actors.slices import in_slices
+from actors.slices import finish, in_slices
 from actors.snapshot import Snapshot
 from actors.status import ServiceStatus
 
@@ -57,14 +57,14 @@ class AggregatorActor:
             await self._turn(await self._next())
 
     async def _next(self) -> Batch | None:
-        left = self._published.read().valid_until - self._clock.now().mono
+        left = (await self._published.read()).valid_until - self._clock.now().mono
         with anyio.move_on_after(min(TICK_S, max(left, 0.0))):
             return await self._intake.get()
         return None
 
     async def _turn(self, first: Batch | None) -> None:
         began = elapsed_s()
-        base = self._published.read()
+        base = await self._published.read()
         waiting = self._intake.depth
         board = Board(base, self._published.rules)
         applied = [] if first is None else [await self._apply(board, first)]
@@ -72,7 +72,7 @@ class AggregatorActor:
             applied.append(await self._apply(board, batch))
             waiting -= 1
         while not self._published.replace(base, snapshot := self._committed(board)):
-            base = self._published.read()
+            base = await self._published.read()
             board = Board(base, self._published.rules)
             applied = [await self._apply_again(board, batch) for batch in self._intake.taken]
         measured(self._status, self._intake.taken, applied, self._clock.now())
@@ -103,13 +103,16 @@ class AggregatorActor:
         return snapshot
 
     def _recover(self) -> None:
-        """Begin where the last instance crashed: without the batch that it had in hand."""
+        """Begin where the last instance crashed: without the batch that it had in hand.
+
+        At once, so that nothing can end it half-way.
+        """
         batch = self._intake.recover()
         if batch is None:
             return
-        base = self._published.read()
+        base = finish(self._published.current())
         board = Board(base, self._published.rules)
-        board.withdraw(batch.bookmaker, batch.scope)
+        finish(board.withdraw(batch.bookmaker, batch.scope))
         self._published.replace(base, board.commit())
         self._status.board.dropped += 1
         self._log.error("batch.dropped", bookmaker=batch.bookmaker, scope=batch.scope)

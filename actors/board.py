@@ -19,7 +19,7 @@ from actors.departures import departures_of
 from actors.doubts import is_doubtful
 from actors.listing import Left, Verdict, complete_changes, delta_changes, seen_of
 from actors.messages import Batch, BookmakerId, Scope, SourceMatchId
-from actors.slices import Steps, finish
+from actors.slices import Steps
 from actors.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
 from actors.whole import all_gone, over
 
@@ -57,7 +57,7 @@ class Board:
         book = self._books[batch.bookmaker]
         state = book.lists.get(batch.scope)
         if batch.withdrawn:
-            self.withdraw(batch.bookmaker, batch.scope)
+            yield from self.withdraw(batch.bookmaker, batch.scope)
             return Applied(Verdict.WITHDRAWN)
         if (refusal := _refusal(batch, state, now)) is not None:
             return Applied(refusal)
@@ -80,20 +80,22 @@ class Board:
         self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
         return Applied(Verdict.ACCEPTED, len(found.after) - found.removed, found.removed, found.finished)
 
-    def expire(self, now: Instant) -> None:
+    def expire(self, now: Instant) -> Steps[None]:
         """Withdraw every list that is stale at `now` and every match that is past its time."""
         for bookmaker, book in self._books.items():
             if book.deadline <= now.mono:
                 stale = {scope for scope, state in book.lists.items() if state.deadline <= now.mono}
-                self._withdraw(bookmaker, stale, Departure.STALE)
+                yield from self._withdraw(bookmaker, stale, Departure.STALE)
         last_start = now.wall - self._rules.expire_after_kickoff_s
         for bookmaker, book in self._books.items():
             if book.first_start <= last_start:
-                self._drop(bookmaker, begun_by(book.chunks, last_start), Departure.FINISHED)
+                gone = yield from begun_by(book.chunks, last_start)
+                yield from self._drop(bookmaker, gone, Departure.FINISHED)
 
-    def withdraw(self, bookmaker: BookmakerId, scope: Scope) -> None:
+    def withdraw(self, bookmaker: BookmakerId, scope: Scope) -> Steps[None]:
         """Take one list off the board until a complete one comes; none there is no error."""
-        self._withdraw(bookmaker, {scope} & set(self._books[bookmaker].lists), Departure.WITHDRAWN)
+        known = {scope} & set(self._books[bookmaker].lists)
+        yield from self._withdraw(bookmaker, known, Departure.WITHDRAWN)
 
     def commit(self) -> Snapshot:
         """Give the next snapshot: version + 1 if it shows anything else, the base if nothing changed."""
@@ -117,34 +119,35 @@ class Board:
     def _put(self, bookmaker: BookmakerId, book: Book, state: ListState, scope: Scope) -> None:
         self._books[bookmaker] = _with_lists(book, {**book.lists, scope: state})
 
-    def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], departure: Departure) -> None:
+    def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], departure: Departure) -> Steps[None]:
         if not scopes:
             return
         book = self._books[bookmaker]
         if scopes >= {scope for scope, state in book.lists.items() if not state.withdrawn}:
-            self._empty(bookmaker, departure)
+            yield from self._empty(bookmaker, departure)
         else:
-            self._drop(bookmaker, of_scopes(book.chunks, scopes), departure)
+            gone = yield from of_scopes(book.chunks, scopes)
+            yield from self._drop(bookmaker, gone, departure)
         book = self._books[bookmaker]
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
         }
         self._books[bookmaker] = _with_lists(book, {**book.lists, **withdrawn})
 
-    def _empty(self, bookmaker: BookmakerId, departure: Departure) -> None:
-        """Take all entries off without going through them, for a read may be waiting."""
+    def _empty(self, bookmaker: BookmakerId, departure: Departure) -> Steps[None]:
+        """Take all entries off without going through them, for a read is waiting."""
         book = self._books[bookmaker]
         if book.chunks:
             self._books[bookmaker] = _with_chunks(book, ())
-            finish(self._note(bookmaker, all_gone(book.chunks, departure)))
+            yield from self._note(bookmaker, all_gone(book.chunks, departure))
 
     def _drop(
         self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], departure: Departure
-    ) -> None:
+    ) -> Steps[None]:
         if gone:
             book, after = self._books[bookmaker], dict.fromkeys(gone)
-            self._books[bookmaker] = _with_chunks(book, finish(changed(book.chunks, after)))
-            finish(self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, departure))))
+            self._books[bookmaker] = _with_chunks(book, (yield from changed(book.chunks, after)))
+            yield from self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, departure)))
 
     def _note(self, bookmaker: BookmakerId, new: Differences) -> Steps[None]:
         """Keep what readers saw before this board and what they will see; at most one pair a match."""

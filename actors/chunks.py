@@ -52,25 +52,25 @@ def entries_of(chunks: tuple[Chunk, ...]) -> Iterator[Entry]:
         yield from chunk.entries
 
 
-def of_scopes(chunks: tuple[Chunk, ...], scopes: Collection[Scope]) -> dict[SourceMatchId, Entry]:
-    """Give the entries of these scopes, in order, at once."""
-    return {
-        entry.match.source_match_id: entry
-        for chunk in chunks
-        for entry in chunk.entries
-        if entry.scope in scopes
-    }
+def of_scopes(chunks: tuple[Chunk, ...], scopes: Collection[Scope]) -> Steps[dict[SourceMatchId, Entry]]:
+    """Give the entries of these scopes, in order, in slices."""
+    found: dict[SourceMatchId, Entry] = {}
+    for chunk in chunks:
+        found.update((one.match.source_match_id, one) for one in chunk.entries if one.scope in scopes)
+        yield
+    return found
 
 
-def begun_by(chunks: tuple[Chunk, ...], last_start: float) -> dict[SourceMatchId, Entry]:
-    """Give the entries of matches that are known to have kicked off by then, in order, at once."""
-    return {
-        entry.match.source_match_id: entry
-        for chunk in chunks
-        if chunk.first_start <= last_start
-        for entry in chunk.entries
-        if entry.match.start_time is not None and entry.match.start_time <= last_start
-    }
+def begun_by(chunks: tuple[Chunk, ...], last_start: float) -> Steps[dict[SourceMatchId, Entry]]:
+    """Give the entries of matches that are known to have kicked off by then, in order, in slices."""
+    found: dict[SourceMatchId, Entry] = {}
+    for chunk in chunks:
+        if chunk.first_start <= last_start:
+            for entry in chunk.entries:
+                if entry.match.start_time is not None and entry.match.start_time <= last_start:
+                    found[entry.match.source_match_id] = entry
+            yield
+    return found
 
 
 def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Steps[tuple[Chunk, ...]]:

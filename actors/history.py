@@ -7,7 +7,7 @@ push a quiet one out; the oldest go when there are too many. Long commits are wo
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 
@@ -15,11 +15,14 @@ from msgspec import Struct
 
 from actors.listing import is_other, named
 from actors.messages import BookmakerId, SourceMatchId
-from actors.slices import SLICE, Steps, finish
+from actors.slices import SLICE, Steps, in_order
 from actors.snapshot import Departure, Differences, Entry, Snapshot
 
 CHANGE_BYTES = 1_300
 """What a change holds in memory besides its names: measured, with its JSON and its place in the order."""
+
+BLOCK = 256
+"""Changes kept together: taking hold of all of them costs a microsecond."""
 
 
 class HistoryLimits(Struct, frozen=True):
@@ -52,16 +55,30 @@ class Change(Struct, eq=False, gc=False):
         return CHANGE_BYTES + 2 * (len(match.home) + len(match.away) + len(match.league or ""))
 
 
+class Recent(Struct, frozen=True):
+    """What leads to `version`: the last changes of matches, in the order of the list.
+
+    `is_merged` tells whether more than one commit made them.
+    """
+
+    version: int
+    is_merged: bool
+    changes: list[Change]
+
+
 class History:
     """The changes after `first`. Views are named by their bookmaker, None being that of all."""
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         self._limits = limits
-        self._place = {bookmaker: place for place, bookmaker in enumerate(first.books)}
         self._floor = dict.fromkeys(first.books, first.version)
         self._latest: dict[BookmakerId | None, int] = dict.fromkeys([None, *first.books], first.version)
         self._previous = dict(self._latest)
-        self._kept: OrderedDict[str, Change] = OrderedDict()
+        self._blocks: dict[
+            int, dict[str, Change]
+        ] = {}  # by number; the newest change is the last of the last
+        self._block_of: dict[str, int] = {}
+        self._newest_block = 0
         self._bytes = 0
         self._pending: deque[Iterator[Change]] = deque()
         self._touched: set[BookmakerId] = set()
@@ -98,37 +115,63 @@ class History:
         return self._latest[view]
 
     def oldest(self, view: BookmakerId | None) -> int:
-        """Give the oldest version since which all changes of the view are known."""
-        finish(self.digest())
+        """Give the oldest version since which all changes of the view are known that are digested."""
         return max(self._floor.values()) if view is None else self._floor[view]
 
-    def is_merged(self, view: BookmakerId | None, since: int) -> bool:
-        """Tell whether more than one commit changed the view after that version."""
-        return since < self._previous[view]
+    def since(self, view: BookmakerId | None, version: int) -> Steps[Recent | None]:
+        """Give the changes of the view after `version`, one a match; None if not all of them are known.
 
-    def since(self, view: BookmakerId | None, version: int) -> list[Change]:
-        """Give the last change after `version` of each match of the view, in the order of the list.
-
-        Complete if `version` is not below the view's oldest.
+        They are those at one moment, whatever is added while they are put in order.
         """
-        finish(self.digest())
-        found = []
-        for change in reversed(self._kept.values()):
-            if change.version <= version:
+        yield from self.digest()
+        if version < self.oldest(view):
+            return None
+        newest, is_merged = max(self._latest[view], version), version < self._previous[view]
+        found: dict[BookmakerId, dict[SourceMatchId, Change]] = {bookmaker: {} for bookmaker in self._floor}
+        for block in self._after(version):
+            for change in block:
+                if change.version > version and (view is None or change.bookmaker == view):
+                    found[change.bookmaker][change.source_match_id] = change
+            yield
+        changes: list[Change] = []
+        for mine in found.values():
+            for count, match_id in enumerate((yield from in_order(mine))):
+                if count % SLICE == 0:
+                    yield
+                changes.append(mine[match_id])
+        return Recent(newest, is_merged, changes)
+
+    def _after(self, version: int) -> list[list[Change]]:
+        """Take hold of the blocks that have changes after `version`, at once."""
+        taken: list[list[Change]] = []
+        for block in reversed(self._blocks.values()):
+            taken.append(list(block.values()))
+            if taken[-1][0].version <= version:
                 break
-            if view is None or change.bookmaker == view:
-                found.append(change)
-        return sorted(found, key=lambda one: (self._place[one.bookmaker], one.source_match_id))
+        return taken
 
     def _keep(self, change: Change) -> None:
-        if (old := self._kept.pop(change.id, None)) is not None:
-            self._bytes -= old.size_bytes
-        self._kept[change.id] = change
+        if change.id in self._block_of:
+            self._drop(change.id)
+        block = self._blocks.get(self._newest_block)
+        if block is None or len(block) >= BLOCK:
+            self._newest_block += 1
+            block = self._blocks[self._newest_block] = {}
+        block[change.id] = change
+        self._block_of[change.id] = self._newest_block
         self._bytes += change.size_bytes
-        while len(self._kept) > self._limits.max_changes or self._bytes > self._limits.max_bytes:
-            _, oldest = self._kept.popitem(last=False)
-            self._bytes -= oldest.size_bytes
+        while len(self._block_of) > self._limits.max_changes or self._bytes > self._limits.max_bytes:
+            oldest = self._drop(next(iter(next(iter(self._blocks.values())))))
             self._floor[oldest.bookmaker] = oldest.version
+
+    def _drop(self, change_id: str) -> Change:
+        number = self._block_of.pop(change_id)
+        block = self._blocks[number]
+        change = block.pop(change_id)
+        if not block:
+            del self._blocks[number]
+        self._bytes -= change.size_bytes
+        return change
 
     def _tell(self) -> None:
         touched, self._touched = self._touched, set()

@@ -28,7 +28,7 @@ class Offering:
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
         """Tell whether the bookmaker has that very list on the board."""
-        return self._desk.published.read().holds(bookmaker, scope, list_id)
+        return self._desk.published.holds(bookmaker, scope, list_id)
 
     def held_by_all(self, scope: Scope, list_id: ListId) -> bool:
         """Tell whether every bookmaker has it."""

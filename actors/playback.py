@@ -85,7 +85,7 @@ class Playback:
         """Give the time of the recordings: that of the last moment, of the first payload before it."""
         return self._now
 
-    def read(self) -> Snapshot:
+    async def read(self) -> Snapshot:
         """Give the board as of that moment."""
         return self.snapshot
 
@@ -109,7 +109,7 @@ class Playback:
         yield from self.history.digest()
         self._now = moment.at
         board = Board(self.snapshot, self._rules)
-        board.expire(self._now)
+        yield from board.expire(self._now)
         self._publish(board)
         if moment.event is None:
             return Played()

@@ -6,11 +6,14 @@ aggregator is late, restarting, or the whole process was suspended, the read wit
 
 from __future__ import annotations
 
+import anyio
 import msgspec
 
 from actors.board import Board, BoardRules, is_overdue
 from actors.clock import Clock
 from actors.history import History, HistoryLimits
+from actors.messages import BookmakerId, ListId, Scope
+from actors.slices import Steps, in_slices
 from actors.snapshot import Snapshot
 
 
@@ -28,17 +31,32 @@ class Published:
         self.history = History(snapshot, limits)
         self._snapshot = snapshot
         self._clock = clock
+        self._withdrawing = anyio.Lock(fast_acquire=True)
 
-    def read(self) -> Snapshot:
-        """Give the newest snapshot, with all that is overdue by now withdrawn; does not wait.
+    async def read(self) -> Snapshot:
+        """Give the newest snapshot, with all that is overdue by now withdrawn; waits only for that.
 
-        What is long about that is left to the aggregator, whose next turn lets `history` digest it.
+        What it changed is left to the aggregator, whose next turn lets `history` digest it.
         """
-        if not self.is_valid(self._snapshot):
-            board = Board(self._snapshot, self.rules)
-            board.expire(self._clock.now())
-            self._publish(board.commit())
+        while not self.is_valid(self._snapshot):
+            async with self._withdrawing:
+                await in_slices(self.current())
         return self._snapshot
+
+    def current(self) -> Steps[Snapshot]:
+        """Give the same in slices, for who cannot wait."""
+        while not self.is_valid(base := self._snapshot):
+            board = Board(base, self.rules)
+            yield from board.expire(self._clock.now())
+            self.replace(base, board.commit())
+        return self._snapshot
+
+    def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
+        """Tell whether that very list is on the board, believed, neither withdrawn nor stale by now."""
+        books, now = self._snapshot.books, self._clock.now()
+        return self._snapshot.holds(bookmaker, scope, list_id) and (
+            now.mono < books[bookmaker].lists[scope].deadline
+        )
 
     def is_valid(self, snapshot: Snapshot) -> bool:
         """Tell whether nothing in `snapshot` is overdue by now."""

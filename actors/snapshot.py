@@ -144,8 +144,8 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 class Readable(Protocol):
     """Where the newest snapshot is read."""
 
-    def read(self) -> Snapshot:
-        """Give it, with nothing in it that is past its time; does not wait."""
+    async def read(self) -> Snapshot:
+        """Give it, with nothing in it that is past its time; waits only while that is withdrawn."""
         ...
 
     def is_valid(self, snapshot: Snapshot) -> bool:

@@ -87,8 +87,8 @@ class StreamOutlet:
         """Tell whether the list is overdue on the board."""
         if now.mono - self._asked_mono < self._patience_s:
             return False
-        snapshot, list_id = self._desk.published.read(), self._feed.list_id
-        is_held = all(snapshot.holds(one, SCOPE, list_id) for one in self._desk.inboxes)
+        published, list_id = self._desk.published, self._feed.list_id
+        is_held = all(published.holds(one, SCOPE, list_id) for one in self._desk.inboxes)
         if self._feed.is_given and is_held:
             self._patience_s = PATIENCE_S
             return False

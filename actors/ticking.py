@@ -77,7 +77,7 @@ class TickingSourceActor:
         """Tell whether its list is not on the board, and no image can be under way to it any more."""
         list_id, patience_s = self._lists.get(bookmaker), self._patience_s.get(bookmaker, 0.0)
         if list_id is not None:
-            if self._desk.published.read().holds(bookmaker, machine.scope, list_id):
+            if self._desk.published.holds(bookmaker, machine.scope, list_id):
                 self._patience_s[bookmaker] = 0.0
                 return False
             if now.mono - self._imaged_mono[bookmaker] < patience_s:

@@ -52,7 +52,7 @@ class Answers:
         and 406 if the client takes none of the codings.
         """
         while True:
-            snapshot = self._board.read()
+            snapshot = await self._board.read()
             page = self._page(view, snapshot)
             if not page.is_serving:
                 raise _unavailable(view)
@@ -69,7 +69,7 @@ class Answers:
     async def listed(self, view: View) -> tuple[int, tuple[bytes, ...]]:
         """Give the version of `view` and its list as JSON in parts, whether or not anybody is serving."""
         while True:
-            snapshot = self._board.read()
+            snapshot = await self._board.read()
             page = self._page(view, snapshot)
             made = await self._made(page, Coding.IDENTITY, snapshot)
             if self._board.is_valid(snapshot):

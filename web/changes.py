@@ -22,16 +22,18 @@ def blueprint(live: Live) -> Blueprint:
     async def changes() -> Response:
         query = Query(request.query_string)
         view, since, wait_s = query.bookmaker(live.names), query.since(), query.wait_s()
-        newest = live.read().version
+        newest = (await live.read()).version
         if wait_s and history.latest(view) <= since <= newest:
             with audience.admitted(), anyio.move_on_after(wait_s):
                 while history.latest(view) <= since and not audience.is_leaving:
                     await audience.wait(view)
-                    newest = live.read().version
-        body = await live.frames.delta(view, since) if since <= newest else None
-        if body is None:
+                    newest = (await live.read()).version
+        delta = await live.frames.delta(view, since) if since <= newest else None
+        if delta is None:
             raise _not_available(since, history.oldest(view), newest)
-        return Response(body, 200, {"Cache-Control": "no-store"}, content_type="application/json")
+        return Response(
+            b"".join(delta), 200, {"Cache-Control": "no-store"}, content_type="application/json"
+        )
 
     return routes
 

@@ -1,12 +1,14 @@
 """What changed, as JSON and as events of a stream: encoded once, shared by all who are told.
 
 Pure but for its memory: the JSON of each change, which stays with it, and the events of the newest
-version of each view. Server-Sent Events as the HTML standard has them (9.2, Server-sent events).
+version of each view. What is long comes in pieces, so that nothing has to put all of it together at once.
+Server-Sent Events as the HTML standard has them (9.2, Server-sent events).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import anyio
 import msgspec
@@ -15,6 +17,7 @@ from actors.history import Change, History
 from actors.messages import BookmakerId
 from actors.slices import SLICE, Steps, in_slices
 from web.answers import Answers, View
+from web.bodies import WHOLE_BYTES
 from web.schemas import Removed, match_v2
 from web.segments import Api
 
@@ -22,6 +25,9 @@ MAX_KNOWN_BYTES = 4 * 1024 * 1024
 """Events kept of a view's newest version, one for each version that clients come from: not all can be."""
 
 _encode = msgspec.json.Encoder().encode
+
+Pieces = Sequence[bytes]
+"""Bytes that follow one another."""
 
 
 class Frames:
@@ -41,13 +47,12 @@ class Frames:
         self._known: dict[BookmakerId | None, _Known] = {}
         self._making = anyio.Lock(fast_acquire=True)
 
-    async def delta(self, view: BookmakerId | None, since: int) -> bytes | None:
+    async def delta(self, view: BookmakerId | None, since: int) -> Pieces | None:
         """Give what changed in a view after `since`, None if that is too old; waits while it is made."""
-        if since < self._history.oldest(view):
-            return None
-        return await in_slices(self._delta(view, since, is_marked=False))
+        made = await in_slices(self._delta(view, since, is_marked=False))
+        return None if made is None else made[1]
 
-    async def changes(self, view: BookmakerId | None, since: int) -> tuple[int, bytes] | None:
+    async def changes(self, view: BookmakerId | None, since: int) -> tuple[int, Pieces] | None:
         """Give the view's newest version, and the event that leads to it from `since`.
 
         None if `since` is too old. Waits while it is made: by one client for all that come from there.
@@ -56,18 +61,21 @@ class Frames:
         if since not in known.changes:
             async with self._making:
                 known = self._newest(view)
-                if since < self._history.oldest(view):
-                    return None
                 if since not in known.changes:
-                    data = await in_slices(self._delta(view, since, is_marked=True))
-                    known.keep(since, _event("changes", data, known.version))
+                    made = await in_slices(self._delta(view, since, is_marked=True))
+                    if made is None:
+                        return None
+                    version, data = made
+                    event = _event("changes", data, version)
+                    if version == self._newest(view).version:
+                        self._newest(view).keep(since, event)
+                    return version, event
         return known.version, known.changes[since]
 
-    async def snapshot(self, view: BookmakerId | None) -> tuple[int, list[bytes]]:
-        """Give the view's newest version, and the event with its whole list in pieces."""
+    async def snapshot(self, view: BookmakerId | None) -> tuple[int, Pieces]:
+        """Give the view's newest version, and the event with its whole list."""
         version, parts = await self._answers.listed(View(Api.V2, view))
-        pieces = [_head("snapshot", version), *parts, _END]
-        return version, [b"".join(pieces)] if len(parts) == 1 else pieces
+        return version, _event("snapshot", parts, version)
 
     def _newest(self, view: BookmakerId | None) -> _Known:
         version = self._history.latest(view)
@@ -76,19 +84,26 @@ class Frames:
             known = self._known[view] = _Known(version, self._max_known_bytes)
         return known
 
-    def _delta(self, view: BookmakerId | None, since: int, *, is_marked: bool) -> Steps[bytes]:
+    def _delta(
+        self, view: BookmakerId | None, since: int, *, is_marked: bool
+    ) -> Steps[tuple[int, Pieces] | None]:
         """Encode what is newest now, though newer things may happen before it is done."""
-        history = self._history
-        version = max(history.latest(view), since)
-        mark = b'"conflated":true,' if is_marked and history.is_merged(view, since) else b""
-        matches: list[bytes] = []
-        removed: list[bytes] = []
-        for count, change in enumerate(history.since(view, since)):
-            if count % SLICE == SLICE - 1:
-                yield
-            (removed if change.entry is None else matches).append(self._encoded(change))
-        parts = (version, since, mark, b",".join(matches), b",".join(removed))
-        return b'{"version":%d,"since":%d,%b"matches":[%b],"removed":[%b]}' % parts
+        recent = yield from self._history.since(view, since)
+        if recent is None:
+            return None
+        matches = yield from self._listed(one for one in recent.changes if one.entry is not None)
+        removed = yield from self._listed(one for one in recent.changes if one.entry is None)
+        mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
+        head = b'{"version":%d,"since":%d,%b"matches":[' % (recent.version, since, mark)
+        return recent.version, [head, *matches, b'],"removed":[', *removed, b"]}"]
+
+    def _listed(self, changes: Iterable[Change]) -> Steps[Pieces]:
+        """Give the JSON of these changes, commas between them."""
+        rest, pieces = iter(changes), list[bytes]()
+        while some := [self._encoded(change) for change in islice(rest, SLICE)]:
+            pieces.append(b"," * bool(pieces) + b",".join(some))
+            yield
+        return pieces
 
     def _encoded(self, change: Change) -> bytes:
         if change.json is None:
@@ -103,43 +118,39 @@ class Frames:
 class _Known:
     def __init__(self, version: int, max_bytes: int) -> None:
         self.version = version
-        self.changes: dict[int, bytes] = {}
+        self.changes: dict[int, Pieces] = {}
         self._bytes, self._max_bytes = 0, max_bytes
 
-    def keep(self, since: int, frame: bytes) -> None:
-        if self._bytes + len(frame) > self._max_bytes:
+    def keep(self, since: int, event: Pieces) -> None:
+        size = sum(map(len, event))
+        if self._bytes + size > self._max_bytes:
             self.changes.clear()
             self._bytes = 0
-        self.changes[since] = frame
-        self._bytes += len(frame)
+        self.changes[since] = event
+        self._bytes += size
 
 
-def reset(reason: str, version: int) -> bytes:
+def reset(reason: str, version: int) -> Pieces:
     """Give the event before a snapshot that replaces what the client has.
 
     It has no id: whoever is cut off behind it has not got the snapshot.
     """
-    return _event("reset", _encode({"reason": reason, "version": version}))
+    return _event("reset", [_encode({"reason": reason, "version": version})])
 
 
-def heartbeat(version: int) -> bytes:
+def heartbeat(version: int) -> Pieces:
     """Give the event that says that `version` is still what is known."""
-    return _event("heartbeat", b'{"version":%d}' % version)
+    return _event("heartbeat", [b'{"version":%d}' % version])
 
 
-def bye(version: int, retry_ms: int) -> bytes:
+def bye(version: int, retry_ms: int) -> Pieces:
     """Give the last event before the service ends, with the milliseconds after which to come back."""
-    data = b'{"version":%d,"retry":%d}' % (version, retry_ms)
-    return b"retry: %d\n%b" % (retry_ms, _event("bye", data))
+    (event,) = _event("bye", [b'{"version":%d,"retry":%d}' % (version, retry_ms)])
+    return [b"retry: %d\n%b" % (retry_ms, event)]
 
 
-def _event(name: str, data: bytes, version: int | None = None) -> bytes:
-    return _head(name, version) + data + _END
-
-
-def _head(name: str, version: int | None) -> bytes:
+def _event(name: str, data: Pieces, version: int | None = None) -> Pieces:
+    """Give an event: in one piece unless it is long."""
     head = b"" if version is None else b"id: %d\n" % version
-    return b"%bevent: %b\ndata: " % (head, name.encode())
-
-
-_END = b"\n\n"
+    pieces = [b"%bevent: %b\ndata: " % (head, name.encode()), *data, b"\n\n"]
+    return pieces if sum(map(len, data)) > WHOLE_BYTES else [b"".join(pieces)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from actors.history import History
@@ -19,7 +19,7 @@ class Live:
     `names` are the display names in the order of the configuration.
     """
 
-    read: Callable[[], Snapshot]
+    read: Callable[[], Awaitable[Snapshot]]
     names: Mapping[BookmakerId, str]
     audience: Audience
     frames: Frames

@@ -24,7 +24,7 @@ MAX_TURN_AGE_S = 10.0
 MONITOR = "/monitor"
 
 
-Probe = Callable[[], Prepared]
+Probe = Callable[[], Awaitable[Prepared]]
 
 
 def probes(
@@ -47,7 +47,7 @@ def handlers(answers: Mapping[str, Probe]) -> dict[str, Handler]:
     def handler(answer: Probe) -> Handler:
         async def handle(asked: Asked) -> Prepared:
             del asked
-            return answer()
+            return await answer()
 
         return handle
 
@@ -60,7 +60,7 @@ def blueprint(answers: Mapping[str, Probe]) -> Blueprint:
 
     def route(answer: Probe) -> Callable[[], Awaitable[Response]]:
         async def view() -> Response:
-            return response_of(answer())
+            return response_of(await answer())
 
         return view
 
@@ -76,7 +76,7 @@ def _monitor_view(answer: Probe) -> Callable[[], Awaitable[Response]]:
     async def view() -> Response:
         if prefers_html(header("Accept")):
             return monitor.answer()
-        response = response_of(answer())
+        response = response_of(await answer())
         response.headers["Vary"] = "Accept"
         return response
 
@@ -92,27 +92,27 @@ class _Probes:
         self._counters = counters
         self._clock = clock
 
-    def live(self) -> Prepared:
+    async def live(self) -> Prepared:
         last, now = self._status.board.last_turn_mono, self._clock.now().mono
         age = None if last is None else round(now - last, 3)
         is_alive = age is None or age < MAX_TURN_AGE_S
         status = "pass" if is_alive else "fail"
         return prepared_json({"status": status, "last_turn_age_s": age}, ok=is_alive)
 
-    def ready(self) -> Prepared:
-        reason = _unready(self._read(), self._status)
+    async def ready(self) -> Prepared:
+        reason = _unready(await self._read(), self._status)
         return prepared_json({"status": "fail" if reason else "pass", "reason": reason}, ok=reason is None)
 
-    def health(self) -> Prepared:
-        snapshot = self._read()
+    async def health(self) -> Prepared:
+        snapshot = await self._read()
         states = self._status.observe(snapshot, self._clock.now())
         bookmakers = self._status.bookmakers.items()
         checks = {bookmaker: _check(one, snapshot.books[bookmaker]) for bookmaker, one in bookmakers}
         overall = _overall(set(states.values()), snapshot)
         return prepared_json({"status": overall, "checks": checks}, ok=overall != "fail")
 
-    def monitor(self) -> Prepared:
-        status, snapshot, now = self._status, self._read(), self._clock.now()
+    async def monitor(self) -> Prepared:
+        status, snapshot, now = self._status, await self._read(), self._clock.now()
         status.observe(snapshot, now)
         books = snapshot.books
         return prepared_json(
@@ -128,8 +128,8 @@ class _Probes:
             }
         )
 
-    def stats(self) -> Prepared:
-        data = _data(self._read(), self._status, self._clock)
+    async def stats(self) -> Prepared:
+        data = _data(await self._read(), self._status, self._clock)
         return prepared_json({"data": data, "http": self._counters.view()})
 
 

@@ -128,8 +128,7 @@ class _Follower:
         due = await self._first()
         try:
             while not self._audience.is_leaving:
-                for piece in due:
-                    await self._write(piece)
+                await self._write(due)
                 if not (due := await self._next()):
                     await self._audience.wait(self._view, self._rest)
         finally:
@@ -137,8 +136,8 @@ class _Follower:
                 self._rest.cancel()
         await self._write(events.bye(self._version, self._audience.retry_ms()))
 
-    async def _first(self) -> list[bytes]:
-        newest = self._live.read().version
+    async def _first(self) -> events.Pieces:
+        newest = (await self._live.read()).version
         since = None if self.since is None else version_of(self.since)
         if self.since is None:
             return await self._snapshot()
@@ -147,10 +146,10 @@ class _Follower:
         if since > newest:
             return await self._reset("future")
         self._version = since
-        return await self._next() or [events.heartbeat(since)]
+        return await self._next() or events.heartbeat(since)
 
-    async def _next(self) -> list[bytes]:
-        self._live.read()  # withdraws what is overdue
+    async def _next(self) -> events.Pieces:
+        await self._live.read()  # withdraws what is overdue
         latest = self._live.history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
             told = await self._live.frames.changes(self._view, self._version)
@@ -159,25 +158,26 @@ class _Follower:
             self._version, event = told
             if self._conflate_s:
                 self._rest = Rest(self._conflate_s)
-            return [event]
+            return event
         if self._beats != self._audience.beats:
             self._beats = self._audience.beats
-            return [events.heartbeat(self._version)]
+            return events.heartbeat(self._version)
         return []
 
-    async def _snapshot(self) -> list[bytes]:
+    async def _snapshot(self) -> events.Pieces:
         self._version, pieces = await self._live.frames.snapshot(self._view)
         return pieces
 
-    async def _reset(self, reason: str) -> list[bytes]:
+    async def _reset(self, reason: str) -> events.Pieces:
         pieces = await self._snapshot()
-        return [events.reset(reason, self._version), *pieces]
+        return [*events.reset(reason, self._version), *pieces]
 
-    async def _write(self, event: bytes) -> None:
-        for at in range(0, len(event), PIECE_BYTES):
-            piece = event[at : at + PIECE_BYTES]
-            self.sent_bytes += len(piece)
-            await self.send({"type": "http.response.body", "body": piece, "more_body": True})
+    async def _write(self, pieces: events.Pieces) -> None:
+        for long in pieces:
+            for at in range(0, len(long), PIECE_BYTES):
+                piece = long[at : at + PIECE_BYTES]
+                self.sent_bytes += len(piece)
+                await self.send({"type": "http.response.body", "body": piece, "more_body": True})
 
 
 def _is_ours(scope: HTTPScope) -> bool:

@@ -17,7 +17,7 @@ class Shelf:
         self.snapshot = snapshot
         self._answers = Answers(self, names)
 
-    def read(self) -> Snapshot:
+    async def read(self) -> Snapshot:
         """Give what is on it."""
         return self.snapshot
 

@@ -13,6 +13,8 @@ import time
 import tracemalloc
 from pathlib import Path
 
+from actors.slices import finish
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import anyio
@@ -84,14 +86,14 @@ class Board:
         listed[place] = changed
         await self._commit(self._batch(bookmaker, [changed], removals))
         if number % BODIES_EVERY == 0:
-            self._shelf.snapshot = self.published.read()
+            self._shelf.snapshot = finish(self.published.current())
             await self._shelf.ready()
             await self._shelf.ready("gzip")
 
     async def _commit(self, batch: Batch) -> None:
-        before = self.published.read().version
+        before = finish(self.published.current()).version
         self._intake.put_nowait(batch)
-        while self.published.read().version == before:
+        while finish(self.published.current()).version == before:
             await anyio.lowlevel.checkpoint()
 
     def _batch(

@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from actors.errors import CoreFailure
 from actors.messages import BookmakerId
+from actors.slices import finish
 from actors.snapshot import Snapshot
 from actors.status import ActorState
 from actors.supervisor import Supervisor
@@ -151,16 +152,16 @@ async def test_a_restarted_aggregator_goes_on_from_the_published_snapshot() -> N
 
     async with supervised(stage.child):
         await settle()
-        before = stage.published.read()
+        before = finish(stage.published.current())
         stage.clock.breaks = 3
         await anyio.sleep(2)
-        after = stage.published.read()
+        after = finish(stage.published.current())
         stage.intake.put_nowait(batch([match()], bookmaker="birch", received_mono=2.0))
         await settle()
 
         alder = BookmakerId("alder")
         assert (3, before) == (stage.status.board.actor.crashes, after)
-        assert before.books[alder] is stage.published.read().books[alder]
+        assert before.books[alder] is finish(stage.published.current()).books[alder]
         assert (["alder_m1", "birch_m1"], 2) == (stage.shown(), stage.version)
 
 
@@ -173,7 +174,7 @@ async def test_a_read_that_withdraws_meanwhile_costs_no_batch() -> None:
     def withdraw_meanwhile() -> None:
         if not seen:
             _jump(25)
-            seen.append(stage.published.read())
+            seen.append(finish(stage.published.current()))
 
     async with supervised(stage.child):
         await anyio.sleep(10)
@@ -185,5 +186,5 @@ async def test_a_read_that_withdraws_meanwhile_costs_no_batch() -> None:
 
         alder = BookmakerId("alder")
         assert (["birch_m1", "cedar_m1"], 3) == (stage.shown(), stage.version)
-        assert seen[0].books[alder] is stage.published.read().books[alder]
+        assert seen[0].books[alder] is finish(stage.published.current()).books[alder]
         assert (0, 0) == (stage.status.board.actor.crashes, stage.status.board.dropped)

@@ -48,7 +48,7 @@ def test_base_stays_as_it_was() -> None:
 def test_nothing_applied_gives_the_base_itself() -> None:
     """Without a change there is no new snapshot, whatever time it is."""
     board = Board(after(EMPTY, batch([match("a")])), RULES)
-    board.expire(Instant(29.9, WALL_0 + 29.9))
+    finish(board.expire(Instant(29.9, WALL_0 + 29.9)))
     base = board.commit()
 
     assert Board(base, RULES).commit() is base
@@ -139,7 +139,7 @@ def test_snapshot_holds_only_the_list_that_is_shown() -> None:
     """`holds` tells what a conditional request may vouch for: that very list, in that scope."""
     snapshot = after(EMPTY, batch([match("a")]))
     board = Board(snapshot, RULES)
-    board.withdraw(ALDER, SCOPE)
+    finish(board.withdraw(ALDER, SCOPE))
     asked = [(SCOPE, "list-1"), (SCOPE, "list-2"), (Scope("elsewhere"), "list-1")]
 
     held = [snapshot.holds(ALDER, scope, list_id) for scope, list_id in asked]  # type: ignore[arg-type]  # ids

@@ -32,7 +32,7 @@ def _after(base: Snapshot, *batches: Batch) -> Snapshot:
 
 def _expired(base: Snapshot, mono: float, wall: float = WALL_0) -> Snapshot:
     board = Board(base, RULES)
-    board.expire(Instant(mono, wall))
+    finish(board.expire(Instant(mono, wall)))
     return board.commit()
 
 
@@ -138,7 +138,7 @@ def test_expiry_is_that_of_the_configuration() -> None:
     base = _after(EMPTY, batch([match("a", start_time=KICK_OFF)]))
     board = Board(base, BoardRules(expire_after_kickoff_s=60.0))
 
-    board.expire(Instant(0.0, KICK_OFF + 60.0))
+    finish(board.expire(Instant(0.0, KICK_OFF + 60.0)))
 
     assert _ids(board.commit()) == set()
 
@@ -175,7 +175,7 @@ def test_withdrawn_list_leaves_the_others() -> None:
     base = _after(LISTED, batch([match("x")], scope=OTHER), batch([match("a")], bookmaker=BIRCH))
     board = Board(base, RULES)
 
-    board.withdraw(BOOKMAKER, SCOPE)
+    finish(board.withdraw(BOOKMAKER, SCOPE))
     snapshot = board.commit()
 
     assert ({"x"}, {"a"}) == (_ids(snapshot), _ids(snapshot, BIRCH))
@@ -186,6 +186,6 @@ def test_withdrawing_what_is_not_there_changes_nothing() -> None:
     """A list that the board does not have is no error, and nothing changes: the base comes back."""
     board = Board(LISTED, RULES)
 
-    board.withdraw(BOOKMAKER, OTHER)
+    finish(board.withdraw(BOOKMAKER, OTHER))
 
     assert board.commit() is LISTED

@@ -94,7 +94,7 @@ def test_change_needs_its_list_on_the_board(matches: int) -> None:
 def test_change_of_a_withdrawn_list_is_unfounded(matches: int) -> None:
     """What was withdrawn comes back with a complete list, never with a heartbeat or a delta."""
     board = Board(LISTED, RULES)
-    board.withdraw(BOOKMAKER, SCOPE)
+    finish(board.withdraw(BOOKMAKER, SCOPE))
     base = board.commit()
     change = batch([match("c")][:matches], complete=False, received_mono=6.0)
 
@@ -107,7 +107,7 @@ def test_change_of_a_withdrawn_list_is_unfounded(matches: int) -> None:
 def test_complete_list_readmits_what_was_withdrawn() -> None:
     """The next complete list brings entries back, with a new `updated`, and the list serves again."""
     board = Board(LISTED, RULES)
-    board.withdraw(BOOKMAKER, SCOPE)
+    finish(board.withdraw(BOOKMAKER, SCOPE))
 
     snapshot = _after(board.commit(), batch([match("a")], received_mono=7.0), mono=7.0)
 
@@ -160,7 +160,7 @@ def test_id_belongs_to_the_scope_that_named_it_last() -> None:
     )
     without_it = _after(base, batch([match("b")], received_mono=15.0), mono=15.0)
     board = Board(without_it, RULES)
-    board.expire(_at(16.0))
+    finish(board.expire(_at(16.0)))
 
     assert base.version == LISTED.version
     assert ({"a", "b"}, {"b"}) == (_ids(without_it), _ids(board.commit()))

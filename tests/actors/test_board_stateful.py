@@ -95,7 +95,7 @@ class BoardMachine(RuleBasedStateMachine):
     @rule(bookmaker=ABOUT["bookmaker"], scope=ABOUT["scope"])
     def withdrawal(self, bookmaker: BookmakerId, scope: Scope) -> None:
         """A list is taken off, as after a poison batch."""
-        self.board.withdraw(bookmaker, scope)
+        finish(self.board.withdraw(bookmaker, scope))
         self.naive[bookmaker].withdraw(scope)
         self._note(bookmaker)
 
@@ -111,7 +111,7 @@ class BoardMachine(RuleBasedStateMachine):
         """Time passes, on the wall clock any time, and what is overdue goes."""
         self._commit()
         self.now = Instant(self.now.mono + seconds, self.now.wall + seconds + shift)
-        self.board.expire(self.now)
+        finish(self.board.expire(self.now))
         for bookmaker, naive in self.naive.items():
             known = deepcopy(naive)
             naive.go_stale(self.now)

@@ -182,7 +182,7 @@ def test_after_staleness_any_list_is_believed() -> None:
     """Once the doubted list's predecessor is withdrawn there is nothing left to lose."""
     doubted = _applied(FULL, [_list(SMALL, 9.0)])[1]
     board = Board(doubted, RULES)
-    board.expire(Instant(30.0, WALL_0))
+    finish(board.expire(Instant(30.0, WALL_0)))
 
     assert board.commit().books[BOOKMAKER].lists[SCOPE].doubted == 0
     assert [ACCEPTED] == _applied(board.commit(), [_list(SMALL, 31.0)])[0]

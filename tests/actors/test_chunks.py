@@ -90,7 +90,7 @@ def test_entries_of_scopes_are_all_of_theirs(shown: tuple[SourceMatchId, ...], s
     entries = {
         one: structs.replace(_entry(one), scope=Scope("abcd"[at % 4])) for at, one in enumerate(shown)
     }
-    found = of_scopes(finish(changed((), entries)), scopes)
+    found = finish(of_scopes(finish(changed((), entries)), scopes))
 
     assert [(one, entry) for one, entry in entries.items() if entry.scope in scopes] == list(found.items())
 
@@ -102,7 +102,7 @@ def test_matches_that_began_are_all_that_did(
 ) -> None:
     """Up to that moment itself, in the order of the board; one without a known kick-off never does."""
     entries = {one: _entry(one, start_time=starts[at % len(starts)]) for at, one in enumerate(shown)}
-    found = begun_by(finish(changed((), entries)), 5.0)
+    found = finish(begun_by(finish(changed((), entries)), 5.0))
 
     expected = {one for one, entry in entries.items() if entry.match.start_time in {0, 1, 2, 3, 4, 5}}
     assert [one for one in shown if one in expected] == list(found)

@@ -6,7 +6,7 @@ import pytest
 
 from actors.board import Board
 from actors.clock import Instant
-from actors.history import CHANGE_BYTES, History, HistoryLimits
+from actors.history import BLOCK, CHANGE_BYTES, History, HistoryLimits, Recent
 from actors.messages import Batch, BookmakerId, Removal, SourceMatchId
 from actors.slices import finish
 from actors.snapshot import Snapshot
@@ -25,7 +25,18 @@ def _history(*snapshots: Snapshot, limits: HistoryLimits = HistoryLimits()) -> H
 
 
 def _since(history: History, version: int, view: BookmakerId | None = None) -> Shown:
-    return [(one.id, one.version, one.departure) for one in history.since(view, version)]
+    return [(one.id, one.version, one.departure) for one in _recent(history, version, view).changes]
+
+
+def _recent(history: History, version: int, view: BookmakerId | None = None) -> Recent:
+    recent = finish(history.since(view, version))
+    assert recent is not None
+    return recent
+
+
+def _oldest(history: History) -> tuple[int, int, int]:
+    finish(history.digest())
+    return history.oldest(None), history.oldest(ALDER), history.oldest(BIRCH)
 
 
 def _at(mono: float) -> Instant:
@@ -34,7 +45,7 @@ def _at(mono: float) -> Instant:
 
 def _expired(base: Snapshot, now: Instant) -> Snapshot:
     board = Board(base, RULES)
-    board.expire(now)
+    finish(board.expire(now))
     return board.commit()
 
 
@@ -53,9 +64,9 @@ def test_only_the_last_change_of_a_match_counts() -> None:
     """It is told once, as it is now, whatever came between."""
     history = _history(ONE, TWO)
 
-    (changed,) = history.since(None, 1001)
+    (changed,) = _recent(history, 1001).changes
     assert (TWO.version, 2.1) == (changed.version, changed.entry and changed.entry.match.home_price)
-    assert 3 == len(history.since(None, 1000))
+    assert 3 == len(_since(history, 1000))
 
 
 def test_a_view_has_its_own_changes_and_its_own_version() -> None:
@@ -70,8 +81,8 @@ def test_a_view_has_its_own_changes_and_its_own_version() -> None:
 @pytest.mark.parametrize(("since", "merged"), [(1000, True), (1001, False), (1002, False)])
 def test_it_knows_when_commits_are_merged(since: int, merged: bool) -> None:  # noqa: FBT001
     """More than one commit of the view after that version."""
-    assert merged == _history(ONE, TWO).is_merged(ALDER, since)
-    assert not _history(ONE, TWO).is_merged(BIRCH, since)
+    assert merged == _recent(_history(ONE, TWO), since, ALDER).is_merged
+    assert not _recent(_history(ONE, TWO), since, BIRCH).is_merged
 
 
 def _removed(*removals: Removal, complete: bool = True) -> Batch:
@@ -168,8 +179,11 @@ def test_the_oldest_changes_go_first(limits: HistoryLimits) -> None:
     """Above either bound; each view's oldest version rises to what was dropped of it."""
     history = _history(ONE, TWO, limits=limits)
 
-    assert (1001, 1001, 1000) == (history.oldest(None), history.oldest(ALDER), history.oldest(BIRCH))
-    assert [("alder_b", 1002, None), ("birch_x", 1001, None)] == _since(history, 1000)
+    assert (1001, 1001, 1000) == _oldest(history)
+    assert [("alder_b", 1002, None), ("birch_x", 1001, None)] == _since(history, 1001) + _since(
+        history, 1000, BIRCH
+    )
+    assert finish(history.since(None, 1000)) is finish(history.since(ALDER, 1000)) is None
 
 
 def test_a_lively_match_pushes_nobody_out() -> None:
@@ -182,7 +196,7 @@ def test_a_lively_match_pushes_nobody_out() -> None:
 
     history = _history(*snapshots, limits=HistoryLimits(max_changes=3))
 
-    assert (1000, 3) == (history.oldest(None), len(_since(history, 1000)))
+    assert (1000, 3) == (_oldest(history)[0], len(_since(history, 1000)))
 
 
 def test_listeners_hear_of_commits_that_v2_shows_once_they_are_digested() -> None:
@@ -207,15 +221,56 @@ def test_a_long_commit_is_digested_in_slices_and_a_question_in_between_is_exact(
     steps = history.digest()
     next(steps)
 
-    asked = len(history.since(None, 1000))
+    asked = len(_since(history, 1000))
 
     assert (1000, []) == (asked, list(steps))
-    assert 1000 == len(history.since(None, 1000))
+    assert 1000 == len(_since(history, 1000))
+
+
+def test_an_answer_that_takes_long_is_of_one_moment() -> None:
+    """What is added while it is put in order is not in it, nor is anything missing that was replaced."""
+    many = [match(f"{number:05}") for number in range(4 * BLOCK)]
+    first = after(EMPTY, batch(many))
+    history, steps = _history(first), None
+    finish(history.digest())
+    steps = history.since(None, 1000)
+    next(steps)
+
+    moved = [match(f"{number:05}", prices=(9.0, 9.0, 1.3)) for number in range(4 * BLOCK)]
+    history.add(after(first, batch(moved, received_mono=1.0), now=_at(1.0)))
+    finish(history.digest())
+
+    old, new = finish(steps), _recent(history, 1001)
+    assert old is not None
+    assert [(1001, 2.0), (1002, 9.0)] == [
+        (one.version, one.changes[-1].entry and one.changes[-1].entry.match.home_price)
+        for one in (old, new)
+    ]
+    assert {one.id for one in old.changes} == {one.id for one in new.changes}
+    assert {1001} == {one.version for one in old.changes}
+
+
+def test_changes_of_many_commits_are_found_from_each_version() -> None:
+    """However they fall into blocks, and whichever of them were replaced since."""
+    snapshots, expected = [EMPTY], dict[str, int]()
+    for number in range(3 * BLOCK):
+        one = batch(
+            [match(f"{number * 7 % (2 * BLOCK):04}", prices=(2.0 + number / 1e4, 3.5, 4.0))],
+            complete=number == 0,
+            received_mono=number / 100,
+        )
+        snapshots.append(after(snapshots[-1], one, now=_at(number / 100)))
+        expected[f"alder_{number * 7 % (2 * BLOCK):04}"] = snapshots[-1].version
+    history = _history(*snapshots[1:])
+
+    for since in range(EMPTY.version, snapshots[-1].version + 1):
+        wanted = {name: version for name, version in expected.items() if version > since}
+        assert wanted == {name: version for name, version, _ in _since(history, since)}
 
 
 def test_versions_before_the_first_are_not_known() -> None:
     """A restarted process knows nothing of the one before it."""
-    assert (1000, 1000) == (_history().oldest(None), _history(ONE, TWO).oldest(None))
+    assert (1000, 1000) == (_oldest(_history())[0], _oldest(_history(ONE, TWO))[0])
 
 
 def test_the_base_is_not_touched() -> None:

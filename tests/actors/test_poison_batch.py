@@ -15,7 +15,7 @@ from actors.kinds import TickingKind
 from actors.messages import Batch, BookmakerId, Extract, Scope, SourceName
 from actors.options import SourceOptions
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
-from actors.slices import Steps
+from actors.slices import Steps, finish
 from actors.status import ActorState
 from actors.system import System
 from tests.support.builders import batch, match
@@ -83,7 +83,7 @@ def _poison(bookmaker: str, scope: str = SCOPE) -> Batch:
 
 
 def _shown(system: System) -> list[str]:
-    books = system.published.read().books.values()
+    books = finish(system.published.current()).books.values()
     return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
 
@@ -174,12 +174,12 @@ async def test_one_of_each_bookmaker_quarantines_nobody() -> None:
 async def test_poison_of_every_bookmaker_leaves_the_process_alive() -> None:
     """With all of them in quarantine the aggregator goes on ticking, and later all come back."""
     async with _running() as system:
-        versions = [system.published.read().version]
+        versions = [finish(system.published.current()).version]
         for _ in range(5):
             for name in NAMES:
                 system.bus.publish(_poison(name, "by-nobody"))
                 await anyio.sleep(0.1)
-                versions.append(system.published.read().version)
+                versions.append(finish(system.published.current()).version)
 
         aggregator = system.status.board.actor
         assert dict.fromkeys(NAMES, ActorState.QUARANTINED) == _states(system)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from actors.board import Board, BoardRules
@@ -44,7 +46,7 @@ def test_read_gives_what_was_published(mono: float) -> None:
     published = Published(LISTED, RULES, clock)
     clock.pass_(mono)
 
-    assert LISTED is published.read() is published.read()
+    assert LISTED is finish(published.current()) is finish(published.current())
 
 
 @pytest.mark.parametrize("mono", [30.0, 30.001, 9_000.0])
@@ -54,10 +56,10 @@ def test_read_past_a_deadline_withdraws_first(mono: float) -> None:
     published = Published(LISTED, RULES, clock)
     clock.pass_(mono)
 
-    snapshot = published.read()
+    snapshot = finish(published.current())
 
     assert ({"c"}, LISTED.version + 1) == (_ids(snapshot), snapshot.version)
-    assert snapshot is published.read()
+    assert snapshot is finish(published.current())
 
 
 def test_read_past_an_expiry_takes_the_match_off_first() -> None:
@@ -66,10 +68,10 @@ def test_read_past_an_expiry_takes_the_match_off_first() -> None:
     published = Published(LISTED, RULES, clock)
     clock.wall = KICK_OFF + 10_800.0
 
-    snapshot = published.read()
+    snapshot = finish(published.current())
 
     assert ({"a", "b"}, LISTED.version + 1) == (_ids(snapshot), snapshot.version)
-    assert snapshot is published.read()
+    assert snapshot is finish(published.current())
 
 
 def test_a_read_leaves_to_others_what_is_long_about_a_withdrawal() -> None:
@@ -78,13 +80,14 @@ def test_a_read_leaves_to_others_what_is_long_about_a_withdrawal() -> None:
     published = Published(LISTED, RULES, clock)
     published.history.subscribe(lambda bookmakers: heard.append(set(bookmakers)))
     clock.pass_(30.0)
-    published.read()
+    finish(published.current())
     before = list(heard)
 
-    asked = published.history.since(None, LISTED.version)
+    asked = finish(published.history.since(None, LISTED.version))
 
-    assert ["a", "b"] == [change.source_match_id for change in asked]
-    assert {(None, Departure.STALE)} == {(change.entry, change.departure) for change in asked}
+    assert asked is not None
+    assert ["a", "b"] == [change.source_match_id for change in asked.changes]
+    assert {(None, Departure.STALE)} == {(change.entry, change.departure) for change in asked.changes}
     assert ([], [{BOOKMAKER}]) == (before, heard)
 
 
@@ -95,10 +98,10 @@ def test_each_deadline_is_a_version() -> None:
     versions = []
     for mono in (29.0, 30.0, 99_999.0, 100_000.0, 1e9):
         clock.mono = mono
-        versions.append(published.read().version - LISTED.version)
+        versions.append(finish(published.current()).version - LISTED.version)
 
     assert versions == [0, 1, 1, 2, 2]
-    assert not published.read().books[BOOKMAKER].is_serving
+    assert not finish(published.current()).books[BOOKMAKER].is_serving
 
 
 def test_suspended_process_withdraws_everything_at_once() -> None:
@@ -107,7 +110,7 @@ def test_suspended_process_withdraws_everything_at_once() -> None:
     published = Published(LISTED, RULES, clock)
     clock.pass_(200_000.0)
 
-    snapshot = published.read()
+    snapshot = finish(published.current())
 
     assert (set(), LISTED.version + 1) == (_ids(snapshot), snapshot.version)
 
@@ -118,10 +121,10 @@ def test_empty_list_stops_serving_without_a_version() -> None:
     published = Published(_after(EMPTY, batch([])), RULES, clock)
     clock.pass_(30.0)
 
-    snapshot = published.read()
+    snapshot = finish(published.current())
 
     assert (EMPTY.version, False) == (snapshot.version, snapshot.books[BOOKMAKER].is_serving)
-    assert snapshot is published.read()
+    assert snapshot is finish(published.current())
 
 
 @pytest.mark.parametrize("shift", [3600.0, -3600.0])
@@ -130,10 +133,10 @@ def test_wall_clock_leaves_staleness_alone(shift: float) -> None:
     clock = ManualClock()
     published = Published(LISTED, RULES, clock)
     clock.wall += shift
-    before = published.read()
+    before = finish(published.current())
     clock.mono = 30.0
 
-    assert (LISTED, {"c"}) == (before, _ids(published.read()))
+    assert (LISTED, {"c"}) == (before, _ids(finish(published.current())))
 
 
 def test_new_snapshot_replaces_what_it_was_made_from() -> None:
@@ -142,8 +145,9 @@ def test_new_snapshot_replaces_what_it_was_made_from() -> None:
     new = _after(LISTED, batch([match("a")], received_mono=1.0))
 
     assert published.replace(LISTED, new)
-    assert (new.version, new.books) == (published.read().version, published.read().books)
-    assert (True, {}) == (bool(new.differences), published.read().differences)
+    shown = finish(published.current())
+    assert (new.version, new.books) == (shown.version, shown.books)
+    assert (True, {}) == (bool(new.differences), shown.differences)
 
 
 def test_snapshot_made_before_a_withdrawal_is_refused() -> None:
@@ -152,14 +156,14 @@ def test_snapshot_made_before_a_withdrawal_is_refused() -> None:
     published = Published(LISTED, RULES, clock)
     new = _after(LISTED, batch([match("x")], received_mono=1.0, scope="new"))
     clock.pass_(30.0)
-    withdrawn = published.read()
+    withdrawn = finish(published.current())
 
     assert not published.replace(LISTED, new)
-    assert withdrawn is published.read()
+    assert withdrawn is finish(published.current())
     assert published.replace(
         withdrawn, _after(withdrawn, batch([match("x")], received_mono=29.0, scope="new"))
     )
-    assert {"c", "x"} == _ids(published.read())
+    assert {"c", "x"} == _ids(finish(published.current()))
 
 
 def test_snapshot_that_is_overdue_when_published_is_not_shown() -> None:
@@ -170,4 +174,47 @@ def test_snapshot_that_is_overdue_when_published_is_not_shown() -> None:
     clock.pass_(5.0)
 
     assert published.replace(EMPTY, new)
-    assert (set(), new.version + 1) == (_ids(published.read()), published.read().version)
+    shown = finish(published.current())
+    assert (set(), new.version + 1) == (_ids(shown), shown.version)
+
+
+def _many() -> Batch:
+    """Give 20,000 matches, half of which kick off a minute after the others."""
+    many = [match(f"{number:05}", start_time=KICK_OFF + number % 2 * 60) for number in range(20_000)]
+    return batch(many, stale_after_s=1e9)
+
+
+@pytest.mark.anyio
+async def test_readers_wait_for_one_withdrawal_in_slices() -> None:
+    """Many matches past their time: all get what is left, and others have their turn meanwhile."""
+    clock, turns, seen = ManualClock(), 0, []
+    published = Published(_after(EMPTY, _many()), RULES, clock)
+    clock.wall = KICK_OFF + 10_800.0
+
+    async def reader() -> None:
+        seen.append(await published.read())
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(reader)
+        while len(seen) < 5:
+            await anyio.lowlevel.checkpoint()
+            turns += 1
+
+    assert (1, 10_000) == (len({id(one) for one in seen}), seen[0].books[BOOKMAKER].count)
+    assert turns > 3
+
+
+@pytest.mark.anyio
+async def test_a_reader_that_goes_leaves_the_withdrawal_to_the_next() -> None:
+    """Cut off half-way it has changed nothing, and holds nobody up."""
+    clock = ManualClock()
+    published = Published(_after(EMPTY, _many()), RULES, clock)
+    clock.wall = KICK_OFF + 10_800.0
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(published.read)
+        await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+
+    assert 10_000 == (await published.read()).books[BOOKMAKER].count

@@ -213,7 +213,7 @@ async def test_it_shows_what_the_service_showed(tmp_path: Path) -> None:
             await anyio.sleep(0.5)
             for _ in range(200):
                 await settle()
-                snapshot = system.published.read()
+                snapshot = finish(system.published.current())
                 live.append([_entries(snapshot, name) for name in snapshot.books])
                 await anyio.sleep(1)
             tasks.cancel_scope.cancel()
@@ -292,7 +292,9 @@ async def test_changes_are_told(tmp_path: Path) -> None:
         await replay.stop()
 
     for version, entries in lists:
-        entries.update({one.id: one.entry for one in playback.history.since(None, version)})
+        recent = finish(playback.history.since(None, version))
+        assert recent is not None
+        entries.update({one.id: one.entry for one in recent.changes})
     ends = [{entry.id: entry for entry in entries.values() if entry is not None} for _, entries in lists]
     assert playback.snapshot.version == lists[-1][0]
     assert len(set(dict(lists))) == len(lists) > 100

@@ -9,6 +9,7 @@ import pytest
 
 from actors.errors import TransportError
 from actors.messages import Payload
+from actors.slices import finish
 from actors.sources.betfair_stream import KIND
 from actors.stream_errands import Errands
 from actors.stream_feed import NAMES_SCOPE
@@ -151,7 +152,7 @@ async def test_names_vouch_for_no_price() -> None:
         await anyio.sleep(20)
         named = [one for batch in stage.inbox.batches for one in batch.matches if one.home]
         await anyio.sleep(9.5)
-        is_serving = stage.desk.published.read().books[EXCHANGE].is_serving
+        is_serving = finish(stage.desk.published.current()).books[EXCHANGE].is_serving
 
     assert ["Alder Town"] == [one.home for one in named]
     assert {0.0} == {one.received_mono for one in stage.inbox.batches}

@@ -88,7 +88,7 @@ class Stage:
 
     def change_board(self, change: Callable[[Board], object]) -> None:
         """Publish what `change` makes of the board."""
-        base = self.desk.published.read()
+        base = finish(self.desk.published.current())
         board = Board(base, BoardRules())
         change(board)
         self.desk.published.replace(base, board.commit())
@@ -183,7 +183,7 @@ async def test_a_list_that_arrived_makes_it_patient_anew() -> None:
     async with supervised(stage.child):
         await stage.play(4, accept=False)
         await stage.play(4, accept=True)
-        stage.change_board(lambda board: board.withdraw(NAMES[0], SCOPE))
+        stage.change_board(lambda board: finish(board.withdraw(NAMES[0], SCOPE)))
 
         assert ".I...I......" == await stage.play(12, accept=False)
 
@@ -194,7 +194,7 @@ async def test_a_list_that_the_board_has_lost_is_sent_again() -> None:
 
     async with supervised(stage.child):
         await stage.play(8, accept=True)
-        stage.change_board(lambda board: board.withdraw(NAMES[0], SCOPE))
+        stage.change_board(lambda board: finish(board.withdraw(NAMES[0], SCOPE)))
         _, before = [stage.take(name) for name in NAMES]
         await anyio.sleep(TICK_S)
         await settle()

@@ -9,6 +9,7 @@ from actors.conflation import merged_batches
 from actors.mailbox import Mailbox
 from actors.messages import BookmakerId
 from actors.published import Published
+from actors.slices import finish
 from actors.snapshot import Snapshot
 from actors.supervisor import ChildSpec
 from tests.support.supervision import service_record
@@ -52,11 +53,11 @@ class AggregatorStage:
     @property
     def version(self) -> int:
         """The published version, counted from the first."""
-        return self.published.read().version - FIRST_VERSION
+        return finish(self.published.current()).version - FIRST_VERSION
 
     def shown(self) -> list[str]:
         """Give the ids of all entries that a reader sees."""
-        books = self.published.read().books.values()
+        books = finish(self.published.current()).books.values()
         return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
     def _start(self) -> AggregatorActor:

@@ -59,7 +59,7 @@ class World:
     @property
     def version(self) -> int:
         """The newest commit."""
-        return self.published.read().version
+        return finish(self.published.current()).version
 
     def latest(self, view: BookmakerId | None) -> int:
         """The view's own version."""
@@ -79,19 +79,19 @@ class World:
         if roll < 0.15:
             self.clock.pass_(self.random.choice((0.5, 5.0, 12.0, STALE_AFTER_S)))
         else:
-            base = self.published.read()
+            base = finish(self.published.current())
             board = Board(base, self.published.rules)
             for _ in range(self.random.choice((1, 1, 1, 2, 4))):
                 if roll < 0.2:
-                    board.withdraw(self.random.choice(ORDER), Scope(self.random.choice(SCOPES)))
+                    finish(board.withdraw(self.random.choice(ORDER), Scope(self.random.choice(SCOPES))))
                 else:
                     finish(board.apply(self._batch(), self.clock.now()))
             self._commit(base, board)
-        self._note(self.published.read())
+        self._note(finish(self.published.current()))
 
     def publish(self, bookmaker: str, *matches: Match) -> None:
         """Put a complete list of one bookmaker on the board, for ever."""
-        base = self.published.read()
+        base = finish(self.published.current())
         board = Board(base, self.published.rules)
         self._serial += 1
         one = batch(matches, bookmaker=bookmaker, list_id=str(self._serial), stale_after_s=1e9)
@@ -198,7 +198,7 @@ class Poller:
 
     def __init__(self, world: World, view: BookmakerId | None) -> None:
         self.view = view
-        self.copy = Copy.of(ORDER, world.published.read(), view)
+        self.copy = Copy.of(ORDER, finish(world.published.current()), view)
         self._world = world
 
     async def poll(self) -> None:
@@ -217,7 +217,7 @@ class Poller:
             self.copy.change(msgspec.json.decode(body))
         else:
             assert self.copy.version < self._world.published.history.oldest(self.view)
-            self.copy = Copy.of(ORDER, self._world.published.read(), self.view)
+            self.copy = Copy.of(ORDER, finish(self._world.published.current()), self.view)
         self._world.check(self.copy, self.view)
 
 

@@ -13,6 +13,7 @@ from actors.clock import Instant
 from actors.messages import BookmakerId, Scope
 from actors.recorder import Recorder
 from actors.settings import load
+from actors.slices import finish
 from actors.snapshot import Entry, Snapshot
 from actors.status import SourceStatus
 from actors.system import System
@@ -73,7 +74,7 @@ class Running:
     @property
     def snapshot(self) -> Snapshot:
         """What a reader sees now."""
-        return self.system.published.read()
+        return finish(self.system.published.current())
 
     @property
     def source(self) -> SourceStatus:

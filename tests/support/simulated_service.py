@@ -12,6 +12,7 @@ import anyio
 
 from actors.messages import Batch, BookmakerId
 from actors.settings import load
+from actors.slices import finish
 from actors.snapshot import Entry
 from actors.status import BookmakerState
 from actors.system import System
@@ -58,19 +59,21 @@ class SimulatedService:
 
     def entries(self, *names: BookmakerId) -> list[Entry]:
         """Give what a reader sees of these bookmakers."""
-        books = self.system.published.read().books
+        books = finish(self.system.published.current()).books
         return [entry for name in names for chunk in books[name].chunks for entry in chunk.entries]
 
     def states(self) -> list[BookmakerState]:
         """Give the state of every bookmaker."""
-        return list(self.system.status.observe(self.system.published.read(), self.clock.now()).values())
+        return list(
+            self.system.status.observe(finish(self.system.published.current()), self.clock.now()).values()
+        )
 
     def batches(self, *names: BookmakerId) -> list[int]:
         """Give the numbers of batches that these bookmakers have published."""
         return [self.system.status.bookmakers[name].batches for name in names]
 
     def _kill(self, batch: Batch) -> None:
-        self.versions.append(self.system.published.read().version)
+        self.versions.append(finish(self.system.published.current()).version)
         if self.kills[batch.bookmaker]:
             self.kills[batch.bookmaker] -= 1
             raise RuntimeError("killed")

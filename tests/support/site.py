@@ -70,13 +70,13 @@ class Site:
 
     def apply(self, *batches: Batch) -> int:
         """Put batches on the board in one commit and give its version."""
-        base = self.published.read()
+        base = finish(self.published.current())
         board = Board(base, self.published.rules)
         for one in batches:
             finish(board.apply(one, self.clock.now()))
         self.published.replace(base, board.commit())
         finish(self.published.history.digest())
-        return self.published.read().version
+        return finish(self.published.current()).version
 
     def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
         """Put a complete list of one bookmaker on the board, received now, and give the version."""

@@ -52,7 +52,7 @@ class Inbox(Mailbox[Scope, Document | Batch]):
         assert isinstance(item, Batch)
         self.batches.append(item)
         if self.is_shown:
-            snapshot = self._published.read()
+            snapshot = finish(self._published.current())
             board = Board(snapshot, self._published.rules)
             finish(board.apply(item, self._clock.now()))
             assert self._published.replace(snapshot, board.commit())
@@ -142,10 +142,10 @@ class StreamStage:
 
     def withdraw(self) -> None:
         """Take everything off the board, as its owner does with what it doubts."""
-        snapshot = self.desk.published.read()
+        snapshot = finish(self.desk.published.current())
         board = Board(snapshot, BoardRules())
         for scope in snapshot.books[EXCHANGE].lists:
-            board.withdraw(EXCHANGE, scope)
+            finish(board.withdraw(EXCHANGE, scope))
         assert self.desk.published.replace(snapshot, board.commit())
 
     def times(self, ending: str) -> list[float]:

@@ -43,7 +43,7 @@ class _Board:
     overdue: Snapshot | None = None
     next: Snapshot | None = None
 
-    def read(self) -> Snapshot:
+    async def read(self) -> Snapshot:
         return self.snapshot
 
     def is_valid(self, snapshot: Snapshot) -> bool:
@@ -84,7 +84,7 @@ def _after(base: Snapshot, *batches: Batch, mono: float = 0.0) -> Snapshot:
     now = Instant(mono, WALL_0 + mono)
     for one in batches:
         finish(board.apply(one, now))
-    board.expire(now)
+    finish(board.expire(now))
     return board.commit()
 
 

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from actors.history import HistoryLimits
+from actors.slices import finish
 from tests.support.builders import match
 from tests.support.live import Copy, shown
 from tests.support.site import NAMES, Site, open_site
@@ -74,8 +75,8 @@ async def test_the_answer_leads_from_the_old_list_to_the_new_one(
     """From every version that there was, of this view or of another."""
     site, copies = empty_site, []
     for number in range(9):
-        copies.append(Copy.of(ORDER, site.published.read(), view))
-        copies[-1].version = site.published.read().version
+        copies.append(Copy.of(ORDER, finish(site.published.current()), view))
+        copies[-1].version = finish(site.published.current()).version
         site.clock.pass_(4)
         some = (match(f"m{one}", home="Home" * ((one + number) % 3)) for one in range(number))
         site.publish(ORDER[number % 3], *some)
@@ -83,7 +84,7 @@ async def test_the_answer_leads_from_the_old_list_to_the_new_one(
     for copy in copies:
         copy.change(await site.json(_query(copy.version, view)))
 
-    newest = Copy.of(ORDER, site.published.read(), view)
+    newest = Copy.of(ORDER, finish(site.published.current()), view)
     assert {(newest.version, newest.matches)} == {(one.version, one.matches) for one in copies[:-1]}
 
 

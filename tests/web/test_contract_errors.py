@@ -106,7 +106,7 @@ async def test_another_method_is_405_and_says_which_are_allowed(site: Site, path
 class _Broken:
     """A board that cannot be read."""
 
-    def read(self) -> Snapshot:
+    async def read(self) -> Snapshot:
         raise RuntimeError("hunter2 in /srv/secret.py")
 
     def is_valid(self, snapshot: Snapshot) -> bool:

@@ -93,7 +93,7 @@ async def test_the_copy_of_a_client_is_the_list(site: Site, view: str | None) ->
             site.publish(
                 name, *(match(f"m{one}", home="x" * ((number + one) % 2)) for one in range(number))
             )
-            newest = Copy.of(ORDER, site.published.read(), view)
+            newest = Copy.of(ORDER, finish(site.published.current()), view)
             while copy.version < newest.version:
                 await _taken(copy, connection, 1)
 
@@ -183,7 +183,7 @@ async def test_staleness_is_told_as_removals(site: Site) -> None:
     async with streaming(site.base) as connection:
         await connection.event()
         site.clock.pass_(31)
-        site.published.read()
+        finish(site.published.current())
         finish(site.published.history.digest())
         event = await connection.event()
 
