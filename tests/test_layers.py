@@ -23,7 +23,7 @@ actors.transports.tls_lines actors.transports.trouble
 actors.sources actors.sources.betfair_stream actors.sources.betfair_stream_market
 actors.sources.betfair_stream_options actors.sources.betfair_stream_rest
 actors.sources.betfair_stream_segments actors.sources.betfair_stream_session
-actors.sources.betfair_stream_wire
+actors.sources.betfair_stream_lines actors.sources.betfair_stream_wire
 actors.sources.football_data actors.sources.football_data_rows actors.sources.football_data_text
 actors.sources.replay
 actors.sources.simulated actors.sources.simulated_prices actors.sources.simulated_world

@@ -16,11 +16,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
-from msgspec import Meta, Struct, structs
-
-from actors.errors import PayloadError
-from actors.slices import Steps
+from msgspec import Meta, Struct
 
 SelectionId = int | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
 
@@ -92,37 +88,3 @@ class Message(Frame, frozen=True):
     """Any message of the server, with its markets: a list, so that who takes them can let go of each."""
 
     mc: list[MarketChange] | None = None
-
-
-class _Unread(Frame, frozen=True):
-    mc: list[msgspec.Raw] | None = None
-
-
-_message = msgspec.json.Decoder(Message)
-_unread = msgspec.json.Decoder(_Unread)
-_change = msgspec.json.Decoder(MarketChange)
-
-SHORT_BYTES = 32 * 1024
-"""Up to this a line is read at once, in a fraction of a millisecond."""
-FEW = 32
-"""Markets that are worked on between two yields: they may have ladders of ten levels."""
-
-
-def read_message(line: bytes) -> Steps[Message]:
-    """Read one line, a long one in slices. Raises: PayloadError if it is no message of the stream.
-
-    That a long line is split into its markets is one call, which takes a millisecond a MiB.
-    """
-    try:
-        line.decode()  # bad UTF-8 is an error in what nobody reads as well
-        if len(line) <= SHORT_BYTES:
-            return _message.decode(line)
-        unread = _unread.decode(line)
-        changes: list[MarketChange] = []
-        for count, part in enumerate(unread.mc or ()):
-            if count % FEW == 0:
-                yield
-            changes.append(_change.decode(part))
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise PayloadError(f"the line is no message of the stream: {error}") from error
-    return Message(**{**structs.asdict(unread), "mc": None if unread.mc is None else changes})

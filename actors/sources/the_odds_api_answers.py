@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 from msgspec import Struct
@@ -35,11 +35,12 @@ class Slate(Struct, frozen=True):
     """A decoded answer: by bookmaker key what it says of his prices.
 
     `unreadable` counts matches of which nothing can be told; `answered_at` is the API's clock (Unix
-    seconds) when it answered; `kick_offs` are Unix seconds.
+    seconds) when it answered; `kick_offs` are Unix seconds, each
+    once.
     """
 
     parts: Mapping[str, Part]
-    kick_offs: tuple[int, ...]
+    kick_offs: Collection[int]
     answered_at: float | None
     unreadable: int = 0
 
@@ -64,7 +65,7 @@ _KEY = re.compile("soccer_[a-z0-9_]{1,64}").fullmatch
 def read_slate(body: bytes, answered_at: float | None) -> Steps[Slate]:
     """Read the odds of one sport, in slices. Raises: PayloadError if they are not."""
     parts: defaultdict[str, Part] = defaultdict(Part)
-    kick_offs: list[int] = []
+    kick_offs: set[int] = set()
     unreadable = 0
     for block in _blocks(body):
         for event in block:
@@ -73,11 +74,11 @@ def read_slate(body: bytes, answered_at: float | None) -> Steps[Slate]:
                 continue
             fixture = Fixture.of(event)
             if fixture.start_time is not None:
-                kick_offs.append(fixture.start_time)
+                kick_offs.add(fixture.start_time)
             for lines in event.bookmakers:
                 parts[lines.key].add(fixture, lines)
         yield
-    return Slate(parts, tuple(kick_offs), answered_at, unreadable)
+    return Slate(parts, kick_offs, answered_at, unreadable)
 
 
 def read_sports(body: bytes) -> Sports:

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from actors.clock import Clock
 from actors.errors import SourceError, TransportError
+from actors.slices import in_slices
 from actors.transports.headers import http_date, raw
 from actors.transports.http import HttpTransport, read_within
 from actors.transports.inflate import inflated
@@ -116,7 +117,8 @@ class PollingTransport(HttpTransport):
         if response.status_code != httpx2.codes.OK:
             raise self._refusal(response, self._headers(response), await _excuse(response))
         wire = await self._wire_body(response)
-        body = inflated(wire, response.headers.get("content-encoding", ""), self._limits.max_inflated_bytes)
+        coding, limit = response.headers.get("content-encoding", ""), self._limits.max_inflated_bytes
+        body = await in_slices(inflated(wire, coding, limit))
         last_modified = raw(response, b"last-modified")
         fresh = Validators(raw(response, b"etag"), last_modified)
         is_framed = "content-length" in response.headers or "transfer-encoding" in response.headers
@@ -149,7 +151,8 @@ async def _excuse(response: httpx2.Response) -> bytes:
     try:
         with anyio.move_on_after(EXCUSE_WITHIN_S):
             body = await read_within(response.aiter_raw(), MAX_EXCUSE_BYTES)
-            return inflated(body, response.headers.get("content-encoding", ""), MAX_EXCUSE_BYTES)
+            coding = response.headers.get("content-encoding", "")
+            return await in_slices(inflated(body, coding, MAX_EXCUSE_BYTES))
     except (*TROUBLE, SourceError):
         pass  # the status and its headers are what counts
     return b""
