@@ -10,11 +10,11 @@ LAYERS = """
 actors actors.messages actors.errors actors.clock
 
 actors.backoff actors.blocks actors.board actors.board_edges actors.chunks actors.conflation
-actors.departures actors.doubts actors.historic actors.history actors.integrity actors.iso_time
-actors.kinds actors.latency actors.listing actors.logs actors.memo actors.offers actors.options
-actors.plan actors.playback actors.recorded actors.recorded_offers actors.recording actors.remains
-actors.schedule actors.set_aside actors.slices actors.snapshot actors.status actors.stream_feed
-actors.streams actors.whole
+actors.departures actors.doubts actors.gathered actors.historic actors.history actors.integrity
+actors.iso_time actors.kinds actors.latency actors.listing actors.logs actors.memo actors.offers
+actors.options actors.plan actors.playback actors.recorded actors.recorded_offers actors.recording
+actors.remains actors.schedule actors.set_aside actors.slices actors.snapshot actors.status
+actors.stream_feed actors.streams actors.whole
 
 actors.bus actors.mailbox actors.published actors.supervisor
 actors.transports actors.transports.headers actors.transports.http actors.transports.inflate

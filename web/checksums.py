@@ -16,7 +16,7 @@ _POLYNOMIAL = 0xEDB88320
 _ONE = 1 << 31  # x to the power of 0: the highest bit is the lowest power
 
 
-class Checksum(Struct, frozen=True):
+class Checksum(Struct, frozen=True, gc=False):
     """The CRC-32 of some bytes, their length, and the 16 multiples of the factor for appending them."""
 
     crc: int

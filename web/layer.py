@@ -13,11 +13,17 @@ from itertools import count
 from secrets import token_hex
 
 import structlog
-from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
+from hypercorn.typing import (
+    ASGIFramework,
+    ASGIReceiveCallable,
+    ASGISendCallable,
+    HTTPResponseStartEvent,
+    HTTPScope,
+    Scope,
+)
 
 from actors.clock import elapsed_s
 from web.prepared import Asked, Handler, Prepared
-from web.problems import Problem
 from web.requests import HttpCounters
 
 log = structlog.get_logger()
@@ -33,60 +39,72 @@ class Layer:
         self._app = app
         self._handlers = {path.encode(): handler for path, handler in handlers.items()}
         self._counters = counters
-        self._id_prefix = token_hex(8)  # random once: asking the system for each request costs a call
+        self._id_prefix = token_hex(8).encode()  # random once: asking for each request costs a system call
         self._id_numbers = count()
         self._log = log.bind()  # once: finding out how logging is set up costs more than the answer
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Give the prepared answer, or hand the request on."""
-        if scope["type"] == "http" and scope["method"] in {"GET", "HEAD"}:
-            began = elapsed_s()
-            handler = self._handlers.get(scope["raw_path"])
-            if handler is not None and (answer := await _prepared(handler, scope)) is not None:
-                await self._give(answer, scope, send, began)
-                return
-        await self._app(scope, receive, send)
+        if (
+            scope["type"] != "http"
+            or (handler := self._handlers.get(scope["raw_path"])) is None
+            or (asked := _asked(scope)) is None
+        ):
+            await self._app(scope, receive, send)
+            return
+        began = elapsed_s()
+        try:
+            answer = await handler(asked)
+        except Exception:  # noqa: BLE001 - a problem or a fault: Quart meets it as well, and answers for it
+            answer = None
+        if answer is None:
+            await self._app(scope, receive, send)
+            return
+        start, parts = self._begin(answer, scope, began)
+        del answer  # so that a slow client holds of an old body only what it has yet to get
+        await send(start)
+        while len(parts) > 1:
+            await send({"type": "http.response.body", "body": parts.pop(), "more_body": True})
+        last = parts.pop() if parts else b""
+        await send({"type": "http.response.body", "body": last, "more_body": False})
 
-    async def _give(self, answer: Prepared, scope: HTTPScope, send: ASGISendCallable, began: float) -> None:
-        request_id = f"{self._id_prefix}{next(self._id_numbers):016x}"
-        parts = answer.parts if scope["method"] == "GET" else ()
-        headers = [*answer.headers, (b"x-request-id", request_id.encode())]
-        body_bytes = answer.body_bytes if parts else 0
+    def _begin(
+        self, answer: Prepared, scope: HTTPScope, began: float
+    ) -> tuple[HTTPResponseStartEvent, list[bytes]]:
+        """Count and log the answer; give its first event, and the parts of its body, the first one last."""
+        request_id = b"%b%016x" % (self._id_prefix, next(self._id_numbers))
+        is_whole = scope["method"] == "GET"
+        body_bytes = answer.body_bytes if is_whole else 0
         self._counters.count(scope["path"], answer.status, body_bytes)
         if self._log.is_enabled_for(logging.DEBUG):
             self._log.debug(
                 "request.served",
-                request_id=request_id,
+                request_id=request_id.decode(),
                 method=scope["method"],
                 path=scope["path"],
                 status=answer.status,
                 body_bytes=body_bytes,
                 took_ms=round((elapsed_s() - began) * 1e3, 3),
             )
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        for part in parts[:-1]:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
-        last = parts[-1] if parts else b""
-        await send({"type": "http.response.body", "body": last, "more_body": False})
+        headers = [*answer.headers, (b"x-request-id", request_id)]
+        parts = [*reversed(answer.parts)] if is_whole else []
+        return {"type": "http.response.start", "status": answer.status, "headers": headers}, parts
 
 
-async def _prepared(handler: Handler, scope: HTTPScope) -> Prepared | None:
-    tags: list[bytes] = []
-    codings: list[bytes] = []
+def _asked(scope: HTTPScope) -> Asked | None:
+    """Read what matters in a request; None for one that Quart has to answer."""
+    if scope["method"] not in {"GET", "HEAD"}:
+        return None
+    tags = codings = None
     for name, value in scope["headers"]:
         if name == b"if-none-match":
-            tags.append(value)
+            tags = value if tags is None else b"%b, %b" % (tags, value)
         elif name == b"accept-encoding":
-            codings.append(value)
+            codings = value if codings is None else b"%b, %b" % (codings, value)
         elif name in _BEYOND:
             return None
-    try:
-        return await handler(Asked(scope["query_string"], _joined(tags), _joined(codings)))
-    except Problem:
-        return None
-    except Exception:  # noqa: BLE001 - whatever it is, Quart meets it as well, and answers for it
-        return None
-
-
-def _joined(lines: list[bytes]) -> str | None:
-    return b", ".join(lines).decode("latin-1") if lines else None
+    return Asked(
+        scope["query_string"],
+        None if tags is None else tags.decode("latin-1"),
+        None if codings is None else codings.decode("latin-1"),
+    )

@@ -37,7 +37,7 @@ class Api(StrEnum):
     V2 = "v2"
 
 
-class Packed(Struct, frozen=True):
+class Packed(Struct, frozen=True, gc=False):
     """JSON as raw deflate blocks, byte-aligned, none of them the last; `checksum` is the JSON's."""
 
     deflated: bytes

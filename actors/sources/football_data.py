@@ -12,13 +12,14 @@ Whole column names are matched, never prefixes or positions: `BFDH` is one bookm
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from actors.errors import PayloadError
+from actors.gathered import Gathered
 from actors.integrity import Reason
 from actors.kinds import PolledKind
 from actors.memo import Memo
@@ -43,8 +44,8 @@ class Sheet(Struct, frozen=True):
     """
 
     columns: Mapping[str, int]
-    rows: tuple[Row, ...]
-    fixtures: tuple[Fixture | Removal, ...]
+    rows: Iterable[Row]
+    fixtures: Iterable[Fixture | Removal]
     source_time: float | None
 
 
@@ -82,15 +83,16 @@ def decode(payload: Payload, options: FootballDataOptions) -> Steps[Sheet]:
     rows = rows_in((yield from read_text(payload.body)))
     columns = _columns(next(rows, ""))
     read_fixture = fixtures_of(Layout.of(columns))
-    kept: list[Row] = []
-    fixtures: list[Fixture | Removal] = []
+    kept, fixtures = Gathered[Row](), Gathered[Fixture | Removal]()
     for count, row in enumerate(rows):
         if count % SLICE == 0:
             yield
+            kept.seal()
+            fixtures.seal()
         if (fixture := read_fixture(row)) is not None:
-            kept.append(row)
-            fixtures.append(fixture)
-    return Sheet(columns, tuple(kept), tuple(fixtures), payload.source_time)
+            kept.add(row)
+            fixtures.add(fixture)
+    return Sheet(columns, kept, fixtures, payload.source_time)
 
 
 def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extract]:
@@ -105,13 +107,14 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
         raise PayloadError(f"column not in this file: {', '.join(missing)}")
     places = tuple(sheet.columns[name] for name in names)
     width = max(places) + 1
-    matches: list[Match] = []
+    matches = Gathered[Match]()
     removals: list[Removal] = []
     listed: set[SourceMatchId] = set()
     taken_back: set[SourceMatchId] = set()
     for count, (fixture, row) in enumerate(zip(sheet.fixtures, sheet.rows, strict=True)):
         if count % SLICE == 0:
             yield
+            matches.seal()
         cells = cells_in(row, width)
         home, draw, away = [_price[cells[place]] for place in places]
         if home is draw is away is None or (isinstance(fixture, Removal) and fixture.reason == FINISHED):
@@ -121,12 +124,11 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
         elif home is None or draw is None or away is None:
             removals.append(Removal(fixture.source_match_id, Reason.INCOMPLETE))
         else:
-            matches.append(_match(fixture, home, draw, away, sheet.source_time))
+            matches.add(_match(fixture, home, draw, away, sheet.source_time))
             listed.add(fixture.source_match_id)
     removals += [Removal(match_id, Reason.DUPLICATE) for match_id in sorted(taken_back)]
-    if taken_back:
-        matches = [one for one in matches if one.source_match_id not in taken_back]
-    return Extract(tuple(matches), tuple(removals))
+    kept = (one for one in matches if one.source_match_id not in taken_back) if taken_back else matches
+    return Extract(tuple(kept), tuple(removals))
 
 
 def _match(fixture: Fixture, home: float, draw: float, away: float, source_time: float | None) -> Match:

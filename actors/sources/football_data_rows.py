@@ -57,7 +57,7 @@ LEAGUES: Final[Mapping[str, str]] = {
 """Division codes of the site's notes.txt; a code that is not here is shown as it is."""
 
 
-class Fixture(Struct, frozen=True):
+class Fixture(Struct, frozen=True, gc=False):
     """What one row says about its match, the same for all bookmakers; `start_time` in Unix seconds."""
 
     source_match_id: SourceMatchId

@@ -79,14 +79,14 @@ class Team(Struct, frozen=True, gc=False):
     strength: float
 
 
-class League(Struct, frozen=True, eq=False):
+class League(Struct, frozen=True, eq=False, gc=False):
     """A league; `free` holds the teams that no fixture of today has taken, and changes."""
 
     name: str
     free: list[Team]
 
 
-class Fixture(Struct, frozen=True, eq=False):
+class Fixture(Struct, frozen=True, eq=False, gc=False):
     """One match, goals included, from the day that it is drawn. All times are Unix seconds.
 
     `home_rate` and `away_rate` are the goals expected of a whole match, `home_goals` and

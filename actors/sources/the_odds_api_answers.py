@@ -77,6 +77,8 @@ def read_slate(body: bytes, answered_at: float | None) -> Steps[Slate]:
                 kick_offs.add(fixture.start_time)
             for lines in event.bookmakers:
                 parts[lines.key].add(fixture, lines)
+        for part in parts.values():
+            part.matches.seal()
         yield
     return Slate(parts, kick_offs, answered_at, unreadable)
 

@@ -6,8 +6,10 @@ three outcomes is ours. `last_update` is when a bookmaker's prices were refreshe
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
+from actors.gathered import Gathered
 from actors.integrity import Reason
 from actors.iso_time import unix_time
 from actors.messages import Match, Removal
@@ -49,7 +51,7 @@ class Part(Struct):
     `newest` is when its newest prices were refreshed (Unix seconds), 0 while nobody has said.
     """
 
-    matches: list[Match] = []
+    matches: Gathered[Match] = msgspec.field(default_factory=Gathered)
     removals: list[Removal] = []
     title: str | None = None
     newest: float = 0.0
@@ -67,7 +69,7 @@ class Part(Struct):
                 if match is None:
                     self.removals.append(Removal(fixture.event.id, _fault(fixture.event, market)))
                 else:
-                    self.matches.append(match)
+                    self.matches.add(match)
             elif market.key == LAY:
                 self.lays += 1
 

@@ -85,11 +85,16 @@ class HttpTransport:
         )
 
 
-async def read_within(parts: AsyncIterator[bytes], limit: int) -> bytes:
-    """Read a body. Raises: TransportError if it is longer than `limit` bytes."""
-    body = BytesIO()  # which gives what it has without putting it together anew, 0.7 ms a MiB
+async def read_within(parts: AsyncIterator[bytes], limit: int, announced: int = 0) -> bytes:
+    """Read a body. Raises: TransportError if it is longer than `limit` bytes.
+
+    One whose length is announced is written to its place. Else it may move when it grows: one call, which
+    takes up to 0.7 ms a MiB, as putting its parts together at the end would.
+    """
+    body = BytesIO(bytes(announced))
     async for part in parts:
         body.write(part)
         if body.tell() > limit:
             raise TransportError(f"the answer exceeds {limit} bytes", reason="too_big")
+    body.truncate()
     return body.getvalue()

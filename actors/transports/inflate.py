@@ -17,6 +17,7 @@ PART_BYTES = 16 * 1024
 SLICE_BYTES = 128 * 1024
 """Bytes that are inflated between two yields: a fraction of a millisecond."""
 
+_GZIP_MARK = b"\x1f\x8b"
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 
 
@@ -35,7 +36,9 @@ def inflated(body: bytes, encoding: str, max_bytes: int) -> Steps[bytes]:
 
 
 def _inflated(body: bytes, max_bytes: int) -> Steps[bytes]:
-    limit, content = min(max_bytes, MAX_RATIO * len(body)), BytesIO()
+    limit = min(max_bytes, MAX_RATIO * len(body))
+    said = int.from_bytes(body[-4:], "little") if body.startswith(_GZIP_MARK) else 0  # ISIZE, RFC 1952
+    content = BytesIO(bytes(min(said, limit)))  # else it would move, all of it at once, when it grows
     inflater, at = zlib.decompressobj(_GZIP_OR_ZLIB), 0
     while at < len(body) and not inflater.eof:
         part, at = body[at : at + PART_BYTES], at + PART_BYTES
@@ -55,4 +58,5 @@ def _inflated(body: bytes, max_bytes: int) -> Steps[bytes]:
             yield
     if not inflater.eof or inflater.unused_data or at < len(body):
         raise PayloadError("the compressed body is cut short, or something follows it")
+    content.truncate()
     return content.getvalue()

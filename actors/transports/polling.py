@@ -138,12 +138,12 @@ class PollingTransport(HttpTransport):
         return {name: headers[name][:MAX_KEPT_CHARS] for name in sorted(self._kept) if name in headers}
 
     async def _wire_body(self, response: httpx2.Response) -> bytes:
-        limit = self._limits.max_payload_bytes
-        announced = response.headers.get("content-length", "")
-        if re.fullmatch("[0-9]{1,18}", announced) and int(announced) > limit:
+        limit, length = self._limits.max_payload_bytes, response.headers.get("content-length", "")
+        announced = int(length) if re.fullmatch("[0-9]{1,18}", length) else 0
+        if announced > limit:
             message = f"the answer announces {announced} bytes, at most {limit} are allowed"
             raise TransportError(message, reason="too_big")
-        return await read_within(response.aiter_raw(), limit)
+        return await read_within(response.aiter_raw(), limit, announced)
 
 
 async def _excuse(response: httpx2.Response) -> bytes:
