@@ -88,6 +88,7 @@ def admit(batch: Batch, bounds: Bounds) -> Steps[Admission]:
             else:
                 rejected[reason] += 1
                 removed[match_id] = Removal(match_id, reason)
+    yield
     result = msgspec.structs.replace(
         batch, matches=tuple(accepted.values()), removals=tuple(removed.values())
     )

@@ -10,12 +10,9 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from actors.messages import Batch
-from actors.slices import SLICE, Steps, let_go
+from actors.slices import CHUNKS, SLICE, Steps, let_go
 from actors.snapshot import Chunk, Differences, Snapshot
 from actors.whole import Whole
-
-CHUNKS = 4
-"""Chunks let go of between two yields: a quarter of a millisecond."""
 
 
 class Remains(Struct, frozen=True):

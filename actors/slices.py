@@ -31,6 +31,9 @@ FIRST_S = BUDGET_S / 4
 SLICE = 256
 """Matches worked on between two yields: a fraction of a millisecond."""
 
+CHUNKS = 4
+"""Chunks of matches let go of between two yields: a quarter of a millisecond."""
+
 RUN = 1024
 """Texts that are sorted between two yields."""
 

@@ -14,8 +14,8 @@ import anyio
 from msgspec import Struct
 
 from actors.messages import BookmakerId
-from actors.slices import Steps, in_slices, let_go
-from actors.snapshot import Book, Readable, Snapshot
+from actors.slices import CHUNKS, Steps, in_slices, let_go
+from actors.snapshot import Book, Chunk, Readable, Snapshot
 from web.bodies import gzip_body, plain_body
 from web.negotiation import Coding, coding_for, has_already
 from web.prepared import Prepared, prepared
@@ -42,7 +42,7 @@ class Answers:
         self._names = names
         self._segments = Segments()
         self._newest: Callable[[], Snapshot | None] = lambda: None
-        self._gone: list[Run] = []
+        self._gone: list[Run | tuple[Chunk, ...]] = []
         self._pages: dict[View, _Page] = {}
 
     async def answer(self, view: View, if_none_match: str | None, accept_encoding: str | None) -> Prepared:
@@ -95,7 +95,14 @@ class Answers:
         async with page.making[coding]:
             if coding not in page.ready:
                 page.ready[coding] = await in_slices(self._make(page, coding, snapshot))
+                if snapshot is not await self._board.read():
+                    self._keep_remains(snapshot)
             return page.ready[coding]
+
+    def _keep_remains(self, snapshot: Snapshot) -> None:
+        """Have what a commit replaced meanwhile let go of in slices: here it may be held last."""
+        for book in snapshot.books.values():
+            self._gone += (book.chunks[at : at + CHUNKS] for at in range(0, len(book.chunks), CHUNKS))
 
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Steps[Prepared]:
         yield from let_go(self._gone, 1)  # with its chunks each takes up to two milliseconds

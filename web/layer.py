@@ -49,15 +49,14 @@ class Layer:
             scope["type"] != "http"
             or (handler := self._handlers.get(scope["raw_path"])) is None
             or (asked := _asked(scope)) is None
+            or (answering := handler(asked)) is None
         ):
             await self._app(scope, receive, send)
             return
         began = elapsed_s()
         try:
-            answer = await handler(asked)
+            answer = await answering
         except Exception:  # noqa: BLE001 - a problem or a fault: Quart meets it as well, and answers for it
-            answer = None
-        if answer is None:
             await self._app(scope, receive, send)
             return
         start, parts = self._begin(answer, scope, began)

@@ -34,6 +34,12 @@ HARD_STOP_S = GRACE_S + 5.0
 """Seconds from closing the listener to the end of the process, whatever hangs."""
 
 
+YOUNG = 200
+"""Objects after which the garbage collector looks at the new ones."""
+FULL = 100
+"""Collections of the older after which it looks at all: two milliseconds, for hardly anything."""
+
+
 class Exit(IntEnum):
     """Exit codes; but for 0 those of sysexits.h."""
 
@@ -66,9 +72,12 @@ def freeze_garbage() -> None:
     """Put all that was made so far out of the collector's sight, once everything is imported and built.
 
     A full collection then looks at little more than what is under way: matches are not tracked at all.
+    The young are collected soon, because each of them may be a tuple of 20,000 matches: that is gone
+    through once, half a millisecond, and is then forgotten.
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(YOUNG, 10, FULL)
 
 
 @dataclass(slots=True)

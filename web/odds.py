@@ -23,10 +23,10 @@ def handlers(answers: Answers, names: Mapping[BookmakerId, str]) -> dict[str, Ha
 def _plain(answers: Answers, api: Api, names: Mapping[BookmakerId, str]) -> Handler:
     views = {f"bookmaker={name}".encode(): View(api, name) for name in names} | {b"": View(api)}
 
-    async def answer(asked: Asked) -> Prepared | None:
+    def answer(asked: Asked) -> Awaitable[Prepared] | None:
         if (view := views.get(asked.query)) is None:
             return None
-        return await answers.answer(view, asked.if_none_match, asked.accept_encoding)
+        return answers.answer(view, asked.if_none_match, asked.accept_encoding)
 
     return answer
 

@@ -36,8 +36,8 @@ class Prepared(Struct, frozen=True):
     body_bytes: int
 
 
-Handler = Callable[[Asked], Awaitable[Prepared | None]]
-"""Gives the answer, or None for what only Quart can answer. Raises: Problem for an error."""
+Handler = Callable[[Asked], Awaitable[Prepared] | None]
+"""Gives the answer, or None for what only Quart can answer. Awaiting it raises: Problem for an error."""
 
 
 def prepared(status: int, headers: Mapping[str, str], parts: tuple[bytes, ...] | None) -> Prepared:

@@ -45,9 +45,9 @@ def handlers(answers: Mapping[str, Probe]) -> dict[str, Handler]:
     """Give the same for the layer in front of Quart, which knows nothing of HTML."""
 
     def handler(answer: Probe) -> Handler:
-        async def handle(asked: Asked) -> Prepared:
+        def handle(asked: Asked) -> Awaitable[Prepared]:
             del asked
-            return await answer()
+            return answer()
 
         return handle
 

@@ -127,6 +127,7 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
             matches.add(_match(fixture, home, draw, away, sheet.source_time))
             listed.add(fixture.source_match_id)
     removals += [Removal(match_id, Reason.DUPLICATE) for match_id in sorted(taken_back)]
+    yield
     kept = (one for one in matches if one.source_match_id not in taken_back) if taken_back else matches
     return Extract(tuple(kept), tuple(removals))
 

@@ -8,8 +8,8 @@ import weakref
 from actors.board import Board, BoardRules
 from actors.clock import Instant
 from actors.messages import BookmakerId
-from actors.remains import CHUNKS, Remains
-from actors.slices import SLICE, finish
+from actors.remains import Remains
+from actors.slices import CHUNKS, SLICE, finish
 from actors.snapshot import Snapshot
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0
