@@ -13,6 +13,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 import anyio
+import anyio.lowlevel
 import structlog
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 from quart import Blueprint, Response, request
@@ -175,6 +176,8 @@ class _Follower:
     async def _write(self, pieces: events.Pieces) -> None:
         for long in pieces:
             for at in range(0, len(long), PIECE_BYTES):
+                if at:
+                    await anyio.lowlevel.checkpoint()
                 piece = long[at : at + PIECE_BYTES]
                 self.sent_bytes += len(piece)
                 await self.send({"type": "http.response.body", "body": piece, "more_body": True})
