@@ -13,7 +13,7 @@ MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 40
 
 HARMLESS_CALLS = {
-    *("NewType", "TypeVar", "Meta", "dataclass", "field", "every", "lru_cache"),  # declarations
+    *("NewType", "TypeVar", "Meta", "dataclass", "field", "msgspec.field", "every", "lru_cache"),
     *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
     *("BoardSettings", "HistoryLimits", "HistorySettings", "Memo", "ServerSettings", "kinds"),
     *("Run", "_times_x", "stored", "tuple", "RunVar"),

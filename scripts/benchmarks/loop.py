@@ -24,7 +24,7 @@ from tables import quantile, short
 MATCHES = 20_000
 CSV_KEYS = ("B365", "BW", "BFE", "PS", "WH")
 BODIES = 3
-PATH = "/api/v2/odds"
+PATH, STREAM = "/api/v2/odds", "/api/v2/stream"
 LIMIT_S = 0.005
 PLACES = 6
 
@@ -59,7 +59,8 @@ def run(report: Report) -> None:
         "longest, ms",
     ]
     matches = f"{MATCHES:,} matches by each of {len(CSV_KEYS)} bookmakers"
-    report.table(f"Polls of {matches}, all prices changed, while two clients read all bodies", header, rows)
+    reading = "two clients read all bodies and one follows the stream"
+    report.table(f"Polls of {matches}, all prices changed, while {reading}", header, rows)
     header = ["lists of", "where", "times above 1 ms", "above 5 ms", "longest, ms", "of it processor, ms"]
     report.table("Steps of the loop that took longest, without collections", header, culprits)
     report.say("*Where*: the functions that the task is in when a step ends. The rest was other programs'.")
@@ -110,11 +111,12 @@ def _watched(source: Polled, seconds: float) -> tuple[dict[str, Any], int, float
 
 @contextlib.contextmanager
 def _readers(served: Served) -> Iterator[None]:
-    """Let one client read the gzip body and one the plain body, again and again."""
+    """Let one client read the gzip body and one the plain body, again and again; one follows the stream."""
     url = served.url + PATH
     commands = [
         ["pace.py", url, "5", "1000000", "2", "gzip"],
         ["pace.py", url, "1", "1000000", "1", "identity"],
+        ["follow.py", served.url + STREAM],
     ]
     with contextlib.ExitStack() as running:
         for file, *arguments in commands:

@@ -32,7 +32,7 @@ from tables import median, spread
 
 PATH = "/api/v2/odds"
 BOOKMAKERS = KEYS[:2]
-ROUNDS = {1_200: 4, 10_000: 3}
+ROUNDS = {1_200: 6, 10_000: 4}
 RUN_S = 1
 FORMS = ("identity", "gzip", "304")
 

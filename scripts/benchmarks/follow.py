@@ -1,0 +1,23 @@
+"""A client that follows the stream of changes and reads all that comes: `python follow.py URL`."""
+
+from __future__ import annotations
+
+import http.client
+import sys
+from urllib.parse import urlsplit
+
+READ_BYTES = 65_536
+
+
+def follow(url: str) -> None:
+    """Read until the service ends."""
+    at = urlsplit(url)
+    connection = http.client.HTTPConnection(at.hostname or "", at.port)
+    connection.request("GET", at.path)
+    response = connection.getresponse()
+    while response.read1(READ_BYTES):
+        pass
+
+
+if __name__ == "__main__":
+    follow(sys.argv[1])
