@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import struct
+import sys
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 import structlog.testing
 
 from tests.support.builders import match
+from tests.support.live_world import asgi_scope
 from tests.support.site import Answered, Site, open_site
+from web.layer import PIECE_BYTES, Layer
+from web.prepared import Prepared, prepared
+from web.requests import HttpCounters
 
 pytestmark = pytest.mark.anyio
 
@@ -115,3 +122,70 @@ async def test_a_client_that_leaves_in_the_middle_of_a_large_body_hurts_nobody(
 
     assert 20_002 == whole["matches_count"]
     assert [] == [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+class _Client:
+    """A client of the bare layer, which gives `parts`; notes the sizes of what it is sent and its turns."""
+
+    def __init__(self, *parts: bytes) -> None:
+        self.sent: list[int] = []
+        self.body = b""
+        self.references: list[int] = []
+        self._parts = parts
+
+    async def get(self, method: str = "GET") -> None:
+        answer = prepared(200, {}, self._parts)
+        first, self._parts = self._parts[0], ()
+
+        async def given() -> Prepared:
+            nonlocal answer
+            mine, answer = answer, None  # type: ignore[assignment]  # nobody else holds it from here on
+            return mine
+
+        async def send(event: Any) -> None:
+            if "body" in event:
+                self.sent.append(len(event["body"]))
+                self.body += event["body"]
+                self.references.append(sys.getrefcount(first))
+
+        layer = Layer(_nobody, {"/list": lambda _: given()}, HttpCounters(lambda: 0))
+        scope = {**asgi_scope("/list", "", []), "method": method, "raw_path": b"/list"}
+        await layer(scope, _nobody, send)  # type: ignore[arg-type]  # as a server would
+
+
+async def _nobody(*_: object) -> Any:
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("sizes", [(0,), (1,), (PIECE_BYTES,), (100, PIECE_BYTES - 100)])
+async def test_a_short_body_is_one_event(sizes: tuple[int, ...]) -> None:
+    """Whatever parts it comes in."""
+    client = _Client(*(bytes(size) for size in sizes))
+    await client.get()
+
+    assert [sum(sizes)] == client.sent
+
+
+async def test_a_long_body_goes_out_in_pieces_and_others_have_their_turn() -> None:
+    """Between any two of them, and no part is held once it is sent."""
+    parts = [os.urandom(size) for size in (2 * PIECE_BYTES + 1, 10, PIECE_BYTES)]
+    client, whole, turns = _Client(*parts), b"".join(parts), 0
+    parts.clear()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(client.get)
+        while len(client.body) < len(whole):
+            await anyio.lowlevel.checkpoint()
+            turns += 1
+
+    assert whole == client.body
+    assert [PIECE_BYTES, PIECE_BYTES, 1, 10, PIECE_BYTES, 0] == client.sent
+    assert turns >= 5
+    assert client.references[0] > client.references[3] == client.references[5]
+
+
+async def test_a_head_of_a_long_body_has_none() -> None:
+    """Only its headers."""
+    client = _Client(bytes(3 * PIECE_BYTES))
+    await client.get("HEAD")
+
+    assert [0] == client.sent

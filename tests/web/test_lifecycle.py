@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 
 from actors.errors import CoreFailure
 from actors.status import ActorStatus, BoardStatus, ServiceStatus
-from web.lifecycle import Exit, Life, freeze_garbage
+from web.lifecycle import YOUNG, Exit, Life, freeze_garbage
 from web.server import address_of, listen
 
 pytestmark = pytest.mark.anyio
@@ -127,15 +127,17 @@ async def test_a_server_that_fails_ends_with_70() -> None:
 
 def test_what_was_made_before_the_start_is_out_of_the_collector_s_sight() -> None:
     """A full collection looks only at what came later."""
-    kept = [[number] for number in range(1000)]
+    kept, before = [[number] for number in range(1000)], gc.get_threshold()
     try:
         freeze_garbage()
 
+        assert YOUNG == gc.get_threshold()[0]
         tracked = {id(one) for one in gc.get_objects()}
         assert gc.get_freeze_count() > 1000
         assert not [one for one in kept if id(one) in tracked]
     finally:
         gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 async def test_who_follows_is_told_before_the_server_stops() -> None:
