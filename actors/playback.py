@@ -107,9 +107,9 @@ class Playback:
         What it changed is digested by the caller or, at the latest, by the next moment.
         """
         yield from self.history.digest()
-        self._now = moment.at
         board = Board(self.snapshot, self._rules)
-        yield from board.expire(self._now)
+        yield from board.expire(moment.at)
+        self._now = moment.at  # not before: a read in between would find the board overdue
         self._publish(board)
         if moment.event is None:
             return Played()

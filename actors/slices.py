@@ -51,7 +51,7 @@ def finish(steps: Steps[T]) -> T:
 
 
 async def in_slices(steps: Steps[T]) -> T:
-    """Run `steps`, giving way to the loop after every `BUDGET_S` of work; waits only between slices.
+    """Run `steps`, giving way to the loop after `FIRST_S` and every `BUDGET_S` of work; waits only then.
 
     Of all that go on after their first slice one does so in a turn of the loop: however many there
     are, timers and sockets wait for no more than one. It gives way at the end as well if it was long,

@@ -41,7 +41,7 @@ def create_app(
     counters, answers = requests.HttpCounters(lambda: len(audience)), Answers(board, names)
     requests.install(app, counters)
     problems.install(app)
-    live = Live(board.read, names, audience, Frames(audience.history, names, answers))
+    live = Live(board, names, audience, Frames(audience.history, names, answers))
     probing = probes.probes(board, status, counters, clock)
     app.register_blueprint(odds.blueprint(answers, names))
     app.register_blueprint(changes.blueprint(live))

@@ -22,14 +22,19 @@ def blueprint(live: Live) -> Blueprint:
     async def changes() -> Response:
         query = Query(request.query_string)
         view, since, wait_s = query.bookmaker(live.names), query.since(), query.wait_s()
-        newest = (await live.read()).version
+        newest = (await live.board.read()).version
         if wait_s and history.latest(view) <= since <= newest:
             with audience.admitted(), anyio.move_on_after(wait_s):
                 while history.latest(view) <= since and not audience.is_leaving:
                     await audience.wait(view)
-                    newest = (await live.read()).version
-        delta = await live.frames.delta(view, since) if since <= newest else None
+                    await live.board.read()  # withdraws what is overdue
+        is_valid = False
+        while not is_valid:  # or something fell due while it was made
+            snapshot = await live.board.read()
+            delta = await live.frames.delta(view, since) if since <= snapshot.version else None
+            is_valid = live.board.is_valid(snapshot)
         if delta is None:
+            newest = (await live.board.read()).version
             raise _not_available(since, history.oldest(view), newest)
         return Response(
             b"".join(delta), 200, {"Cache-Control": "no-store"}, content_type="application/json"

@@ -1,7 +1,7 @@
 """What changed, as JSON and as events of a stream: encoded once, shared by all who are told.
 
 Pure but for its memory: the JSON of each change, which stays with it, and the events of the newest
-version of each view. What is long comes in pieces, so that nothing has to put all of it together at once.
+version of each view. What is long comes in pieces, so that a stream need not put it together at once.
 Server-Sent Events as the HTML standard has them (9.2, Server-sent events).
 """
 

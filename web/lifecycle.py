@@ -68,7 +68,7 @@ def end_for_certain(code: Exit) -> None:
     deadline.start()
 
 
-def freeze_garbage() -> None:
+def set_up_collector() -> None:
     """Put all that was made so far out of the collector's sight, once everything is imported and built.
 
     A full collection then looks at little more than what is under way: matches are not tracked at all.
@@ -118,7 +118,7 @@ class Life:
         async with anyio.create_task_group() as tasks:
             with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
                 try:
-                    freeze_garbage()
+                    set_up_collector()
                     self.started()
                     tasks.start_soon(self._serve)
                     await tasks.start(self._run_tree)

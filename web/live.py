@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from actors.history import History
 from actors.messages import BookmakerId
-from actors.snapshot import Snapshot
+from actors.snapshot import Readable
 from web.audience import Audience
 from web.frames import Frames
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The live board: `read` gives the newest snapshot, having withdrawn what is overdue.
+    """The live board, and what is made of it for all who follow it.
 
     `names` are the display names in the order of the configuration.
     """
 
-    read: Callable[[], Awaitable[Snapshot]]
+    board: Readable
     names: Mapping[BookmakerId, str]
     audience: Audience
     frames: Frames

@@ -138,7 +138,7 @@ class _Follower:
         await self._write(events.bye(self._version, self._audience.retry_ms()))
 
     async def _first(self) -> events.Pieces:
-        newest = (await self._live.read()).version
+        newest = (await self._live.board.read()).version
         since = None if self.since is None else version_of(self.since)
         if self.since is None:
             return await self._snapshot()
@@ -150,10 +150,12 @@ class _Follower:
         return await self._next() or events.heartbeat(since)
 
     async def _next(self) -> events.Pieces:
-        await self._live.read()  # withdraws what is overdue
+        snapshot = await self._live.board.read()  # withdraws what is overdue
         latest = self._live.history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
             told = await self._live.frames.changes(self._view, self._version)
+            if not self._live.board.is_valid(snapshot):  # something fell due while it was made
+                return await self._next()
             if told is None:
                 return await self._reset("too_old")
             self._version, event = told

@@ -54,7 +54,8 @@ def _inflated(body: bytes, max_bytes: int) -> Steps[bytes]:
                     f"the body inflates beyond {limit} bytes, at most {max_bytes} and {MAX_RATIO}:1"
                 )
             part = inflater.unconsumed_tail
-            is_more = bool(part) or len(piece) == SLICE_BYTES  # then it may hold back something
+            # What follows the end stays in the tail; a piece that is full may not be all that there is.
+            is_more = (bool(part) or len(piece) == SLICE_BYTES) and not inflater.eof
             yield
     if not inflater.eof or inflater.unused_data or at < len(body):
         raise PayloadError("the compressed body is cut short, or something follows it")

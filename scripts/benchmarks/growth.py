@@ -13,8 +13,6 @@ import time
 import tracemalloc
 from pathlib import Path
 
-from actors.slices import finish
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import anyio
@@ -34,6 +32,7 @@ from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, ListId, Match, Removal, SourceMatchId, SourceName
 from actors.published import Published
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
+from actors.slices import finish
 from actors.snapshot import Snapshot
 from actors.sources.simulated import KIND, SimulatedOptions
 from actors.system import service_status

@@ -268,6 +268,22 @@ def test_changes_of_many_commits_are_found_from_each_version() -> None:
         assert wanted == {name: version for name, version, _ in _since(history, since)}
 
 
+def test_quiet_matches_do_not_keep_blocks_of_their_own() -> None:
+    """One that changes once in a while, among others that change all the time, takes the place of one."""
+    history, board = History(EMPTY, HistoryLimits()), EMPTY
+    for number in range(40 * BLOCK // 32):
+        lively = [match(f"lively-{at:03}", prices=(2.0 + number / 1e4, 3.5, 4.0)) for at in range(BLOCK)]
+        one = batch(
+            [*lively, match(f"quiet-{number:04}")], complete=number == 0, received_mono=number / 100
+        )
+        history.add(board := after(board, one, now=_at(number / 100)))
+        finish(history.digest())
+
+    blocks = history._blocks.values()
+    assert 40 * BLOCK // 32 + BLOCK == sum(map(len, blocks)) == len(_since(history, EMPTY.version))
+    assert len(blocks) <= 2 + 4 * sum(map(len, blocks)) // BLOCK
+
+
 def test_versions_before_the_first_are_not_known() -> None:
     """A restarted process knows nothing of the one before it."""
     assert (1000, 1000) == (_oldest(_history())[0], _oldest(_history(ONE, TWO))[0])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import anyio
 import pytest
 
+from actors.clock import elapsed_s
 from actors.history import HistoryLimits
+from actors.messages import BookmakerId
 from actors.slices import finish
-from tests.support.builders import match
+from tests.support.builders import batch, match
 from tests.support.live import Copy, shown
 from tests.support.site import NAMES, Site, open_site
 
@@ -246,3 +249,51 @@ async def test_a_client_that_hangs_up_waits_no_longer(site: Site) -> None:
         tasks.cancel_scope.cancel()
 
     await site.until(lambda: len(site.audience) == 0)
+
+
+class _Names(dict[BookmakerId, str]):
+    """Names that let something happen when they are next needed: while an answer is made."""
+
+    happen: Callable[[], None] | None = None
+
+    def __getitem__(self, bookmaker: BookmakerId) -> str:
+        happen, self.happen = self.happen, None
+        if happen is not None:
+            happen()
+        return super().__getitem__(bookmaker)
+
+
+async def test_what_falls_due_while_an_answer_is_made_is_not_in_it() -> None:
+    """No entry past its deadline is ever told of, however long the answer took."""
+    names = _Names(NAMES)
+    async with open_site(names=names) as site:
+        since = site.publish("birch", match("x"), stale_after_s=1e6)
+        site.publish("alder", *(match(f"{number:04}") for number in range(2000)))
+        names.happen = lambda: site.clock.pass_(31)
+
+        answered = await site.json(_query(since, None))
+
+    assert (0, 2000) == (len(answered["matches"]), len(answered["removed"]))
+
+
+async def test_a_wait_that_ends_while_lists_are_withdrawn_does_not_show_them() -> None:
+    """The process was suspended: much is overdue, and the time to wait is over as well."""
+    async with open_site() as site:
+        since = site.publish("birch", match("x"), stale_after_s=1e6)
+        many = [match(f"{number:05}") for number in range(20_000)]
+        answered: list[Any] = []
+
+        async def ask() -> None:
+            answered.append(await site.json(_query(since, None) + "&wait=0.1"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await site.until(lambda: len(site.audience) == 1)
+            slow = batch([match("y")], bookmaker="alder", scope="slow", stale_after_s=1e6)
+            site.apply(slow, batch(many, bookmaker="alder", scope="quick", list_id="quick"))
+            site.clock.pass_(31)
+            ends = elapsed_s() + 0.15
+            while elapsed_s() < ends:
+                pass
+
+    assert ["alder_y"] == [one["id"] for one in answered[0]["matches"]]

@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 
 from actors.errors import CoreFailure
 from actors.status import ActorStatus, BoardStatus, ServiceStatus
-from web.lifecycle import YOUNG, Exit, Life, freeze_garbage
+from web.lifecycle import YOUNG, Exit, Life, set_up_collector
 from web.server import address_of, listen
 
 pytestmark = pytest.mark.anyio
@@ -129,7 +129,7 @@ def test_what_was_made_before_the_start_is_out_of_the_collector_s_sight() -> Non
     """A full collection looks only at what came later."""
     kept, before = [[number] for number in range(1000)], gc.get_threshold()
     try:
-        freeze_garbage()
+        set_up_collector()
 
         assert YOUNG == gc.get_threshold()[0]
         tracked = {id(one) for one in gc.get_objects()}
