@@ -154,18 +154,20 @@ class History:
         return taken
 
     def _keep(self, change: Change) -> None:
-        if change.id in self._block_of:
-            self._drop(change.id)
+        if (number := self._block_of.get(change.id)) is not None:
+            self._take_out(number, change.id)
         block = self._blocks.get(self._newest_block)
         if block is None or len(block) >= BLOCK:
             self._newest_block += 1
             block = self._blocks[self._newest_block] = {}
             self._join_some()
         block[change.id] = change
-        self._block_of[change.id] = self._newest_block
+        self._block_of[change.id] = self._newest_block  # in place: a large dict takes long to make anew
         self._bytes += change.size_bytes
         while len(self._block_of) > self._limits.max_changes or self._bytes > self._limits.max_bytes:
-            oldest = self._drop(next(iter(next(iter(self._blocks.values())))))
+            number, block = next(iter(self._blocks.items()))
+            oldest = self._take_out(number, next(iter(block)))
+            del self._block_of[oldest.id]
             self._floor[oldest.bookmaker] = oldest.version
 
     def _join_some(self) -> None:
@@ -184,8 +186,7 @@ class History:
             else:
                 self._neighbours.popleft()
 
-    def _drop(self, change_id: str) -> Change:
-        number = self._block_of.pop(change_id)
+    def _take_out(self, number: int, change_id: str) -> Change:
         block = self._blocks[number]
         change = block.pop(change_id)
         if not block:

@@ -29,9 +29,6 @@ from web.requests import HttpCounters
 
 log = structlog.get_logger()
 
-PIECE_BYTES = 384 * 1024
-"""Bytes handed to the server at once: the system takes up to four milliseconds for a megabyte."""
-
 _BEYOND = frozenset({b"access-control-request-method"})
 """Headers that change an answer in a way that Quart knows."""
 
@@ -65,11 +62,12 @@ class Layer:
             return
         start = self._begin(answer, scope, began)
         parts = [*reversed(answer.parts)] if scope["method"] == "GET" else []
-        last = b"" if answer.body_bytes > PIECE_BYTES else b"".join(parts)
         del answer  # so that a slow client holds of an old body only what it has yet to get
         await send(start)
-        while parts and not last:
-            await _send_long(send, parts.pop())
+        while len(parts) > 1:
+            await send({"type": "http.response.body", "body": parts.pop(), "more_body": True})
+            await anyio.lowlevel.checkpoint()  # the system takes up to four milliseconds for a megabyte
+        last = parts.pop() if parts else b""
         await send({"type": "http.response.body", "body": last, "more_body": False})
 
     def _begin(self, answer: Prepared, scope: HTTPScope, began: float) -> HTTPResponseStartEvent:
@@ -89,14 +87,6 @@ class Layer:
             )
         headers = [*answer.headers, (b"x-request-id", request_id)]
         return {"type": "http.response.start", "status": answer.status, "headers": headers}
-
-
-async def _send_long(send: ASGISendCallable, part: bytes) -> None:
-    """Send a part of a long body in pieces, and let others have their turn after each."""
-    for at in range(0, len(part), PIECE_BYTES):
-        piece = part[at : at + PIECE_BYTES]
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await anyio.lowlevel.checkpoint()
 
 
 def _asked(scope: HTTPScope) -> Asked | None:
