@@ -131,7 +131,7 @@ class History:
             return None
         newest, is_merged = max(self._latest[view], version), version < self._previous[view]
         found: dict[BookmakerId, dict[SourceMatchId, Change]] = {bookmaker: {} for bookmaker in self._floor}
-        for block in self._after(version):
+        for block in reversed(self._after(version)):  # oldest first: so they are nearly in order already
             for change in block:
                 if change.version > version and (view is None or change.bookmaker == view):
                     found[change.bookmaker][change.source_match_id] = change

@@ -100,7 +100,7 @@ class Frames:
     def _listed(self, changes: Iterable[Change]) -> Steps[Pieces]:
         """Give the JSON of these changes, commas between them."""
         rest, pieces = iter(changes), list[bytes]()
-        while some := [self._encoded(change) for change in islice(rest, SLICE)]:
+        while some := [self._encoded(change) for change in islice(rest, SLICE // 4)]:
             pieces.append(b"," * bool(pieces) + b",".join(some))
             yield
         return pieces

@@ -32,7 +32,7 @@ from tables import median, spread
 
 PATH = "/api/v2/odds"
 BOOKMAKERS = KEYS[:2]
-ROUNDS = {1_200: 6, 10_000: 4}
+ROUNDS = {1_200: 8, 10_000: 5}
 RUN_S = 1
 FORMS = ("identity", "gzip", "304")
 
