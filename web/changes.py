@@ -5,6 +5,8 @@ from __future__ import annotations
 import anyio
 from quart import Blueprint, Response, request
 
+from actors.slices import in_slices, let_go
+from web.frames import PIECES
 from web.live import Live
 from web.parameters import Query
 from web.problems import Problem
@@ -36,9 +38,9 @@ def blueprint(live: Live) -> Blueprint:
         if delta is None:
             newest = (await live.board.read()).version
             raise _not_available(since, history.oldest(view), newest)
-        return Response(
-            b"".join(delta), 200, {"Cache-Control": "no-store"}, content_type="application/json"
-        )
+        body = b"".join(delta)
+        await in_slices(let_go(delta, PIECES))
+        return Response(body, 200, {"Cache-Control": "no-store"}, content_type="application/json")
 
     return routes
 

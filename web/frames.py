@@ -7,7 +7,7 @@ Server-Sent Events as the HTML standard has them (9.2, Server-sent events).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
 import anyio
@@ -15,7 +15,7 @@ import msgspec
 
 from actors.history import Change, History
 from actors.messages import BookmakerId
-from actors.slices import SLICE, Steps, in_slices
+from actors.slices import SLICE, Steps, in_slices, let_go
 from web.answers import Answers, View
 from web.bodies import WHOLE_BYTES
 from web.schemas import Removed, match_v2
@@ -24,9 +24,12 @@ from web.segments import Api
 MAX_KNOWN_BYTES = 4 * 1024 * 1024
 """Events kept of a view's newest version, one for each version that clients come from: not all can be."""
 
+PIECES = 32
+"""Pieces of an event let go of between two yields: a megabyte."""
+
 _encode = msgspec.json.Encoder().encode
 
-Pieces = Sequence[bytes]
+Pieces = list[bytes]
 """Bytes that follow one another."""
 
 
@@ -45,6 +48,7 @@ class Frames:
         self._names = names
         self._answers = answers
         self._known: dict[BookmakerId | None, _Known] = {}
+        self._gone: list[bytes] = []
         self._making = anyio.Lock(fast_acquire=True)
 
     async def delta(self, view: BookmakerId | None, since: int) -> Pieces | None:
@@ -61,33 +65,37 @@ class Frames:
         if since not in known.changes:
             async with self._making:
                 known = self._newest(view)
-                if since not in known.changes:
-                    made = await in_slices(self._delta(view, since, is_marked=True))
-                    if made is None:
-                        return None
-                    version, data = made
-                    event = _event("changes", data, version)
-                    if version == self._newest(view).version:
-                        self._newest(view).keep(since, event)
-                    return version, event
+                if since in known.changes:  # by now
+                    return known.version, known.changes[since]
+                made = await in_slices(self._delta(view, since, is_marked=True))
+                if made is None:
+                    return None
+                version, data = made
+                event = _event("changes", data, version)
+                if version == self._newest(view).version:
+                    self._newest(view).keep(since, event)
+                return version, event
         return known.version, known.changes[since]
 
     async def snapshot(self, view: BookmakerId | None) -> tuple[int, Pieces]:
         """Give the view's newest version, and the event with its whole list."""
         version, parts = await self._answers.listed(View(Api.V2, view))
-        return version, _event("snapshot", parts, version)
+        return version, _event("snapshot", [*parts], version)
 
     def _newest(self, view: BookmakerId | None) -> _Known:
         version = self._history.latest(view)
         known = self._known.get(view)
         if known is None or known.version != version:
-            known = self._known[view] = _Known(version, self._max_known_bytes)
+            if known is not None:
+                known.forget()
+            known = self._known[view] = _Known(version, self._max_known_bytes, self._gone)
         return known
 
     def _delta(
         self, view: BookmakerId | None, since: int, *, is_marked: bool
     ) -> Steps[tuple[int, Pieces] | None]:
         """Encode what is newest now, though newer things may happen before it is done."""
+        yield from let_go(self._gone, PIECES)
         recent = yield from self._history.since(view, since)
         if recent is None:
             return None
@@ -100,7 +108,7 @@ class Frames:
     def _listed(self, changes: Iterable[Change]) -> Steps[Pieces]:
         """Give the JSON of these changes, commas between them."""
         rest, pieces = iter(changes), list[bytes]()
-        while some := [self._encoded(change) for change in islice(rest, SLICE // 4)]:
+        while some := [self._encoded(change) for change in islice(rest, SLICE // 2)]:
             pieces.append(b"," * bool(pieces) + b",".join(some))
             yield
         return pieces
@@ -116,18 +124,25 @@ class Frames:
 
 
 class _Known:
-    def __init__(self, version: int, max_bytes: int) -> None:
+    def __init__(self, version: int, max_bytes: int, gone: list[bytes]) -> None:
         self.version = version
+        self._gone = gone
         self.changes: dict[int, Pieces] = {}
         self._bytes, self._max_bytes = 0, max_bytes
 
     def keep(self, since: int, event: Pieces) -> None:
         size = sum(map(len, event))
         if self._bytes + size > self._max_bytes:
-            self.changes.clear()
-            self._bytes = 0
+            self.forget()
         self.changes[since] = event
         self._bytes += size
+
+    def forget(self) -> None:
+        """Have all of it freed in slices: an event may be as long as the list."""
+        for event in self.changes.values():
+            self._gone += event
+        self.changes.clear()
+        self._bytes = 0
 
 
 def reset(reason: str, version: int) -> Pieces:

@@ -126,11 +126,11 @@ class _Follower:
 
     async def follow(self) -> None:
         """Send what is new, now and whenever there is anything, until the service ends."""
-        due = await self._first()
+        due = [*await self._first()]
         try:
             while not self._audience.is_leaving:
                 await self._write(due)
-                if not (due := await self._next()):
+                if not (due := [*await self._next()]):
                     await self._audience.wait(self._view, self._rest)
         finally:
             if self._rest is not None:
@@ -176,7 +176,10 @@ class _Follower:
         return [*events.reset(reason, self._version), *pieces]
 
     async def _write(self, pieces: events.Pieces) -> None:
-        for long in pieces:
+        """Send the pieces, and let go of each once it is sent."""
+        pieces.reverse()
+        while pieces:
+            long = pieces.pop()
             for at in range(0, len(long), PIECE_BYTES):
                 if at:
                     await anyio.lowlevel.checkpoint()
