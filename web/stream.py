@@ -181,11 +181,11 @@ class _Follower:
         while pieces:
             long = pieces.pop()
             for at in range(0, len(long), PIECE_BYTES):
-                if at:
-                    await anyio.lowlevel.checkpoint()
                 piece = long[at : at + PIECE_BYTES]
                 self.sent_bytes += len(piece)
                 await self.send({"type": "http.response.body", "body": piece, "more_body": True})
+                if pieces or at + PIECE_BYTES < len(long):
+                    await anyio.lowlevel.checkpoint()
 
 
 def _is_ours(scope: HTTPScope) -> bool:
