@@ -32,10 +32,18 @@ class Remains(Struct, frozen=True):
     def let_go(self) -> Steps[None]:
         """Free them, whole ones first taken apart: a list of all costs little, its elements much."""
         while self.batches:
-            yield from let_go(list(self.batches.pop().matches), SLICE)
+            batch = self.batches.pop()
+            matches = list(batch.matches)
+            yield
+            del batch
+            yield from let_go(matches, SLICE)
         while self.differences:
-            before = self.differences.pop().before
+            differences = self.differences.pop()
+            before = differences.before
             entries = [] if isinstance(before, Whole) else list(before.values())
+            yield
+            del differences
+            yield
             del before
             yield from let_go(entries, SLICE)
         while self.books:
