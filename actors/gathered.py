@@ -6,7 +6,7 @@ a time; a short tuple of what can be part of no cycle only by the first, which t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Generic, TypeVar
 
@@ -16,9 +16,9 @@ T = TypeVar("T")
 class Gathered(Generic[T]):
     """What was added so far, in order; `seal` now and then, after some hundred items."""
 
-    def __init__(self, items: Iterable[T] = ()) -> None:
+    def __init__(self) -> None:
         self._sealed: list[tuple[T, ...]] = []
-        self._open = [*items]
+        self._open: list[T] = []
         self.add = self._open.append
 
     def __iter__(self) -> Iterator[T]:

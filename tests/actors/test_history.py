@@ -231,7 +231,7 @@ def test_an_answer_that_takes_long_is_of_one_moment() -> None:
     """What is added while it is put in order is not in it, nor is anything missing that was replaced."""
     many = [match(f"{number:05}") for number in range(4 * BLOCK)]
     first = after(EMPTY, batch(many))
-    history, steps = _history(first), None
+    history = _history(first)
     finish(history.digest())
     steps = history.since(None, 1000)
     next(steps)

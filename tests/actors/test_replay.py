@@ -78,6 +78,19 @@ def test_each_payload_that_changes_something_is_one_commit(tmp_path: Path) -> No
     assert [(0.5, 1, [2.0]), (1.5, 2, [2.1]), (2.5, 2, [2.1]), (3.0, 3, [2.0])] == _shown(path)
 
 
+def test_nothing_overdue_can_be_read_while_a_moment_is_worked_off(tmp_path: Path) -> None:
+    """Its time has come only when what it makes overdue is withdrawn."""
+    playback = _playback(_recorded(tmp_path, received(ONE, 0.5), received(TWO, 100_000.0)))
+    valid, moments = [], 0
+    for moment in playback.moments():
+        moments += moment.event is None
+        valid += [playback.is_valid(playback.snapshot) for _ in playback.work(moment)]
+
+    assert moments > 0
+    assert valid
+    assert all(valid)
+
+
 def test_all_bookmakers_change_in_one_commit(tmp_path: Path) -> None:
     """Nobody sees a payload by halves; one that lacks a bookmaker's columns costs only that one."""
     both = sheet("B365", (2.0, 3.5, 4.0)).replace(b",B365", b",BW")
