@@ -17,6 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
+UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What msgspec raises on bytes that are no JSON, or JSON of another shape."""
+
 
 class OddsboardError(Exception):
     """Root of everything that this project raises on purpose."""

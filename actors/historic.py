@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.blocks import Ending
-from actors.errors import ConfigError
+from actors.errors import UNREADABLE, ConfigError
 from actors.integrity import MAX_START_TIME
 from actors.messages import BookmakerId, ListId, Payload, SourceName
 from actors.recording import Header, Recorded, RecordedBookmaker
@@ -55,7 +55,7 @@ def historic_records(path: Path, header: Header) -> Generator[Recorded, None, En
             while line := file.readline(MAX_LINE_BYTES):
                 try:
                     published_ms = _published.decode(line).pt
-                except (msgspec.MsgspecError, ValueError, RecursionError):
+                except UNREADABLE:
                     return Ending.CUT if not line.endswith(b"\n") else Ending.DAMAGED
                 if published_ms is not None:
                     at = max(published_ms / 1000, at)

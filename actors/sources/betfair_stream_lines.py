@@ -13,7 +13,7 @@ import re
 import msgspec
 from msgspec import structs
 
-from actors.errors import PayloadError
+from actors.errors import UNREADABLE, PayloadError
 from actors.slices import Steps
 from actors.sources.betfair_stream_wire import Frame, MarketChange, Message
 
@@ -22,8 +22,6 @@ LONGEST = 4
 """Blocks' lengths within which there must be a cut, or no more are looked for."""
 FEW = 32
 """Markets that are worked on between two yields: they may have ladders of ten levels."""
-
-UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class _Unread(Frame, frozen=True):

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from actors.sources.the_odds_api_wire import UNREADABLE, Event, decoded, read_event
+from actors.errors import UNREADABLE
+from actors.sources.the_odds_api_wire import Event, decoded, read_event
 
 BLOCK_BYTES = 32 * 1024
 LONGEST = 4

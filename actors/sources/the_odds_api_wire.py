@@ -19,13 +19,12 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from actors.errors import UNREADABLE
 from actors.messages import SourceMatchId
 
 T = TypeVar("T")
 
 MAX_PRICE = 10**9
-UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""What reading bytes that are no JSON, or JSON of another shape, raises."""
 
 
 class Outcome(Struct, frozen=True, gc=False):
