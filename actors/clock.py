@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
@@ -29,11 +30,16 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The running event loop's monotonic clock and the machine's wall clock."""
+    """The monotonic clock of the event loop that it is first read in, and the machine's wall clock."""
+
+    def __init__(self) -> None:
+        self._mono: Callable[[], float] | None = None
 
     def now(self) -> Instant:
         """Give the present moment. Raises: RuntimeError outside a running event loop."""
-        return Instant(asyncio.get_running_loop().time(), time.time())
+        if self._mono is None:
+            self._mono = asyncio.get_running_loop().time  # once: on 3.11 asking for it is a system call
+        return Instant(self._mono(), time.time())
 
 
 def elapsed_s() -> float:

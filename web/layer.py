@@ -42,7 +42,7 @@ class Layer:
         self._counters = counters
         self._id_prefix = token_hex(8).encode()  # random once: asking for each request costs a system call
         self._id_numbers = count()
-        self._log = log.bind()  # once: finding out how logging is set up costs more than the answer
+        self._is_logged = log.bind().is_enabled_for(logging.DEBUG)
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Give the prepared answer, or hand the request on."""
@@ -75,8 +75,8 @@ class Layer:
         request_id = b"%b%016x" % (self._id_prefix, next(self._id_numbers))
         body_bytes = answer.body_bytes if scope["method"] == "GET" else 0
         self._counters.count(scope["path"], answer.status, body_bytes)
-        if self._log.is_enabled_for(logging.DEBUG):
-            self._log.debug(
+        if self._is_logged:
+            log.debug(
                 "request.served",
                 request_id=request_id.decode(),
                 method=scope["method"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -31,7 +31,7 @@ class HttpCounters:
 
     def __init__(self, streams: Callable[[], int]) -> None:
         self._streams = streams
-        self._answers: Counter[tuple[str, int]] = Counter()
+        self._answers: defaultdict[tuple[str, int], int] = defaultdict(int)
         self._body_bytes = 0
 
     def count(self, route: str, status: int, body_bytes: int) -> None:
@@ -46,7 +46,7 @@ class HttpCounters:
             by_route.setdefault(route, {})[str(status)] = count
         return {
             "answers": by_route,
-            "answers_total": self._answers.total(),
+            "answers_total": sum(self._answers.values()),
             "body_bytes": self._body_bytes,
             "streams": self._streams(),
         }
