@@ -40,9 +40,9 @@ actors.plugins
 actors.descriptions actors.recorder actors.replay actors.settings actors.system
 
 web web.answers web.app web.audience web.bodies web.capabilities web.changes web.checksums web.frames
-web.guard web.layer web.lifecycle web.live web.negotiation web.odds web.other_server web.pages
-web.parameters web.prepared web.probes web.problems web.recording web.requests web.schemas web.segments
-web.server web.stream web.views
+web.guard web.layer web.lifecycle web.listener web.live web.negotiation web.odds web.other_server
+web.pages web.parameters web.prepared web.probes web.problems web.recording web.requests web.schemas
+web.segments web.server web.stream web.views
 
 web.__main__
 """
@@ -63,7 +63,7 @@ CONNECTING = {
     *("connect_tcp", "connect_unix", "create_connection", "create_datagram_endpoint", "create_server"),
     *("create_tcp_listener", "create_udp_socket", "getaddrinfo", "open_connection", "start_server"),
 }
-LISTENING = {"web.__main__", "web.lifecycle", "web.other_server", "web.server"}
+LISTENING = {"web.__main__", "web.lifecycle", "web.listener", "web.other_server", "web.server"}
 """They own the listening socket."""
 
 

@@ -10,7 +10,6 @@ import argparse
 import os
 import re
 import signal
-import socket
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -36,9 +35,10 @@ from actors.system import System
 from web.app import create_app
 from web.audience import Audience
 from web.lifecycle import Exit, Life, end_for_certain
+from web.listener import Listener, address_of, listen
 from web.other_server import check_uvicorn, serve_with_uvicorn
 from web.recording import record_until_told
-from web.server import Serve, address_of, listen, serve
+from web.server import Serve, serve
 
 log = structlog.get_logger()
 
@@ -92,11 +92,13 @@ def _serve(settings: Settings, bind: str | None, server: str) -> Exit:
     return anyio.run(_run_service, settings, sock, SERVERS[server])
 
 
-async def _run_service(settings: Settings, sock: socket.socket, serve: Serve) -> Exit:
+async def _run_service(settings: Settings, sock: Listener, serve: Serve) -> Exit:
     clock = SystemClock()
     system = System(settings, clock, Random())
     audience = Audience(system.published.history, settings.server.max_streams)
-    app = create_app(system.published, system.status, system.status.names, clock, audience)
+    app = create_app(
+        system.published, system.status, system.status.names, clock, audience, keep_fresh=sock.keep_fresh
+    )
     announce = partial(_announce, system.status, url=address_of(sock))
     drain_s = settings.server.drain_s
     ends = (end_for_certain, audience.leave)
@@ -127,11 +129,11 @@ def _replay(sources: tuple[RecordedSource, ...], speed: float, bind: str) -> Exi
     return anyio.run(_run_replay, sources, speed, sock)
 
 
-async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: socket.socket) -> Exit:
+async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: Listener) -> Exit:
     replay = Replay(sources, speed, SystemClock())
     status, playback = replay.status, replay.playback
     audience = Audience(playback.history, ServerSettings().max_streams)
-    app = create_app(playback, status, status.names, playback, audience)
+    app = create_app(playback, status, status.names, playback, audience, keep_fresh=sock.keep_fresh)
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
     ends = (end_for_certain, audience.leave)
     return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, *ends).run()

@@ -16,6 +16,7 @@ from web.audience import Audience
 from web.frames import Frames
 from web.guard import Guard
 from web.layer import Layer
+from web.listener import KeepFresh
 from web.live import Live
 from web.stream import Stream
 
@@ -27,13 +28,15 @@ def create_app(
     clock: Clock,
     audience: Audience,
     *,
+    keep_fresh: KeepFresh,
     is_layered: bool = True,
 ) -> Quart:
     """Make the application.
 
     `board` is what is shown, `names` are the bookmakers' display names in the order of the
-    configuration, `audience` are the clients that wait for changes. Without `is_layered` Quart answers
-    all but the stream by itself, and in the same way.
+    configuration, `audience` are the clients that wait for changes, `keep_fresh` is told of those that
+    follow the stream. Without `is_layered` Quart answers all but the stream by itself, and in the same
+    way.
     """
     app = Quart("oddsboard", static_folder=None)
     app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
@@ -51,7 +54,7 @@ def create_app(
     paths = (rule.rule for rule in app.url_map.iter_rules())
     endpoints = {"/api/capabilities", *(path for path in paths if not path.startswith(pages.STATIC))}
     app.register_blueprint(capabilities.blueprint(sorted(endpoints), names))
-    inner = Guard(Stream(app.asgi_app, live, counters))
+    inner = Guard(Stream(app.asgi_app, live, counters, keep_fresh))
     handlers = odds.handlers(answers, names) | probes.handlers(probing) if is_layered else {}
     app.asgi_app = Layer(inner, handlers, counters)  # type: ignore[method-assign]  # as Quart documents
     return app

@@ -141,7 +141,7 @@ class Life:
             raise CoreFailure("the supervisor ended by itself")
 
     async def _serve(self) -> None:
-        await self.serve(self.app, self.sock, self._stop_server)
+        await self.serve(self.app.asgi_app, self.sock, self._stop_server)  # Quart would only hand on to it
         self._server_done.set()
 
     async def _drain(self, number: signal.Signals) -> None:

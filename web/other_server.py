@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 import anyio
-from quart import Quart
+from hypercorn.typing import ASGIFramework
 
 from actors.errors import ConfigError, CoreFailure
-from web.server import BACKLOG, GRACE_S
+from web.listener import BACKLOG
+from web.server import GRACE_S
 
 
 def check_uvicorn() -> None:
@@ -25,7 +26,7 @@ def check_uvicorn() -> None:
         )
 
 
-async def serve_with_uvicorn(app: Quart, sock: socket.socket, stop: anyio.Event) -> None:
+async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> None:
     """Serve as `web.server.serve` does. Raises: CoreFailure if it ends without having been told to."""
     import uvicorn  # noqa: PLC0415 - an extra, which is not always there
 

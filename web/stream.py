@@ -5,7 +5,7 @@ server's); but here nothing yields, where a generator behind Quart that yields w
 holds the whole loop once its client has gone. What is no stream is handed on, and so is what has to
 be refused: then the route behind raises the problem. A client has no queue, only the version that it
 was sent last; what it missed while it was slow is merged. Whoever takes nothing at all is cut by the
-kernel (`server.py`).
+kernel (`listener.py`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from actors.clock import elapsed_s
 from actors.messages import BookmakerId
 from web import frames as events
 from web.audience import Rest
+from web.listener import KeepFresh
 from web.live import Live
 from web.parameters import Query, version_of
 from web.prepared import CORS
@@ -57,8 +58,11 @@ def blueprint() -> Blueprint:
 class Stream:
     """An ASGI application around another one: serves the stream itself."""
 
-    def __init__(self, app: ASGIFramework, live: Live, counters: HttpCounters) -> None:
+    def __init__(
+        self, app: ASGIFramework, live: Live, counters: HttpCounters, keep_fresh: KeepFresh
+    ) -> None:
         self._app = app
+        self._keep_fresh = keep_fresh
         self._live = live
         self._counters = counters
 
@@ -84,6 +88,7 @@ class Stream:
 
     async def _serve(self, follower: _Follower, scope: HTTPScope, receive: ASGIReceiveCallable) -> None:
         began, request_id = elapsed_s(), uuid4().hex
+        self._keep_fresh(scope["client"])
         headers = {**_HEADERS, "X-Request-Id": request_id, **CORS}
         encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         try:

@@ -16,7 +16,7 @@ import uvicorn
 
 from actors.settings import parse_bind
 from web.__main__ import SERVERS
-from web.server import address_of, listen
+from web.listener import address_of, listen
 
 BACKLOG = 1024
 

@@ -258,7 +258,7 @@ async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple
     playback, status = replay.playback, replay.status
     seen: dict[int, bytes] = {}
     audience = Audience(playback.history, 0)
-    app = create_app(playback, status, status.names, playback, audience)
+    app = create_app(playback, status, status.names, playback, audience, keep_fresh=lambda _client: None)
     client = app.test_client()
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)

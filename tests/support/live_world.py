@@ -50,7 +50,9 @@ class World:
         self.published = Published(first, rules, self.clock, limits)
         self.audience = Audience(self.published.history, 10_000)
         status = site_status(NAMES, WALL_0)
-        app = create_app(self.published, status, NAMES, self.clock, self.audience)
+        app = create_app(
+            self.published, status, NAMES, self.clock, self.audience, keep_fresh=lambda _client: None
+        )
         self.app = app.asgi_app
         self.seen: Counter[str] = Counter()
         self._lists = {view: {FIRST_VERSION: b""} for view in VIEWS}

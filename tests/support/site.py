@@ -32,7 +32,8 @@ from tests.support.builders import batch
 from tests.support.virtual import ManualClock
 from web.app import create_app
 from web.audience import Audience
-from web.server import Serve, address_of, listen, serve
+from web.listener import address_of, listen
+from web.server import Serve, serve
 
 FIRST_VERSION = 5000
 NAMES = {
@@ -154,7 +155,15 @@ async def open_site(
     sock, stop = listen("127.0.0.1", 0), anyio.Event()
     base = address_of(sock)
     audience = Audience(published.history, MAX_STREAMS)
-    app = create_app(board or published, status, names, clock, audience, is_layered=is_layered)
+    app = create_app(
+        board or published,
+        status,
+        names,
+        clock,
+        audience,
+        keep_fresh=sock.keep_fresh,
+        is_layered=is_layered,
+    )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)
         try:

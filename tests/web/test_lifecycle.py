@@ -20,7 +20,7 @@ from structlog.testing import capture_logs
 from actors.errors import CoreFailure
 from actors.status import ActorStatus, BoardStatus, ServiceStatus
 from web.lifecycle import YOUNG, Exit, Life, set_up_collector
-from web.server import address_of, listen
+from web.listener import address_of, listen
 
 pytestmark = pytest.mark.anyio
 
