@@ -34,10 +34,8 @@ HARD_STOP_S = GRACE_S + 5.0
 """Seconds from closing the listener to the end of the process, whatever hangs."""
 
 
-YOUNG = 200
-"""Objects after which the garbage collector looks at the new ones."""
 FULL = 100
-"""Collections of the older after which it looks at all: two milliseconds, for hardly anything."""
+"""Collections of the older after which the collector looks at all: milliseconds, for hardly anything."""
 
 
 class Exit(IntEnum):
@@ -71,13 +69,12 @@ def end_for_certain(code: Exit) -> None:
 def set_up_collector() -> None:
     """Put all that was made so far out of the collector's sight, once everything is imported and built.
 
-    A full collection then looks at little more than what is under way: matches are not tracked at all.
-    The young are collected soon, because each of them may be a tuple of 20,000 matches: that is gone
-    through once, half a millisecond, and is then forgotten.
+    A full collection then looks at little more than what is under way: matches are not tracked at all,
+    and what a long computation has made is gone through when it ends (`slices.py`).
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG, 10, FULL)
+    gc.set_threshold(*gc.get_threshold()[:2], FULL)
 
 
 @dataclass(slots=True)

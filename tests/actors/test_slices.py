@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import Counter
 
 import anyio
@@ -227,6 +228,23 @@ async def test_of_many_long_computations_one_goes_on_in_a_turn_of_the_loop() -> 
     later = Counter(turn for turn, _ in seen[4:])
     assert 4 * 6 == len(seen)
     assert max(later.values()) <= 2  # the counter may come first in one turn and last in the next
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+async def test_what_a_long_computation_made_is_gone_through_when_it_ends(is_long: bool) -> None:  # noqa: FBT001
+    """The collector has then forgotten the long tuple; after a short one it is left to itself."""
+
+    def work() -> Steps[tuple[str, ...]]:
+        yield from _busy(20) if is_long else _sums([1])
+        return tuple(str(number) for number in range(1000))
+
+    gc.disable()
+    try:
+        made = await in_slices(work())
+
+        assert is_long is not gc.is_tracked(made)
+    finally:
+        gc.enable()
 
 
 async def test_who_fails_or_is_cancelled_leaves_the_turn_to_the_next() -> None:
