@@ -18,7 +18,7 @@ from leagues import SCOPE, odds_body
 from msgspec import Struct
 from polled_site import site
 from report import Report
-from serving import CLIENT_CORE, HERE, Served, get, on_core, pinned, server, wait_until_ready
+from serving import CLIENT_CORE, HERE, SERVER_CORE, Served, get, on_core, pinned, server, wait_until_ready
 from tables import quantile, short
 
 MATCHES = 20_000
@@ -64,6 +64,28 @@ def run(report: Report) -> None:
     header = ["lists of", "where", "times above 1 ms", "above 5 ms", "longest, ms", "of it processor, ms"]
     report.table("Steps of the loop that took longest, without collections", header, culprits)
     report.say("*Where*: the functions that the task is in when a step ends. The rest was other programs'.")
+    seconds = report.either(32, 8)
+    holds = _holds_of_the_machine(seconds)
+    short_ones, long_ones = (sum(one > limit for one in holds) for limit in (LIMIT_S / 5, LIMIT_S))
+    report.say(
+        "The machine by itself: a program that only reads the clock, alone on the same core, was held up"
+        f" for more than 1 ms {short_ones} times in {seconds} s, for more than 5 ms {long_ones} times;"
+        f" at most {short(max(holds) * 1e3)} ms."
+    )
+
+
+def _holds_of_the_machine(seconds: int) -> list[float]:
+    """Read the clock again and again; give how long each reading took that was no instant."""
+    holds = [0.0]
+    with on_core(SERVER_CORE):
+        last = time.perf_counter()
+        end = last + seconds
+        while last < end:
+            now = time.perf_counter()
+            if now - last > LIMIT_S / 50:
+                holds.append(now - last)
+            last = now
+    return holds
 
 
 def _sources() -> dict[str, Polled]:
