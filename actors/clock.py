@@ -36,7 +36,7 @@ class SystemClock:
         self._mono: Callable[[], float] | None = None
 
     def now(self) -> Instant:
-        """Give the present moment. Raises: RuntimeError outside a running event loop."""
+        """Give the present moment. Raises: RuntimeError when first read outside a running event loop."""
         if self._mono is None:
             self._mono = asyncio.get_running_loop().time  # once: on 3.11 asking for it is a system call
         return Instant(self._mono(), time.time())

@@ -1,7 +1,7 @@
 """Long sequences in the making, kept so that the garbage collector has nothing to walk through.
 
-A list of 20,000 texts is gone through by every collection of the young that meets it, half a millisecond
-a time; a short tuple of what can be part of no cycle only by the first, which then forgets it.
+A list of 20,000 texts is gone through by every collection that meets it, half a millisecond a time; a
+short tuple of what can be part of no cycle only by the first, which then forgets it.
 """
 
 from __future__ import annotations

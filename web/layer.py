@@ -42,7 +42,7 @@ class Layer:
         self._counters = counters
         self._id_prefix = token_hex(8).encode()  # random once: asking for each request costs a system call
         self._id_numbers = count()
-        self._is_logged = log.bind().is_enabled_for(logging.DEBUG)
+        self._is_logged = log.bind().is_enabled_for(logging.DEBUG)  # logging is set up before
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Give the prepared answer, or hand the request on."""

@@ -34,8 +34,8 @@ HARD_STOP_S = GRACE_S + 5.0
 """Seconds from closing the listener to the end of the process, whatever hangs."""
 
 
-FULL = 100
-"""Collections of the older after which the collector looks at all: milliseconds, for hardly anything."""
+KEPT = 200_000
+"""Objects made and kept until the collector looks at everything: milliseconds, for hardly anything."""
 
 
 class Exit(IntEnum):
@@ -74,7 +74,8 @@ def set_up_collector() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*gc.get_threshold()[:2], FULL)
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young, middle, KEPT // (young * middle))
 
 
 @dataclass(slots=True)

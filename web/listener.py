@@ -1,7 +1,7 @@
 """The listening socket: what the kernel does for each connection, and how much it takes in advance.
 
-Readers of the whole list get it in one go; a client of the stream has little waiting in the kernel,
-because all that waits there is older than what it could be sent instead.
+A whole list goes out in one go, if the kernel has room; for a client of the stream little waits there,
+because all that waits is older than what it could be sent instead.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ KeepFresh = Callable[[Client], None]
 
 SLOW_READER_MS = 10_000
 UNSENT_BYTES = 524_288
-"""What the kernel takes in advance for one client; without it some megabytes.
+"""What waits unsent in the kernel for one client before it takes no more; without it some megabytes.
 
-A body that does not fit waits in asyncio, is copied there and sent in a second go: the 250 kB of 1,200
-matches cost a twelfth more with 131,072.
+A body that does not fit waits in asyncio, is copied there and sent in a second go: on this machine's own
+network the 250 kB of 1,200 matches cost a twelfth more with 131,072.
 """
 STREAM_UNSENT_BYTES = 16_384
 """The same for a client of the stream."""
@@ -34,11 +34,12 @@ BACKLOG = 256
 
 
 class Listener(socket.socket):
-    """A listening TCP socket that knows its connections for as long as they are open."""
+    """A listening socket that remembers its connections, by client, for as long as somebody holds them."""
 
-    def __init__(self, family: int) -> None:
-        # With the protocol, because asyncio turns Nagle's algorithm off only for what says that it is TCP.
-        super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    def __init__(
+        self, family: int = -1, kind: int = -1, proto: int = -1, fileno: int | None = None
+    ) -> None:
+        super().__init__(family, kind, proto, fileno)
         self.connections: WeakValueDictionary[tuple[str, int], socket.socket] = WeakValueDictionary()
 
     def accept(self) -> tuple[socket.socket, Any]:
@@ -48,7 +49,10 @@ class Listener(socket.socket):
         return connection, client
 
     def keep_fresh(self, client: Client) -> None:
-        """Let little wait for that client from now on; without effect where the kernel cannot be told."""
+        """Let little wait on that client's connection, for all that it will carry.
+
+        Without effect where the kernel cannot be told.
+        """
         if client is not None and (connection := self.connections.get(client)) is not None:
             with contextlib.suppress(OSError):  # it has gone
                 _limit_unsent(connection, STREAM_UNSENT_BYTES)
@@ -60,7 +64,9 @@ def listen(host: str, port: int) -> Listener:
     Its options are inherited by every connection; TCP_USER_TIMEOUT has the kernel cut readers that take
     nothing.
     """
-    sock = Listener(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is named because asyncio turns Nagle's algorithm off only for what says that it is TCP.
+    sock = Listener(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):

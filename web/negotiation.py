@@ -34,8 +34,6 @@ class Coding(StrEnum):
     IDENTITY = "identity"
     GZIP = "gzip"
 
-    __hash__ = str.__hash__  # Enum's own is Python, and would be called several times for each answer
-
 
 @lru_cache(maxsize=256)
 def coding_for(accept_encoding: str | None) -> Coding | None:

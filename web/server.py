@@ -24,7 +24,7 @@ GRACE_S = 4.0
 
 
 class _Given(Config):
-    """Serves on the socket that it is given: from a number Hypercorn would make one of another class."""
+    """Serves on that socket itself: of its descriptor Hypercorn would make one that remembers nothing."""
 
     def __init__(self, sock: socket.socket) -> None:
         super().__init__()

@@ -88,7 +88,6 @@ class Stream:
 
     async def _serve(self, follower: _Follower, scope: HTTPScope, receive: ASGIReceiveCallable) -> None:
         began, request_id = elapsed_s(), uuid4().hex
-        self._keep_fresh(scope["client"])
         headers = {**_HEADERS, "X-Request-Id": request_id, **CORS}
         encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         try:
@@ -96,6 +95,7 @@ class Stream:
                 tasks.start_soon(_until_gone, receive, tasks.cancel_scope)
                 await follower.send({"type": "http.response.start", "status": 200, "headers": encoded})
                 if scope["method"] == "GET":
+                    self._keep_fresh(scope["client"])
                     await follower.follow()
                 await follower.send({"type": "http.response.body", "body": b"", "more_body": False})
                 tasks.cancel_scope.cancel()

@@ -109,7 +109,7 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
     width = max(places) + 1
     matches = Gathered[Match]()
     removals: list[Removal] = []
-    listed: set[SourceMatchId] = set()
+    listed: dict[SourceMatchId, None] = {}  # the collector would go through a set
     taken_back: set[SourceMatchId] = set()
     for count, (fixture, row) in enumerate(zip(sheet.fixtures, sheet.rows, strict=True)):
         if count % SLICE == 0:
@@ -118,14 +118,14 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
         cells = cells_in(row, width)
         home, draw, away = [_price[cells[place]] for place in places]
         if home is draw is away is None or (isinstance(fixture, Removal) and fixture.reason == FINISHED):
-            taken_back.update({fixture.source_match_id} & listed)
+            taken_back.update({fixture.source_match_id} & listed.keys())
         elif isinstance(fixture, Removal):
             removals.append(fixture)
         elif home is None or draw is None or away is None:
             removals.append(Removal(fixture.source_match_id, Reason.INCOMPLETE))
         else:
             matches.add(_match(fixture, home, draw, away, sheet.source_time))
-            listed.add(fixture.source_match_id)
+            listed[fixture.source_match_id] = None
     removals += [Removal(match_id, Reason.DUPLICATE) for match_id in sorted(taken_back)]
     yield
     kept = (one for one in matches if one.source_match_id not in taken_back) if taken_back else matches

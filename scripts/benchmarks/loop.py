@@ -75,7 +75,7 @@ def run(report: Report) -> None:
 
 
 def _holds_of_the_machine(seconds: int) -> list[float]:
-    """Read the clock again and again; give how long each reading took that was no instant."""
+    """Read the clock again and again; give every gap of more than 0.1 ms between two readings."""
     holds = [0.0]
     with on_core(SERVER_CORE):
         last = time.perf_counter()
