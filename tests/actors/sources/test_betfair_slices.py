@@ -50,16 +50,38 @@ def test_a_long_line_is_read_as_a_short_one() -> None:
             b'"mc": [', b'"mc": [{"id": "1.9", "other": "}, {\\"id\\": \\"1.0\\""}, ', 1
         ),
         lambda raw: raw.replace(b'{"id": "1.7', b'{"con": false, "id": "1.7'),
+        lambda raw: raw.replace(b'{"id": "1.', b'{"x": "}, {\\"", "y": "\\\\", "id": "1.'),
+        lambda raw: raw.replace(
+            b'{"id": "1.7"', b'{"x": "%b", "id": "1.7"' % (b'\\"' * LONGEST * BLOCK_BYTES)
+        ),
         lambda raw: raw.replace(b", ", b",").replace(b": ", b":"),
         lambda raw: raw[:-1] + b', "pt": 5}',
     ],
-    ids=["lists in lists", "twice", "a key like it", "one more", "another order", "closely", "later words"],
+    ids=[
+        "lists in lists",
+        "twice",
+        "a key like it",
+        "one more",
+        "another order",
+        "braces in texts",
+        "a long text",
+        "closely",
+        "later words",
+    ],
 )
 def test_a_long_line_is_read_as_its_json_is(written: Any) -> None:
     """However it is laid out, and wherever it seems to end: what the JSON reader makes of all of it."""
     raw = written(json.dumps(image(*MANY)).encode())
 
     assert msgspec.json.decode(raw, type=Message) == finish(read_message(raw))
+
+
+def test_a_line_is_cut_whatever_its_markets_begin_with() -> None:
+    """In blocks, and not all at once and then market by market, which would be more slices."""
+    raw = json.dumps(image(*MANY)).encode().replace(b'{"id": "1.', b'{"con": false, "id": "1.')
+    slices = sum(1 for _ in read_message(raw))
+
+    assert len(raw) // BLOCK_BYTES - LONGEST <= slices <= len(raw) // BLOCK_BYTES < COUNT // FEW
 
 
 @pytest.mark.parametrize(
