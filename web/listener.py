@@ -25,7 +25,7 @@ UNSENT_BYTES = 524_288
 """What waits unsent in the kernel for one client before it takes no more; without it some megabytes.
 
 A body that does not fit waits in asyncio, is copied there and sent in a second go: on this machine's own
-network the 250 kB of 1,200 matches cost a twelfth more with 131,072.
+network the 250 kB of 1,200 matches cost a tenth more with 131,072.
 """
 STREAM_UNSENT_BYTES = 16_384
 """The same for a client of the stream."""
