@@ -7,7 +7,8 @@ from graphlib import TopologicalSorter
 from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
 
 LAYERS = """
-actors actors.messages actors.errors actors.clock
+actors actors.sources.betfair actors.sources.football_data actors.sources.simulated
+actors.sources.the_odds_api actors.messages actors.errors actors.clock
 
 actors.backoff actors.blocks actors.board actors.board_edges actors.chunks actors.conflation
 actors.departures actors.doubts actors.gathered actors.historic actors.history actors.integrity
@@ -20,16 +21,16 @@ actors.bus actors.mailbox actors.published actors.supervisor
 actors.transports actors.transports.headers actors.transports.http actors.transports.inflate
 actors.transports.polling actors.transports.rest actors.transports.tls
 actors.transports.tls_lines actors.transports.trouble
-actors.sources actors.sources.betfair_stream actors.sources.betfair_stream_market
-actors.sources.betfair_stream_options actors.sources.betfair_stream_rest
-actors.sources.betfair_stream_segments actors.sources.betfair_stream_session
-actors.sources.betfair_stream_lines actors.sources.betfair_stream_wire
-actors.sources.football_data actors.sources.football_data_rows actors.sources.football_data_text
+actors.sources actors.sources.betfair.kind actors.sources.betfair.market
+actors.sources.betfair.options actors.sources.betfair.rest
+actors.sources.betfair.segments actors.sources.betfair.session
+actors.sources.betfair.lines actors.sources.betfair.wire
+actors.sources.football_data.kind actors.sources.football_data.fixtures actors.sources.football_data.text
 actors.sources.replay
-actors.sources.simulated actors.sources.simulated_prices actors.sources.simulated_world
-actors.sources.the_odds_api actors.sources.the_odds_api_answers actors.sources.the_odds_api_blocks
-actors.sources.the_odds_api_budget actors.sources.the_odds_api_parts
-actors.sources.the_odds_api_options actors.sources.the_odds_api_plan actors.sources.the_odds_api_wire
+actors.sources.simulated.kind actors.sources.simulated.prices actors.sources.simulated.world
+actors.sources.the_odds_api.kind actors.sources.the_odds_api.answers actors.sources.the_odds_api.blocks
+actors.sources.the_odds_api.budget actors.sources.the_odds_api.the_odds_api_parts
+actors.sources.the_odds_api.options actors.sources.the_odds_api.plan actors.sources.the_odds_api.wire
 
 actors.aggregator actors.bookmaker actors.desk actors.offering actors.source
 actors.source_edges actors.stream_errands actors.stream_outlet actors.stream_upkeep actors.streaming
@@ -105,20 +106,18 @@ def test_the_web_sees_little_of_the_actors() -> None:
 
 
 def test_sources_do_not_know_each_other() -> None:
-    """A source may have several files, all beginning with its name; else it imports lower layers only."""
+    """Each venue is a package of its own and imports lower layers only."""
     registry = "actors.sources"
-    kinds = sorted(modules_imported(registry) - {registry}, key=len, reverse=True)
 
-    def family(module: str) -> str | None:
-        return next((kind for kind in kinds if module == kind or module.startswith(f"{kind}_")), None)
+    def venue(module: str) -> str:
+        return module.split(".")[2]
 
     arrows = [(module, other) for module, other in _arrows(registry) if module != registry]
     assert [] == [
         (module, other)
         for module, other in arrows
-        if HEIGHT[other] == HEIGHT[module] and family(module) != family(other)
+        if is_any_of(other, {registry}) and venue(module) != venue(other)
     ]
-    assert None not in {family(module) for module, _ in arrows}
 
 
 def test_only_transports_touch_the_network() -> None:

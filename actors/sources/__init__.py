@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from actors.kinds import Kind
-from actors.sources import betfair_stream, football_data, replay, simulated, the_odds_api
+from actors.sources import replay
+from actors.sources.betfair import kind as betfair_stream
+from actors.sources.football_data import kind as football_data
+from actors.sources.simulated import kind as simulated
+from actors.sources.the_odds_api import kind as the_odds_api
 
 
 def kinds(kind_named: Callable[[str], Kind]) -> Mapping[str, Kind]:

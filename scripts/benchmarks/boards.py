@@ -14,7 +14,7 @@ from actors.clock import Instant
 from actors.messages import Batch, BookmakerId, ListId, Match, Scope
 from actors.slices import finish
 from actors.snapshot import Snapshot
-from actors.sources.simulated import SimulatedMachine, SimulatedOptions
+from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions
 
 SCOPE = Scope("fixtures.csv")
 RULES = BoardRules()

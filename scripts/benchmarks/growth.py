@@ -34,7 +34,7 @@ from actors.published import Published
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.slices import finish
 from actors.snapshot import Snapshot
-from actors.sources.simulated import KIND, SimulatedOptions
+from actors.sources.simulated.kind import KIND, SimulatedOptions
 from actors.system import service_status
 
 BOOKMAKERS = tuple(BookmakerId(name) for name in ("alder", "birch", "cedar"))

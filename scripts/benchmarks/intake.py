@@ -28,11 +28,12 @@ from actors.clock import Instant
 from actors.messages import BookmakerId, Extract, Match, Scope
 from actors.slices import finish
 from actors.snapshot import Book, Snapshot
-from actors.sources import football_data, the_odds_api
-from actors.sources.football_data import FootballDataOptions
-from actors.sources.simulated import SimulatedMachine, SimulatedOptions
-from actors.sources.the_odds_api_options import TheOddsApiOptions
-from actors.sources.the_odds_api_wire import Event
+from actors.sources.football_data import kind as football_data
+from actors.sources.football_data.kind import FootballDataOptions
+from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions
+from actors.sources.the_odds_api import kind as the_odds_api
+from actors.sources.the_odds_api.options import TheOddsApiOptions
+from actors.sources.the_odds_api.wire import Event
 
 ROWS = 20_000
 FILE = Scope("fixtures.csv")

@@ -21,8 +21,8 @@ from actors.clock import Instant
 from actors.messages import BookmakerId, SourceName
 from actors.slices import finish
 from actors.snapshot import Snapshot
-from actors.sources.betfair_stream import KIND
-from actors.sources.betfair_stream_options import BetfairStreamOptions
+from actors.sources.betfair.kind import KIND
+from actors.sources.betfair.options import BetfairStreamOptions
 from actors.stream_feed import StreamFeed
 
 DELTAS = 20_000

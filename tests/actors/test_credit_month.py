@@ -32,9 +32,9 @@ from actors.published import Published
 from actors.schedule import Schedule
 from actors.snapshot import Snapshot
 from actors.source import SourceActor
-from actors.sources.the_odds_api import KIND
-from actors.sources.the_odds_api_options import TheOddsApiOptions
-from actors.sources.the_odds_api_plan import TheOddsApiPlan
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import TheOddsApiOptions
+from actors.sources.the_odds_api.plan import TheOddsApiPlan
 from actors.supervisor import ChildSpec
 from actors.transports.polling import Fetched, Transport, Validators
 from tests.support.supervision import source_record, supervised

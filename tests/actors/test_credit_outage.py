@@ -9,8 +9,8 @@ import pytest
 
 from actors.errors import TransportError
 from actors.messages import Scope
-from actors.sources.the_odds_api import KIND
-from actors.sources.the_odds_api_options import SPORTS_SCOPE, TheOddsApiOptions
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from tests.support.scopes import ScopesStage, Script
 from tests.support.supervision import supervised
 from tests.support.the_odds_api import API_KEY

@@ -16,8 +16,8 @@ from actors.messages import Payload, Scope
 from actors.options import PolledOptions
 from actors.schedule import TROUBLED
 from actors.slices import Steps
-from actors.sources.the_odds_api import KIND
-from actors.sources.the_odds_api_options import TheOddsApiOptions
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.scopes import URL, ScopesStage, Script, scripted, verbatim
 from tests.support.supervision import supervised
 from tests.support.the_odds_api import API_KEY

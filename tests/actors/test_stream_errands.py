@@ -10,7 +10,7 @@ import pytest
 from actors.errors import TransportError
 from actors.messages import Payload
 from actors.slices import finish
-from actors.sources.betfair_stream import KIND
+from actors.sources.betfair.kind import KIND
 from actors.stream_errands import Errands
 from actors.stream_feed import NAMES_SCOPE
 from tests.support.betfair import HOME, TOKEN, Json, change, definition, delta, failure, image, market

@@ -100,7 +100,7 @@ def test_its_keys_are_checked_as_well(installed: Path, tmp_path: Path) -> None:
         ("nowhere:KIND", "cannot be loaded"),
         ("json:nothing", "cannot be loaded"),
         ("json:dumps", "must be a PolledKind, a TickingKind or a StreamKind"),
-        ("actors.sources.simulated:KIND", "must be 'broken'"),
+        ("actors.sources.simulated.kind:KIND", "must be 'broken'"),
     ],
 )
 def test_a_broken_package_harms_only_who_uses_it(tmp_path: Path, value: str, told: str) -> None:

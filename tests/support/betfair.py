@@ -12,9 +12,9 @@ import msgspec
 
 from actors.messages import Match, Removal
 from actors.slices import finish
-from actors.sources.betfair_stream import session
-from actors.sources.betfair_stream_options import BetfairStreamOptions
-from actors.sources.betfair_stream_session import BetfairSession
+from actors.sources.betfair.kind import session
+from actors.sources.betfair.options import BetfairStreamOptions
+from actors.sources.betfair.session import BetfairSession
 from actors.streams import Reaction
 from tests.support.recordings import FOLDER
 

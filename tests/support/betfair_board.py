@@ -15,7 +15,7 @@ from actors.integrity import Bounds, admit
 from actors.messages import Batch, BookmakerId, SourceName
 from actors.slices import finish
 from actors.snapshot import Snapshot
-from actors.sources.betfair_stream import session
+from actors.sources.betfair.kind import session
 from actors.stream_feed import Heard, StreamFeed
 from tests.support.betfair import OPTIONS, SUCCESS, TOKEN, Json, line, prices_of
 from tests.support.virtual import WALL_0

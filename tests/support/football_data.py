@@ -14,7 +14,7 @@ from typing import NamedTuple
 from actors.integrity import Admission, Bounds, admit
 from actors.messages import Extract, ListId, Match, Payload, Scope, SourceName
 from actors.slices import finish
-from actors.sources.football_data import KIND, FootballDataOptions, Sheet
+from actors.sources.football_data.kind import KIND, FootballDataOptions, Sheet
 from tests.support.builders import batch
 
 OPTIONS = FootballDataOptions(kind="football_data", url="https://feed.example/fixtures.csv")

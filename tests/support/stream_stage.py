@@ -23,7 +23,7 @@ from actors.messages import Batch, BookmakerId, Document, Scope
 from actors.published import Published
 from actors.slices import finish
 from actors.snapshot import Snapshot
-from actors.sources.betfair_stream import KIND
+from actors.sources.betfair.kind import KIND
 from actors.streaming import StreamSourceActor
 from actors.streams import StreamOptions
 from actors.supervisor import ChildSpec

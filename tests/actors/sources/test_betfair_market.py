@@ -10,8 +10,8 @@ import pytest
 from actors.integrity import Bounds, Reason, admit
 from actors.messages import Match, Removal
 from actors.slices import finish
-from actors.sources.betfair_stream_market import Market, Names, Runner, Terms
-from actors.sources.betfair_stream_wire import MarketChange, RunnerChange
+from actors.sources.betfair.market import Market, Names, Runner, Terms
+from actors.sources.betfair.wire import MarketChange, RunnerChange
 from tests.support.betfair import AWAY, DRAW, HOME, PRICES, Json, definition, market, offers, runner
 from tests.support.builders import batch
 

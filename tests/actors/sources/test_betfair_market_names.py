@@ -10,8 +10,8 @@ import pytest
 from actors.integrity import Bounds, admit
 from actors.messages import Match
 from actors.slices import finish
-from actors.sources.betfair_stream_market import Market, Names, Terms
-from actors.sources.betfair_stream_wire import MarketChange
+from actors.sources.betfair.market import Market, Names, Terms
+from actors.sources.betfair.wire import MarketChange
 from tests.support.betfair import AWAY, DRAW, HOME, Json, definition, market, runner
 from tests.support.builders import batch
 

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from actors.options import secret_names
-from actors.sources.betfair_stream import KIND
-from actors.sources.betfair_stream_options import BetfairStreamOptions, check, check_key
+from actors.sources.betfair.kind import KIND
+from actors.sources.betfair.options import BetfairStreamOptions, check, check_key
 from tests.support.betfair import OPTIONS
 
 

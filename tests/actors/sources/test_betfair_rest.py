@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from actors.errors import PayloadError
-from actors.sources.betfair_stream_market import Names
-from actors.sources.betfair_stream_rest import keep_alive, login, names_of, nearest, read_names, read_token
+from actors.sources.betfair.market import Names
+from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token
 from actors.streams import Request
 from tests.support.betfair import APP_KEY, AWAY, DRAW, HOME, OPTIONS, TOKEN
 from tests.support.betfair_playback import catalogue

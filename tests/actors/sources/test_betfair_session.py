@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.errors import PayloadError, StreamError
-from actors.sources.betfair_stream_session import Phase
+from actors.sources.betfair.session import Phase
 from actors.streams import Reaction
 from tests.support.betfair import (
     APP_KEY,

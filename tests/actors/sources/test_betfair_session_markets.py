@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.errors import PayloadError
-from actors.sources.betfair_stream_market import Names
-from actors.sources.betfair_stream_segments import MAX_MARKETS
+from actors.sources.betfair.market import Names
+from actors.sources.betfair.segments import MAX_MARKETS
 from actors.streams import Reaction
 from tests.support.betfair import (
     HOME,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actors.errors import PayloadError, SourceError
-from actors.sources.betfair_stream_session import Phase
+from actors.sources.betfair.session import Phase
 from actors.streams import Reaction
 from tests.support.betfair import (
     HOME,

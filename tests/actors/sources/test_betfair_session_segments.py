@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.errors import PayloadError
-from actors.sources.betfair_stream_segments import MAX_MARKETS
+from actors.sources.betfair.segments import MAX_MARKETS
 from actors.streams import Reaction
 from tests.support.betfair import (
     HOME,

@@ -10,8 +10,8 @@ import pytest
 
 from actors.errors import PayloadError
 from actors.slices import finish
-from actors.sources.betfair_stream_lines import BLOCK_BYTES, FEW, LONGEST, read_message
-from actors.sources.betfair_stream_wire import Message
+from actors.sources.betfair.lines import BLOCK_BYTES, FEW, LONGEST, read_message
+from actors.sources.betfair.wire import Message
 from tests.support.betfair import Stage, delta, image, line, live, market, prices_of
 
 COUNT = 40 * FEW

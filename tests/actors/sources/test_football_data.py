@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from actors.errors import PayloadError
 from actors.integrity import Reason
 from actors.messages import Match
-from actors.sources.football_data import KIND, FootballDataOptions, check_key
+from actors.sources.football_data.kind import KIND, FootballDataOptions, check_key
 from tests.support.football_data import COLUMNS, ROW, changed, csv_bytes, extracted, judged, shown
 
 COLLIDING = dict(

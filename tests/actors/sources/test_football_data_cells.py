@@ -10,7 +10,7 @@ from msgspec import structs
 from actors.errors import PayloadError
 from actors.integrity import Reason
 from actors.slices import SLICE, finish
-from actors.sources.football_data import KIND
+from actors.sources.football_data.kind import KIND
 from tests.support.football_data import (
     COLUMNS,
     OPTIONS,

@@ -13,7 +13,7 @@ import pytest
 
 from actors.errors import PayloadError
 from actors.messages import Removal
-from actors.sources.football_data_rows import Fixture
+from actors.sources.football_data.fixtures import Fixture
 from tests.support.football_data import Content, content, decoded, judged, offers
 from tests.support.recordings import football_data
 

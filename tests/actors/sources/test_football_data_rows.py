@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.integrity import Reason
-from actors.sources.football_data_rows import LEAGUES, match_id_of
+from actors.sources.football_data.fixtures import LEAGUES, match_id_of
 from tests.support.football_data import COLUMNS, ROW, changed, csv_bytes, judged, shown
 
 NAMES = st.text(max_size=12) | st.text("aA-~.% 2E_é", max_size=60)

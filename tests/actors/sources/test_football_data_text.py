@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from actors.errors import PayloadError
 from actors.slices import finish
-from actors.sources.football_data_text import (
+from actors.sources.football_data.text import (
     BLOCK_BYTES,
     MAX_LINE_BYTES,
     cells_in,

@@ -21,9 +21,9 @@ from actors.clock import Instant
 from actors.kinds import Machine
 from actors.messages import Extract, Match, SourceMatchId
 from actors.slices import finish
-from actors.sources.simulated import KIND, SimulatedOptions
-from actors.sources.simulated_prices import Offer, Triple, open_book, quote, result_probabilities
-from actors.sources.simulated_world import MATCH_S, Fixture, League, Team, World
+from actors.sources.simulated.kind import KIND, SimulatedOptions
+from actors.sources.simulated.prices import Offer, Triple, open_book, quote, result_probabilities
+from actors.sources.simulated.world import MATCH_S, Fixture, League, Team, World
 
 START = Instant(mono=1_000.0, wall=1_763_820_000.0)  # a Saturday, 14:00 UTC
 KEYS = ("sharp", "standard", "wide")
@@ -98,7 +98,7 @@ def test_the_final_image_does_not_depend_on_the_ticks(ticks: list[float], seed: 
 def test_the_image_is_the_same_in_another_process() -> None:
     """Nothing depends on the process, its string hashes least of all."""
     script = (
-        "import msgspec; from actors.clock import Instant; from actors.sources import simulated as s\n"
+        "import msgspec; from actors.clock import Instant; from actors.sources.simulated import kind as s\n"
         "from actors.slices import finish\n"
         "o = s.SimulatedOptions(kind='simulated', matches=30)\n"
         f"machine = s.KIND.start(o, {KEYS}, Instant({START.mono}, {START.wall}))\n"

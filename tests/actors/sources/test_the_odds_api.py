@@ -11,8 +11,8 @@ import pytest
 from actors.integrity import Reason
 from actors.messages import Extract, ListId, Payload, Scope, SourceName
 from actors.slices import finish
-from actors.sources.the_odds_api import KIND, check_key
-from actors.sources.the_odds_api_options import TheOddsApiOptions
+from actors.sources.the_odds_api.kind import KIND, check_key
+from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.the_odds_api import API_KEY, event, market
 
 OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=("soccer_epl",))

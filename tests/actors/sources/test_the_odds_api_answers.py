@@ -11,9 +11,9 @@ from actors.errors import PayloadError, TransportError
 from actors.integrity import Admission, Bounds, Reason, admit
 from actors.messages import ListId, Payload, Scope, SourceName
 from actors.slices import finish
-from actors.sources.the_odds_api import KIND, explain
-from actors.sources.the_odds_api_answers import Slate, Sports
-from actors.sources.the_odds_api_options import SPORTS_SCOPE, TheOddsApiOptions
+from actors.sources.the_odds_api.answers import Slate, Sports
+from actors.sources.the_odds_api.kind import KIND, explain
+from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from tests.support.builders import batch
 from tests.support.the_odds_api import API_KEY, event, market
 

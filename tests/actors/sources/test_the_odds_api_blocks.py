@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from actors.errors import UNREADABLE, PayloadError
 from actors.slices import finish
-from actors.sources.the_odds_api_answers import read_slate
-from actors.sources.the_odds_api_blocks import BLOCK_BYTES, LONGEST, Block, read_events, split
-from actors.sources.the_odds_api_wire import read_event
+from actors.sources.the_odds_api.answers import read_slate
+from actors.sources.the_odds_api.blocks import BLOCK_BYTES, LONGEST, Block, read_events, split
+from actors.sources.the_odds_api.wire import read_event
 from tests.support.the_odds_api import event, market
 
 ODD_PARTS: st.SearchStrategy[Any] = st.sampled_from(

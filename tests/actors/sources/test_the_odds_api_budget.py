@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.messages import Scope
-from actors.sources.the_odds_api_budget import (
+from actors.sources.the_odds_api.budget import (
     DAY_S,
     MAX_BOOST,
     NEAR_AFTER_S,

@@ -14,8 +14,8 @@ from actors.errors import PayloadError
 from actors.integrity import Bounds, admit
 from actors.messages import ListId, Match, Payload, Scope, SourceName
 from actors.slices import finish
-from actors.sources.the_odds_api import KIND
-from actors.sources.the_odds_api_options import SPORTS_SCOPE, TheOddsApiOptions
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from tests.support.builders import batch
 from tests.support.the_odds_api import API_KEY, event, market
 

@@ -11,10 +11,10 @@ import pytest
 
 from actors.clock import Instant
 from actors.plan import Target
-from actors.sources.the_odds_api import KIND
-from actors.sources.the_odds_api_answers import Slate, Sports
-from actors.sources.the_odds_api_options import SPORTS_SCOPE, TheOddsApiOptions, cheapest_call
-from actors.sources.the_odds_api_plan import TheOddsApiPlan
+from actors.sources.the_odds_api.answers import Slate, Sports
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions, cheapest_call
+from actors.sources.the_odds_api.plan import TheOddsApiPlan
 from tests.support.the_odds_api import API_KEY
 
 DAY_S, HOUR = 86_400.0, 3600.0

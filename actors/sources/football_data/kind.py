@@ -27,8 +27,8 @@ from actors.messages import Extract, Match, Payload, Removal, Scope, SourceMatch
 from actors.options import PolledOptions, Seconds
 from actors.plan import Target, every
 from actors.slices import SLICE, Steps
-from actors.sources.football_data_rows import FINISHED, MAX_CELL_CHARS, Fixture, Layout, fixtures_of
-from actors.sources.football_data_text import Row, cells_in, read_text, rows_in
+from actors.sources.football_data.fixtures import FINISHED, MAX_CELL_CHARS, Fixture, Layout, fixtures_of
+from actors.sources.football_data.text import Row, cells_in, read_text, rows_in
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):

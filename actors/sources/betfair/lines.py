@@ -17,7 +17,7 @@ from msgspec import structs
 
 from actors.errors import UNREADABLE, PayloadError
 from actors.slices import Steps
-from actors.sources.betfair_stream_wire import Frame, MarketChange, Message
+from actors.sources.betfair.wire import Frame, MarketChange, Message
 
 BLOCK_BYTES = 32 * 1024
 LONGEST = 4

@@ -13,7 +13,7 @@ from actors.gathered import Gathered
 from actors.integrity import Reason
 from actors.iso_time import unix_time
 from actors.messages import Match, Removal
-from actors.sources.the_odds_api_wire import Event, Lines, Market
+from actors.sources.the_odds_api.wire import Event, Lines, Market
 
 FOOTBALL = "soccer_"
 DRAW = "Draw"

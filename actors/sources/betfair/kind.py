@@ -6,10 +6,10 @@ Betfair's "Exchange Stream API".
 
 from __future__ import annotations
 
-from actors.sources.betfair_stream_market import Terms
-from actors.sources.betfair_stream_options import BetfairStreamOptions, check, check_key
-from actors.sources.betfair_stream_rest import keep_alive, login, names_of, nearest, read_names, read_token
-from actors.sources.betfair_stream_session import BetfairSession, Subscription
+from actors.sources.betfair.market import Terms
+from actors.sources.betfair.options import BetfairStreamOptions, check, check_key
+from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token
+from actors.sources.betfair.session import BetfairSession, Subscription
 from actors.streams import StreamKind
 
 

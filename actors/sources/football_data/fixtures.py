@@ -20,7 +20,7 @@ from actors.errors import PayloadError
 from actors.integrity import Reason, clean_name
 from actors.memo import Memo
 from actors.messages import Removal, SourceMatchId
-from actors.sources.football_data_text import Row, cells_in, is_blank
+from actors.sources.football_data.text import Row, cells_in, is_blank
 
 LONDON: Final = ZoneInfo("Europe/London")
 MAX_CELL_CHARS = 256  # what is longer is no name, date or price, and must not fill the caches below

@@ -19,9 +19,9 @@ import msgspec
 from msgspec import Struct
 
 from actors.errors import PayloadError
-from actors.sources.betfair_stream_market import MATCH_ODDS, Names
-from actors.sources.betfair_stream_options import BetfairStreamOptions
-from actors.sources.betfair_stream_session import SOCCER
+from actors.sources.betfair.market import MATCH_ODDS, Names
+from actors.sources.betfair.options import BetfairStreamOptions
+from actors.sources.betfair.session import SOCCER
 from actors.streams import Request
 
 T = TypeVar("T")

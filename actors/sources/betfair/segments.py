@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from actors.errors import PayloadError
-from actors.sources.betfair_stream_wire import MarketChange, Message
+from actors.sources.betfair.wire import MarketChange, Message
 
 MAX_MARKETS = 10_000
 """Markets that one message or subscription may hold: far more than any account may subscribe to."""

@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from actors.errors import UNREADABLE, PayloadError
 from actors.slices import Steps
-from actors.sources.the_odds_api_blocks import Block, read_events, split
-from actors.sources.the_odds_api_parts import Fixture, Part
-from actors.sources.the_odds_api_wire import decoded
+from actors.sources.the_odds_api.blocks import Block, read_events, split
+from actors.sources.the_odds_api.the_odds_api_parts import Fixture, Part
+from actors.sources.the_odds_api.wire import decoded
 
 MAX_ERROR_BYTES = 64 * 1024
 """What is longer says nothing of an error."""

@@ -22,8 +22,8 @@ from actors.kinds import TickingKind
 from actors.messages import Extract, Match, Removal, Scope, SourceMatchId
 from actors.options import SourceOptions
 from actors.slices import SLICE, Steps
-from actors.sources.simulated_prices import Book, Labels, Offer, Triple, open_book, quote
-from actors.sources.simulated_world import Fixture, World
+from actors.sources.simulated.prices import Book, Labels, Offer, Triple, open_book, quote
+from actors.sources.simulated.world import Fixture, World
 
 MAX_UPDATES = 20_000
 """Most price updates that one `advance` computes; of more, the oldest are left out."""

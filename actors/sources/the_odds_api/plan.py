@@ -14,8 +14,8 @@ from actors.clock import Instant
 from actors.errors import SourceError, TransportError
 from actors.messages import Scope
 from actors.plan import Plan, Target
-from actors.sources.the_odds_api_answers import Slate, Sports
-from actors.sources.the_odds_api_budget import (
+from actors.sources.the_odds_api.answers import Slate, Sports
+from actors.sources.the_odds_api.budget import (
     DAY_S,
     START_SHARE,
     Calendar,
@@ -24,12 +24,7 @@ from actors.sources.the_odds_api_budget import (
     near_windows,
     until_midnight_s,
 )
-from actors.sources.the_odds_api_options import (
-    TheOddsApiOptions,
-    cheapest_call,
-    odds_target,
-    sports_target,
-)
+from actors.sources.the_odds_api.options import TheOddsApiOptions, cheapest_call, odds_target, sports_target
 
 SPORTS_INTERVAL_S = DAY_S
 DOUBTED_INTERVAL_S = 600.0

@@ -11,12 +11,7 @@ from msgspec import Struct
 from actors.integrity import Reason
 from actors.iso_time import unix_time
 from actors.messages import Match, Removal, SourceMatchId
-from actors.sources.betfair_stream_wire import (
-    MarketChange,
-    MarketDefinition,
-    RunnerChange,
-    RunnerDefinition,
-)
+from actors.sources.betfair.wire import MarketChange, MarketDefinition, RunnerChange, RunnerDefinition
 
 MATCH_ODDS = "MATCH_ODDS"
 OPEN = "OPEN"

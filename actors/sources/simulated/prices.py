@@ -15,7 +15,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from actors.messages import Match, SourceMatchId
-from actors.sources.simulated_world import Fixture
+from actors.sources.simulated.world import Fixture
 
 Triple: TypeAlias = tuple[float, float, float]
 """One number for each outcome, in the order home win, draw, away win."""

@@ -16,10 +16,10 @@ from msgspec import Struct
 from actors.errors import PayloadError, StreamError
 from actors.messages import Extract, Match, Removal
 from actors.slices import Steps, finish
-from actors.sources.betfair_stream_lines import FEW, read_message
-from actors.sources.betfair_stream_market import CLOSED, Market, Names, Terms
-from actors.sources.betfair_stream_segments import MAX_MARKETS, Segments
-from actors.sources.betfair_stream_wire import Message
+from actors.sources.betfair.lines import FEW, read_message
+from actors.sources.betfair.market import CLOSED, Market, Names, Terms
+from actors.sources.betfair.segments import MAX_MARKETS, Segments
+from actors.sources.betfair.wire import Message
 from actors.streams import Reaction
 
 UNRELIABLE_STATUS = 503

@@ -1,0 +1,1 @@
+"""The package actors.sources.football_data."""
