@@ -29,7 +29,7 @@ actors.sources.football_data.kind actors.sources.football_data.fixtures actors.s
 actors.sources.replay
 actors.sources.simulated.kind actors.sources.simulated.prices actors.sources.simulated.world
 actors.sources.the_odds_api.kind actors.sources.the_odds_api.answers actors.sources.the_odds_api.blocks
-actors.sources.the_odds_api.budget actors.sources.the_odds_api.the_odds_api_parts
+actors.sources.the_odds_api.budget
 actors.sources.the_odds_api.options actors.sources.the_odds_api.plan actors.sources.the_odds_api.wire
 
 actors.aggregator actors.bookmaker actors.desk actors.offering actors.source

@@ -15,10 +15,9 @@ from actors.integrity import Reason
 from actors.kinds import PolledKind
 from actors.messages import Extract, Payload
 from actors.slices import Steps
-from actors.sources.the_odds_api.answers import Slate, Sports, error_in, read_slate, read_sports
+from actors.sources.the_odds_api.answers import Part, Slate, Sports, error_in, read_slate, read_sports
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from actors.sources.the_odds_api.plan import HEADERS, TheOddsApiPlan
-from actors.sources.the_odds_api.the_odds_api_parts import Part
 
 
 def check_key(key: str) -> None:
