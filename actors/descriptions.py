@@ -14,8 +14,8 @@ from msgspec.structs import fields
 
 from actors.kinds import PolledKind
 from actors.plugins import installed, kind_named
-from actors.recorded import open_source
-from actors.recording import Header, Recorded
+from actors.recordings.format import Header, Recorded
+from actors.recordings.reader import open_source
 from actors.settings import Settings
 
 

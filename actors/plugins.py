@@ -14,7 +14,11 @@ from typing import Final
 from actors.errors import ConfigError
 from actors.kinds import Kind, PolledKind, TickingKind
 from actors.options import PolledOptions, SourceOptions
-from actors.sources import kinds
+from actors.recordings.replay_kind import replay_kind
+from actors.sources.betfair import kind as betfair
+from actors.sources.football_data import kind as football_data
+from actors.sources.simulated import kind as simulated
+from actors.sources.the_odds_api import kind as the_odds_api
 from actors.streams import StreamKind, StreamOptions
 
 GROUP = "oddsboard.sources"
@@ -68,4 +72,12 @@ def _loaded(point: EntryPoint) -> Kind:
     return kind
 
 
-BUILT_IN: Final[Mapping[str, Kind]] = kinds(kind_named)
+_KINDS: Final[tuple[Kind, ...]] = (
+    simulated.KIND,
+    football_data.KIND,
+    the_odds_api.KIND,
+    betfair.KIND,
+    replay_kind(kind_named),
+)
+
+BUILT_IN: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _KINDS}

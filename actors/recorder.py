@@ -21,8 +21,8 @@ from actors.clock import Clock, Instant
 from actors.errors import ConfigError, CoreFailure
 from actors.messages import Payload, SourceName
 from actors.options import credentials_of, secret_names
-from actors.recorded import SUFFIX, options_of
-from actors.recording import Encoder, Header, RecordedBookmaker
+from actors.recordings.format import Encoder, Header, RecordedBookmaker
+from actors.recordings.reader import SUFFIX, options_of
 from actors.settings import Settings
 
 MIN_SECRET_CHARS = 6

@@ -14,13 +14,13 @@ import anyio.lowlevel
 import structlog
 from anyio.abc import TaskStatus
 
-from actors.blocks import Ending
 from actors.board_edges import turned
 from actors.clock import Clock, Instant
 from actors.kinds import PolledKind
 from actors.messages import NOT_MODIFIED, Scope
-from actors.playback import Event, Moment, Part, Playback, Played
-from actors.recorded import RecordedSource
+from actors.recordings.playback import Event, Moment, Part, Playback, Played
+from actors.recordings.reader import RecordedSource
+from actors.recordings.zstd_blocks import Ending
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.slices import Steps, in_slices
 from actors.source_edges import scope_failed, scope_succeeded, succeeded

@@ -7,34 +7,30 @@ from graphlib import TopologicalSorter
 from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
 
 LAYERS = """
-actors actors.sources.betfair actors.sources.football_data actors.sources.simulated
+actors.recordings actors actors.sources.betfair actors.sources.football_data actors.sources.simulated
 actors.sources.the_odds_api actors.messages actors.errors actors.clock
 
-actors.backoff actors.blocks actors.board actors.board_edges actors.chunks actors.conflation
-actors.departures actors.doubts actors.gathered actors.historic actors.history actors.integrity
-actors.iso_time actors.kinds actors.latency actors.listing actors.logs actors.memo actors.offers
-actors.options actors.plan actors.playback actors.recorded actors.recorded_offers actors.recording
-actors.remains actors.schedule actors.set_aside actors.slices actors.snapshot actors.status
-actors.stream_feed actors.streams actors.whole
+actors.backoff actors.recordings.zstd_blocks actors.board actors.board_edges actors.chunks
+actors.conflation actors.departures actors.doubts actors.gathered actors.recordings.betfair_historic
+actors.history actors.integrity actors.iso_time actors.kinds actors.latency actors.listing actors.logs
+actors.memo actors.offers actors.options actors.plan actors.recordings.playback actors.recordings.reader
+actors.recordings.decode actors.recordings.format actors.remains actors.schedule actors.set_aside
+actors.slices actors.snapshot actors.status actors.stream_feed actors.streams actors.whole
 
-actors.bus actors.mailbox actors.published actors.supervisor
-actors.transports actors.transports.headers actors.transports.http actors.transports.inflate
-actors.transports.polling actors.transports.rest actors.transports.tls
-actors.transports.tls_lines actors.transports.trouble
-actors.sources actors.sources.betfair.kind actors.sources.betfair.market
-actors.sources.betfair.options actors.sources.betfair.rest
-actors.sources.betfair.segments actors.sources.betfair.session
-actors.sources.betfair.lines actors.sources.betfair.wire
-actors.sources.football_data.kind actors.sources.football_data.fixtures actors.sources.football_data.text
-actors.sources.replay
+actors.bus actors.mailbox actors.published actors.supervisor actors.transports actors.transports.headers
+actors.transports.http actors.transports.inflate actors.transports.polling actors.transports.rest
+actors.transports.tls actors.transports.tls_lines actors.transports.trouble actors.sources
+actors.sources.betfair.kind actors.sources.betfair.market actors.sources.betfair.options
+actors.sources.betfair.rest actors.sources.betfair.segments actors.sources.betfair.session
+actors.sources.betfair.lines actors.sources.betfair.wire actors.sources.football_data.kind
+actors.sources.football_data.fixtures actors.sources.football_data.text actors.recordings.replay_kind
 actors.sources.simulated.kind actors.sources.simulated.prices actors.sources.simulated.world
 actors.sources.the_odds_api.kind actors.sources.the_odds_api.answers actors.sources.the_odds_api.blocks
-actors.sources.the_odds_api.budget
-actors.sources.the_odds_api.options actors.sources.the_odds_api.plan actors.sources.the_odds_api.wire
+actors.sources.the_odds_api.budget actors.sources.the_odds_api.options actors.sources.the_odds_api.plan
+actors.sources.the_odds_api.wire
 
-actors.aggregator actors.bookmaker actors.desk actors.offering actors.source
-actors.source_edges actors.stream_errands actors.stream_outlet actors.stream_upkeep actors.streaming
-actors.ticking
+actors.aggregator actors.bookmaker actors.desk actors.offering actors.source actors.source_edges
+actors.stream_errands actors.stream_outlet actors.stream_upkeep actors.streaming actors.ticking
 
 actors.plugins
 

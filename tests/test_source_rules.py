@@ -15,7 +15,7 @@ MAX_FUNCTION_LINES = 40
 HARMLESS_CALLS = {
     *("NewType", "TypeVar", "Meta", "dataclass", "field", "msgspec.field", "every", "lru_cache"),
     *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
-    *("BoardSettings", "HistoryLimits", "HistorySettings", "Memo", "ServerSettings", "kinds"),
+    *("BoardSettings", "HistoryLimits", "HistorySettings", "Memo", "ServerSettings", "replay_kind"),
     *("Run", "_times_x", "stored", "tuple", "RunVar"),
     *("Path", "Path(__file__).resolve", "ZoneInfo", "attrgetter", "frozenset", "range", "re.compile"),
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),

@@ -26,8 +26,8 @@ from actors.clock import SystemClock
 from actors.descriptions import configuration_lines, kind_lines, recording_lines
 from actors.errors import BindError, ConfigError
 from actors.plugins import kind_named
-from actors.recorded import RecordedSource, open_sources
 from actors.recorder import Recorder
+from actors.recordings.reader import RecordedSource, open_sources
 from actors.replay import Replay
 from actors.settings import ServerSettings, Settings, load, parse_bind
 from actors.status import ServiceStatus

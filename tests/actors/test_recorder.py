@@ -12,10 +12,10 @@ from random import Random
 import anyio
 import pytest
 
-from actors.blocks import Ending
 from actors.errors import ConfigError, CoreFailure
 from actors.messages import ListId, Payload, Scope, SourceName
 from actors.recorder import Recorder
+from actors.recordings.zstd_blocks import Ending
 from actors.settings import Settings, load
 from actors.system import System
 from tests.support.recorded import read, received

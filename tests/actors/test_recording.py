@@ -12,10 +12,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.blocks import Ending
 from actors.errors import ConfigError
 from actors.messages import ListId, Payload, Scope
-from actors.recording import MAX_BODY_BYTES, Header, Recorded, Recording
+from actors.recordings.format import MAX_BODY_BYTES, Header, Recorded, Recording
+from actors.recordings.zstd_blocks import Ending
 from tests.support.recorded import SOURCE, encoded, header, pieces_of, read, received
 
 TEXTS = st.text(max_size=20)

@@ -11,7 +11,7 @@ import pytest
 from actors.chunks import entries_of
 from actors.clock import SystemClock
 from actors.plugins import kind_named
-from actors.recorded import open_sources
+from actors.recordings.reader import open_sources
 from actors.replay import Replay
 from tests.support.the_odds_api_playback import leagues, played
 

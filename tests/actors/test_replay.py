@@ -14,11 +14,11 @@ from structlog.testing import capture_logs
 
 from actors.errors import ConfigError
 from actors.messages import BookmakerId, SourceName
-from actors.playback import Playback
 from actors.plugins import kind_named
-from actors.recorded import open_sources
 from actors.recorder import Recorder
-from actors.recording import Recorded, RecordedBookmaker
+from actors.recordings.format import Recorded, RecordedBookmaker
+from actors.recordings.playback import Playback
+from actors.recordings.reader import open_sources
 from actors.replay import Replay
 from actors.settings import load
 from actors.slices import finish

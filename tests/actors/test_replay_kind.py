@@ -14,10 +14,10 @@ import pytest
 
 from actors.errors import ConfigError
 from actors.messages import BookmakerId, Match
-from actors.playback import Playback
 from actors.plugins import kind_named
-from actors.recorded import open_sources
 from actors.recorder import Recorder
+from actors.recordings.playback import Playback
+from actors.recordings.reader import open_sources
 from actors.settings import load
 from actors.slices import finish
 from actors.snapshot import Snapshot

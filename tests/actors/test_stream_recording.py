@@ -11,14 +11,14 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.blocks import Ending
 from actors.chunks import entries_of
 from actors.clock import SystemClock
 from actors.errors import ConfigError
-from actors.playback import Playback
 from actors.plugins import kind_named
-from actors.recorded import open_sources
-from actors.recording import Recorded
+from actors.recordings.format import Recorded
+from actors.recordings.playback import Playback
+from actors.recordings.reader import open_sources
+from actors.recordings.zstd_blocks import Ending
 from actors.replay import Replay
 from actors.slices import finish
 from actors.snapshot import Entry

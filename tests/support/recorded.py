@@ -8,9 +8,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from actors.blocks import Ending
 from actors.messages import BookmakerId, ListId, Payload, Scope, SourceName
-from actors.recording import Encoder, Header, Recorded, RecordedBookmaker, Recording
+from actors.recordings.format import Encoder, Header, Recorded, RecordedBookmaker, Recording
+from actors.recordings.zstd_blocks import Ending
 from tests.support.virtual import WALL_0
 
 SOURCE = SourceName("feed")

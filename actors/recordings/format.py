@@ -21,9 +21,9 @@ import msgspec
 import zstandard
 from msgspec import Meta, Struct
 
-from actors.blocks import Ending, blocks
 from actors.errors import ConfigError
 from actors.messages import BookmakerId, ListId, Payload, Scope, SourceName
+from actors.recordings.zstd_blocks import Ending, blocks
 
 S = TypeVar("S")
 

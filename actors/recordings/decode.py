@@ -17,8 +17,8 @@ from actors.errors import PayloadError
 from actors.kinds import PolledKind, TickingKind
 from actors.messages import NOT_MODIFIED, Batch, BookmakerId, Payload, SourceName
 from actors.offers import complete_batch, confirmation, document_of
-from actors.recorded import RecordedSource
-from actors.recording import Header
+from actors.recordings.format import Header
+from actors.recordings.reader import RecordedSource
 from actors.slices import Steps
 from actors.snapshot import Snapshot
 from actors.stream_feed import StreamFeed

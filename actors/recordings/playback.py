@@ -15,15 +15,15 @@ from math import inf, nextafter
 import msgspec
 from msgspec import Struct
 
-from actors.blocks import Ending
 from actors.board import Applied, Board, BoardRules, is_overdue
 from actors.clock import Instant
 from actors.errors import SourceError
 from actors.history import History, HistoryLimits
 from actors.integrity import Bounds, admit, clean_name
 from actors.messages import BookmakerId, Payload, SourceName
-from actors.recorded import RecordedSource
-from actors.recorded_offers import Offer, RecordedOffers
+from actors.recordings.decode import Offer, RecordedOffers
+from actors.recordings.reader import RecordedSource
+from actors.recordings.zstd_blocks import Ending
 from actors.slices import Steps
 from actors.snapshot import Snapshot
 

@@ -22,8 +22,8 @@ from actors.errors import ConfigError
 from actors.kinds import TickingKind
 from actors.messages import BookmakerId, Extract, Match, Removal, Scope, SourceMatchId
 from actors.options import SourceOptions
-from actors.playback import Playback
-from actors.recorded import KindNamed, RecordedSource, open_source
+from actors.recordings.playback import Playback
+from actors.recordings.reader import KindNamed, RecordedSource, open_source
 from actors.slices import BUDGET_S, Steps
 from actors.snapshot import Book, Chunk
 

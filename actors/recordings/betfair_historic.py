@@ -14,11 +14,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.blocks import Ending
 from actors.errors import UNREADABLE, ConfigError
 from actors.integrity import MAX_START_TIME
 from actors.messages import BookmakerId, ListId, Payload, SourceName
-from actors.recording import Header, Recorded, RecordedBookmaker
+from actors.recordings.format import Header, Recorded, RecordedBookmaker
+from actors.recordings.zstd_blocks import Ending
 from actors.stream_feed import SCOPE
 
 HISTORIC_SUFFIX = ".bz2"

@@ -14,12 +14,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import fields
 
-from actors.blocks import Ending
 from actors.errors import ConfigError
-from actors.historic import HISTORIC_SUFFIX, historic_header, historic_records
 from actors.kinds import Kind
 from actors.options import SourceOptions, secret_names
-from actors.recording import Header, Recorded, Recording
+from actors.recordings.betfair_historic import HISTORIC_SUFFIX, historic_header, historic_records
+from actors.recordings.format import Header, Recorded, Recording
+from actors.recordings.zstd_blocks import Ending
 
 SUFFIX = ".rec.zst"
 """How the files of a recorder end; what stands before it is the name of the source."""
