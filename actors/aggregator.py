@@ -12,15 +12,15 @@ from collections.abc import Callable
 import anyio
 import structlog
 
-from actors.board import Applied, Board
+from actors.board.board import Applied, Board
+from actors.board.published import Published
+from actors.board.reclaim import Remains
+from actors.board.snapshot import Snapshot
 from actors.board_edges import measured, turned
 from actors.clock import Clock, elapsed_s
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Scope
-from actors.published import Published
-from actors.remains import Remains
 from actors.slices import finish, in_slices
-from actors.snapshot import Snapshot
 from actors.status import ServiceStatus
 
 log = structlog.get_logger()

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 import structlog
 
-from actors.board import Applied
+from actors.board.board import Applied
+from actors.board.diff import Verdict
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
-from actors.listing import Verdict
 from actors.messages import Batch
-from actors.snapshot import Snapshot
 from actors.status import ServiceStatus
 
 Log = structlog.typing.FilteringBoundLogger

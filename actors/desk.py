@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Generic, TypeVar
 
+from actors.board.published import Published
 from actors.bookmaker import Inbox
 from actors.clock import Clock
 from actors.messages import BookmakerId, Payload
 from actors.options import SourceOptions
-from actors.published import Published
 from actors.set_aside import SetAside
 from actors.status import SourceStatus
 

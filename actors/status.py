@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from actors.board.snapshot import Book, Snapshot
 from actors.clock import Instant
 from actors.latency import Meter
 from actors.messages import BookmakerId, Scope, SourceName
-from actors.snapshot import Book, Snapshot
 
 
 class BookmakerState(StrEnum):

@@ -14,23 +14,23 @@ from typing import Any
 
 from actors.aggregator import AggregatorActor, Intake
 from actors.backoff import WINDOW_S
-from actors.board import BoardRules
+from actors.board.board import BoardRules
+from actors.board.history import HistoryLimits
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.bookmaker import BookmakerActor, Inbox
 from actors.bus import Bus
 from actors.clock import Clock
 from actors.conflation import merged_batches, merged_deliveries
 from actors.desk import Desk, unrecorded
-from actors.history import HistoryLimits
 from actors.integrity import Bounds
 from actors.kinds import PolledKind, TickingKind
 from actors.mailbox import Mailbox
 from actors.messages import BookmakerId, Extract, Payload, SourceName
-from actors.published import Published
 from actors.schedule import Schedule
 from actors.set_aside import SetAside
 from actors.settings import Settings, SourceSettings
 from actors.slices import Steps
-from actors.snapshot import Snapshot
 from actors.source import SourceActor
 from actors.status import ActorStatus, BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.streaming import StreamSourceActor

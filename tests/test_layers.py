@@ -7,20 +7,21 @@ from graphlib import TopologicalSorter
 from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
 
 LAYERS = """
-actors.recordings actors actors.sources.betfair actors.sources.football_data actors.sources.simulated
-actors.sources.the_odds_api actors.messages actors.errors actors.clock
+actors.board actors.recordings actors actors.sources.betfair actors.sources.football_data
+actors.sources.simulated actors.sources.the_odds_api actors.messages actors.errors actors.clock
 
-actors.backoff actors.recordings.zstd_blocks actors.board actors.board_edges actors.chunks
-actors.conflation actors.departures actors.doubts actors.gathered actors.recordings.betfair_historic
-actors.history actors.integrity actors.iso_time actors.kinds actors.latency actors.listing actors.logs
-actors.memo actors.offers actors.options actors.plan actors.recordings.playback actors.recordings.reader
-actors.recordings.decode actors.recordings.format actors.remains actors.schedule actors.set_aside
-actors.slices actors.snapshot actors.status actors.stream_feed actors.streams actors.whole
+actors.backoff actors.recordings.zstd_blocks actors.board.board actors.board_edges actors.board.chunks
+actors.conflation actors.board.departures actors.board.doubts actors.gathered
+actors.recordings.betfair_historic actors.board.history actors.integrity actors.iso_time actors.kinds
+actors.latency actors.board.diff actors.logs actors.memo actors.offers actors.options actors.plan
+actors.recordings.playback actors.recordings.reader actors.recordings.decode actors.recordings.format
+actors.board.reclaim actors.schedule actors.set_aside actors.slices actors.board.snapshot actors.status
+actors.stream_feed actors.streams actors.board.whole
 
-actors.bus actors.mailbox actors.published actors.supervisor actors.transports actors.transports.headers
-actors.transports.http actors.transports.inflate actors.transports.polling actors.transports.rest
-actors.transports.tls actors.transports.tls_lines actors.transports.trouble actors.sources
-actors.sources.betfair.kind actors.sources.betfair.market actors.sources.betfair.options
+actors.bus actors.mailbox actors.board.published actors.supervisor actors.transports
+actors.transports.headers actors.transports.http actors.transports.inflate actors.transports.polling
+actors.transports.rest actors.transports.tls actors.transports.tls_lines actors.transports.trouble
+actors.sources actors.sources.betfair.kind actors.sources.betfair.market actors.sources.betfair.options
 actors.sources.betfair.rest actors.sources.betfair.segments actors.sources.betfair.session
 actors.sources.betfair.lines actors.sources.betfair.wire actors.sources.football_data.kind
 actors.sources.football_data.fixtures actors.sources.football_data.text actors.recordings.replay_kind
@@ -48,8 +49,8 @@ web.__main__
 HEIGHT = {module: height for height, layer in enumerate(LAYERS.split("\n\n")) for module in layer.split()}
 
 SEEN_BY_THE_WEB = {
-    f"actors.{name}"
-    for name in ("messages", "errors", "clock", "history", "latency", "slices", "snapshot", "status")
+    *("actors.board.history", "actors.board.snapshot", "actors.clock", "actors.errors"),
+    *("actors.latency", "actors.messages", "actors.slices", "actors.status"),
 }
 
 NETWORK = {

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from quart import Quart
 
+from actors.board.snapshot import Readable
 from actors.clock import Clock
 from actors.messages import BookmakerId
-from actors.snapshot import Readable
 from actors.status import ServiceStatus
 from web import capabilities, changes, odds, pages, probes, problems, requests, stream
 from web.answers import Answers

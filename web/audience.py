@@ -14,7 +14,7 @@ from itertools import islice
 
 import anyio
 
-from actors.history import History
+from actors.board.history import History
 from actors.messages import BookmakerId
 from web.problems import Problem
 

@@ -13,7 +13,7 @@ from itertools import islice
 import anyio
 import msgspec
 
-from actors.history import Change, History
+from actors.board.history import Change, History
 from actors.messages import BookmakerId
 from actors.slices import SLICE, Steps, in_slices, let_go
 from web.answers import Answers, View

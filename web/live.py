@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from actors.history import History
+from actors.board.history import History
+from actors.board.snapshot import Readable
 from actors.messages import BookmakerId
-from actors.snapshot import Readable
 from web.audience import Audience
 from web.frames import Frames
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from quart import Blueprint, Response
 
+from actors.board.snapshot import Book, Readable, Snapshot
 from actors.clock import Clock
-from actors.snapshot import Book, Readable, Snapshot
 from actors.status import BookmakerState, BookmakerStatus, ServiceStatus
 from web.negotiation import prefers_html
 from web.pages import page

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from actors.snapshot import Entry
+from actors.board.snapshot import Entry
 
 SPORT = "football"
 UNKNOWN_LEAGUE = "Unknown"

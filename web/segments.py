@@ -17,9 +17,9 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec import Struct
 
+from actors.board.snapshot import Book, Chunk
 from actors.messages import BookmakerId
 from actors.slices import Steps
-from actors.snapshot import Book, Chunk
 from web.checksums import Checksum
 from web.schemas import match_v1, match_v2
 

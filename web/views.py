@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from actors.board.snapshot import Book
 from actors.latency import Meter
-from actors.snapshot import Book
 from actors.status import ActorStatus, BookmakerStatus, ScopeStatus, SourceStatus
 
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from actors import stream_feed
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
 from actors.errors import PayloadError
 from actors.kinds import PolledKind, TickingKind
@@ -20,7 +21,6 @@ from actors.offers import complete_batch, confirmation, document_of
 from actors.recordings.format import Header
 from actors.recordings.reader import RecordedSource
 from actors.slices import Steps
-from actors.snapshot import Snapshot
 from actors.stream_feed import StreamFeed
 from actors.streams import StreamKind
 

@@ -15,17 +15,17 @@ from math import inf, nextafter
 import msgspec
 from msgspec import Struct
 
-from actors.board import Applied, Board, BoardRules, is_overdue
+from actors.board.board import Applied, Board, BoardRules, is_overdue
+from actors.board.history import History, HistoryLimits
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
 from actors.errors import SourceError
-from actors.history import History, HistoryLimits
 from actors.integrity import Bounds, admit, clean_name
 from actors.messages import BookmakerId, Payload, SourceName
 from actors.recordings.decode import Offer, RecordedOffers
 from actors.recordings.reader import RecordedSource
 from actors.recordings.zstd_blocks import Ending
 from actors.slices import Steps
-from actors.snapshot import Snapshot
 
 
 class Event(Struct, frozen=True):

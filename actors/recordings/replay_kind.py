@@ -16,7 +16,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from actors.chunks import entries_of
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Book, Chunk
 from actors.clock import Instant, elapsed_s
 from actors.errors import ConfigError
 from actors.kinds import TickingKind
@@ -25,7 +26,6 @@ from actors.options import SourceOptions
 from actors.recordings.playback import Playback
 from actors.recordings.reader import KindNamed, RecordedSource, open_source
 from actors.slices import BUDGET_S, Steps
-from actors.snapshot import Book, Chunk
 
 INTERVAL_S = 0.1
 PAUSE_S = 1.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from actors.board.snapshot import Snapshot
 from actors.messages import BookmakerId
-from actors.snapshot import Snapshot
 from web.answers import Answers, View
 from web.segments import Api
 

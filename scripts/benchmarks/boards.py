@@ -9,11 +9,11 @@ from random import Random
 
 import msgspec
 
-from actors.board import Board, BoardRules
+from actors.board.board import Board, BoardRules
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
 from actors.messages import Batch, BookmakerId, ListId, Match, Scope
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions
 
 SCOPE = Scope("fixtures.csv")

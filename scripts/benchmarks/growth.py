@@ -24,16 +24,16 @@ from boards import SCOPE, matches
 
 from actors import logs
 from actors.aggregator import AggregatorActor, Intake
-from actors.board import BoardRules
+from actors.board.board import BoardRules
+from actors.board.history import HistoryLimits
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.clock import SystemClock
 from actors.conflation import merged_batches
-from actors.history import HistoryLimits
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, ListId, Match, Removal, SourceMatchId, SourceName
-from actors.published import Published
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from actors.sources.simulated.kind import KIND, SimulatedOptions
 from actors.system import service_status
 

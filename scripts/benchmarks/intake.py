@@ -23,11 +23,11 @@ from report import Report
 from tables import in_turn, median, milliseconds, now_s, spread
 from taking_in import Source, applied, committed, decoded, recognised
 
-from actors.chunks import entries_of
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Book, Snapshot
 from actors.clock import Instant
 from actors.messages import BookmakerId, Extract, Match, Scope
 from actors.slices import finish
-from actors.snapshot import Book, Snapshot
 from actors.sources.football_data import kind as football_data
 from actors.sources.football_data.kind import FootballDataOptions
 from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions

@@ -16,10 +16,10 @@ from report import Report
 from serving import HERE, ROOT, SERVER_CORE, pinned
 from tables import short
 
-from actors.board import Board
+from actors.board.board import Board
+from actors.board.snapshot import Snapshot
 from actors.messages import BookmakerId, Match
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from web.segments import Api
 
 MATCHES = 100_000

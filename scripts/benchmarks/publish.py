@@ -21,12 +21,12 @@ from msgspec import Struct
 from report import Report
 from tables import median, milliseconds, now_s, quantile, seconds, short, spread
 
-from actors import chunks
-from actors.board import Board
-from actors.chunks import entries_of
+from actors.board import chunks
+from actors.board.board import Board
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Snapshot
 from actors.messages import BookmakerId, Match
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from web.schemas import match_v2
 
 SIZES = (1_200, 10_000, 100_000)

@@ -17,10 +17,10 @@ from report import Report
 from tables import in_turn, median, milliseconds, spread
 from taking_in import applied
 
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
 from actors.messages import BookmakerId, SourceName
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from actors.sources.betfair.kind import KIND
 from actors.sources.betfair.options import BetfairStreamOptions
 from actors.stream_feed import StreamFeed

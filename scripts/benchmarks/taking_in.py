@@ -9,13 +9,13 @@ from typing import Any
 from boards import NOW, RULES
 from msgspec import Struct
 
-from actors.board import Board
+from actors.board.board import Board
+from actors.board.snapshot import Snapshot
 from actors.integrity import Bounds, admit
 from actors.kinds import PolledKind
 from actors.messages import Batch, BookmakerId, Document, ListId, Payload, Scope, SourceName
 from actors.offers import complete_batch, document_of
 from actors.slices import finish
-from actors.snapshot import Snapshot
 
 
 class Source(Struct, frozen=True):

@@ -9,10 +9,10 @@ import anyio.lowlevel
 import pytest
 from structlog.testing import capture_logs
 
+from actors.board.snapshot import Snapshot
 from actors.errors import CoreFailure
 from actors.messages import BookmakerId
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from actors.status import ActorState
 from actors.supervisor import Supervisor
 from tests.support.aggregator_stage import AggregatorStage

@@ -6,13 +6,13 @@ from math import inf
 
 import pytest
 
-from actors.board import Applied, Board
-from actors.chunks import entries_of
+from actors.board.board import Applied, Board
+from actors.board.chunks import entries_of
+from actors.board.diff import Verdict
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
-from actors.listing import Verdict
 from actors.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from tests.support.boards import ALDER, BIRCH, EMPTY, RULES, START, after, versions
 from tests.support.builders import SCOPE, batch, match
 from tests.support.virtual import WALL_0

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from actors.board import Board, BoardRules
-from actors.chunks import entries_of
+from actors.board.board import Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.diff import Verdict
+from actors.board.snapshot import ListState, Snapshot
 from actors.clock import Instant
-from actors.listing import Verdict
 from actors.messages import Batch, Removal, Scope, SourceMatchId
 from actors.slices import finish
-from actors.snapshot import ListState, Snapshot
 from tests.support.builders import BOOKMAKER, SCOPE, batch, match
 from tests.support.virtual import WALL_0
 

@@ -10,12 +10,12 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from actors.board import Board, BoardRules
-from actors.chunks import entries_of
+from actors.board.board import Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Book, Snapshot
 from actors.clock import Instant
 from actors.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
 from actors.slices import finish
-from actors.snapshot import Book, Snapshot
 from tests.actors.naive_board import NaiveBook, Row, Shown
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from actors.board import Board, BoardRules
+from actors.board.board import Board, BoardRules
+from actors.board.diff import Verdict
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
-from actors.listing import Verdict
 from actors.messages import Batch, Removal, SourceMatchId
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from tests.support.builders import BOOKMAKER, SCOPE, batch, match
 from tests.support.virtual import WALL_0
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.board import Board, BoardRules
-from actors.chunks import entries_of
+from actors.board.board import Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
 from actors.messages import Batch, Match
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from tests.support.builders import BOOKMAKER, batch, match
 from tests.support.virtual import WALL_0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.chunks import entries_of
+from actors.board.chunks import entries_of
 from actors.messages import Match, Scope
 from tests.support.boards import ALDER, BIRCH, EMPTY, after, versions
 from tests.support.builders import batch, match

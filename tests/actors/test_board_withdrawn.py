@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from actors.board import Applied, Board
-from actors.chunks import entries_of
+from actors.board.board import Applied, Board
+from actors.board.chunks import entries_of
+from actors.board.diff import Verdict
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
-from actors.listing import Verdict
 from actors.messages import Batch, Removal, SourceMatchId
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from tests.support.boards import ALDER, BIRCH, EMPTY, RULES, after, versions
 from tests.support.builders import SCOPE, batch, match, withdrawn
 from tests.support.virtual import WALL_0

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from actors.chunks import CHUNK_SIZE, begun_by, changed, entries_of, find, of_scopes
+from actors.board.chunks import CHUNK_SIZE, begun_by, changed, entries_of, find, of_scopes
+from actors.board.snapshot import Chunk, Entry
 from actors.messages import Scope, SourceMatchId
 from actors.slices import finish
-from actors.snapshot import Chunk, Entry
 from tests.support.builders import match
 
 Chunks: TypeAlias = tuple[Chunk, ...]

@@ -23,14 +23,14 @@ from urllib.parse import urlsplit
 import anyio
 import pytest
 
-from actors.board import BoardRules
+from actors.board.board import BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.conflation import merged_deliveries
 from actors.desk import Desk
 from actors.mailbox import Mailbox
 from actors.messages import BookmakerId, Payload
-from actors.published import Published
 from actors.schedule import Schedule
-from actors.snapshot import Snapshot
 from actors.source import SourceActor
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from actors.board import Board
+from actors.board.board import Board
+from actors.board.history import BLOCK, CHANGE_BYTES, History, HistoryLimits, Recent
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
-from actors.history import BLOCK, CHANGE_BYTES, History, HistoryLimits, Recent
 from actors.messages import Batch, BookmakerId, Removal, SourceMatchId
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from tests.support.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders import batch, match, withdrawn
 from tests.support.virtual import WALL_0

@@ -10,11 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.chunks import changed, entries_of
-from actors.listing import Found, Left, Outcome, complete_changes, delta_changes, has_kicked_off, is_other
+from actors.board.chunks import changed, entries_of
+from actors.board.diff import (
+    Found,
+    Left,
+    Outcome,
+    complete_changes,
+    delta_changes,
+    has_kicked_off,
+    is_other,
+)
+from actors.board.snapshot import Book, Entry
 from actors.messages import Match, Removal, Scope, SourceMatchId
 from actors.slices import finish
-from actors.snapshot import Book, Entry
 from tests.support.builders import SCOPE, batch, match
 from tests.support.virtual import WALL_0
 

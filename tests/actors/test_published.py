@@ -6,13 +6,13 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from actors.board import Board, BoardRules
-from actors.chunks import entries_of
+from actors.board.board import Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.published import Published
+from actors.board.snapshot import Departure, Snapshot
 from actors.clock import Instant
 from actors.messages import Batch, Scope
-from actors.published import Published
 from actors.slices import finish
-from actors.snapshot import Departure, Snapshot
 from tests.support.builders import BOOKMAKER, batch, match
 from tests.support.virtual import WALL_0, ManualClock
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.chunks import entries_of
+from actors.board.chunks import entries_of
 from actors.clock import SystemClock
 from actors.plugins import kind_named
 from actors.recordings.reader import open_sources

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gc
 import weakref
 
-from actors.board import Board, BoardRules
+from actors.board.board import Board, BoardRules
+from actors.board.reclaim import Remains
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
 from actors.messages import BookmakerId
-from actors.remains import Remains
 from actors.slices import CHUNKS, SLICE, finish
-from actors.snapshot import Snapshot
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0
 

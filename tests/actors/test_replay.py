@@ -12,6 +12,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
+from actors.board.snapshot import Entry, Snapshot
 from actors.errors import ConfigError
 from actors.messages import BookmakerId, SourceName
 from actors.plugins import kind_named
@@ -22,7 +23,6 @@ from actors.recordings.reader import open_sources
 from actors.replay import Replay
 from actors.settings import load
 from actors.slices import finish
-from actors.snapshot import Entry, Snapshot
 from actors.status import BookmakerState
 from actors.system import System
 from tests.support.feed import sheet

@@ -12,6 +12,7 @@ import anyio
 import msgspec
 import pytest
 
+from actors.board.snapshot import Snapshot
 from actors.errors import ConfigError
 from actors.messages import BookmakerId, Match
 from actors.plugins import kind_named
@@ -20,7 +21,6 @@ from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
 from actors.settings import load
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from actors.status import BookmakerState
 from actors.system import System
 from tests.support.feed import sheet

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.chunks import changed
+from actors.board.chunks import changed
+from actors.board.diff import Found, complete_changes, delta_changes, seen_of
+from actors.board.doubts import is_doubtful
+from actors.board.snapshot import Book, Entry
 from actors.clock import Instant
-from actors.doubts import is_doubtful
 from actors.integrity import Bounds, admit
-from actors.listing import Found, complete_changes, delta_changes, seen_of
 from actors.messages import Removal
 from actors.slices import RUN, Steps, finish, in_order, in_slices
-from actors.snapshot import Book, Entry
 from tests.support.builders import SCOPE, batch, match
 from tests.support.virtual import WALL_0
 

@@ -16,7 +16,9 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.board import BoardRules
+from actors.board.board import BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.conflation import merged_deliveries
 from actors.desk import Desk
 from actors.errors import PayloadError, SourceError, TransportError
@@ -25,10 +27,8 @@ from actors.mailbox import Mailbox
 from actors.messages import BookmakerId, Payload, Scope
 from actors.options import PolledOptions
 from actors.plan import Target, every
-from actors.published import Published
 from actors.schedule import Schedule
 from actors.slices import Steps
-from actors.snapshot import Snapshot
 from actors.source import SourceActor
 from actors.supervisor import ChildSpec
 from actors.transports.polling import Fetched, Transport, Validators

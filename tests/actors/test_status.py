@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
+from actors.board.snapshot import Book, ListState, Snapshot
 from actors.clock import Instant
 from actors.messages import BookmakerId, ListId, Scope, SourceName
-from actors.snapshot import Book, ListState, Snapshot
 from actors.status import (
     ActorState,
     ActorStatus,

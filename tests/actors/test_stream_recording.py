@@ -11,7 +11,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.chunks import entries_of
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Entry
 from actors.clock import SystemClock
 from actors.errors import ConfigError
 from actors.plugins import kind_named
@@ -21,7 +22,6 @@ from actors.recordings.reader import open_sources
 from actors.recordings.zstd_blocks import Ending
 from actors.replay import Replay
 from actors.slices import finish
-from actors.snapshot import Entry
 from tests.support.betfair import Json, change, delta, heartbeat, image, market
 from tests.support.betfair_playback import CATALOGUE, EXCHANGE, catalogue, exchange, peers
 from tests.support.http_peer import respond

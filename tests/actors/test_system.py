@@ -11,8 +11,8 @@ from typing import NamedTuple
 import anyio
 import pytest
 
+from actors.board.snapshot import Entry
 from actors.errors import CoreFailure
-from actors.snapshot import Entry
 from actors.status import ActorState, BookmakerState
 from tests.support.simulated_service import ALDER, BIRCH, CEDAR, EXPIRE_S, NAMES, simulated_service
 from tests.support.virtual import VirtualLoop, settle

@@ -10,7 +10,9 @@ from random import Random
 import anyio
 import pytest
 
-from actors.board import Board, BoardRules
+from actors.board.board import Board, BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.bookmaker import Inbox
 from actors.clock import Instant
 from actors.conflation import merged_deliveries
@@ -19,9 +21,7 @@ from actors.kinds import TickingKind
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
 from actors.options import SourceOptions
-from actors.published import Published
 from actors.slices import Steps, finish
-from actors.snapshot import Snapshot
 from actors.supervisor import ChildSpec
 from actors.ticking import TickingSourceActor
 from tests.support.builders import batch, match

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.chunks import changed
+from actors.board.chunks import changed
+from actors.board.snapshot import Departure, Entry
+from actors.board.whole import all_gone, over
 from actors.slices import finish
-from actors.snapshot import Departure, Entry
-from actors.whole import all_gone, over
 from tests.support.builders import SCOPE, match
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from actors.aggregator import AggregatorActor, Intake
-from actors.board import BoardRules
+from actors.board.board import BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
 from actors.conflation import merged_batches
 from actors.mailbox import Mailbox
 from actors.messages import BookmakerId
-from actors.published import Published
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from actors.supervisor import ChildSpec
 from tests.support.supervision import service_record
 from tests.support.virtual import VirtualClock

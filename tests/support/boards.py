@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from actors.board import Board, BoardRules
+from actors.board.board import Board, BoardRules
+from actors.board.snapshot import Snapshot
 from actors.clock import Instant
 from actors.messages import Batch, BookmakerId
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from tests.support.builders import BOOKMAKER
 from tests.support.virtual import WALL_0
 

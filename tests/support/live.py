@@ -11,9 +11,9 @@ import anyio
 import msgspec
 from anyio.abc import SocketStream
 
-from actors.chunks import entries_of
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Snapshot
 from actors.messages import BookmakerId
-from actors.snapshot import Snapshot
 from tests.support.site import NAMES, Answered, parsed
 from web.schemas import match_v2
 

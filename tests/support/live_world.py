@@ -16,12 +16,12 @@ import msgspec
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
 
-from actors.board import Board, BoardRules
-from actors.history import HistoryLimits
+from actors.board.board import Board, BoardRules
+from actors.board.history import HistoryLimits
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
-from actors.published import Published
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from tests.support.builders import batch, match
 from tests.support.live import Copy, events_of
 from tests.support.site import FIRST_VERSION, NAMES, site_status

@@ -9,12 +9,12 @@ from random import Random
 
 import anyio
 
+from actors.board.snapshot import Entry, Snapshot
 from actors.clock import Instant
 from actors.messages import BookmakerId, Scope
 from actors.recorder import Recorder
 from actors.settings import load
 from actors.slices import finish
-from actors.snapshot import Entry, Snapshot
 from actors.status import SourceStatus
 from actors.system import System
 

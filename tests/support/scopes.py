@@ -10,7 +10,9 @@ from typing import Any
 
 import anyio
 
-from actors.board import BoardRules
+from actors.board.board import BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.conflation import merged_deliveries
 from actors.desk import Desk
 from actors.kinds import PolledKind
@@ -18,10 +20,8 @@ from actors.mailbox import Mailbox
 from actors.messages import BookmakerId, Payload, Scope
 from actors.options import PolledOptions
 from actors.plan import Target, every
-from actors.published import Published
 from actors.schedule import Schedule
 from actors.slices import Steps
-from actors.snapshot import Snapshot
 from actors.source import SourceActor
 from actors.supervisor import ChildSpec
 from actors.transports.polling import Fetched, Transport, Validators

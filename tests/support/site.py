@@ -14,12 +14,12 @@ import anyio
 import anyio.lowlevel
 import httpx2
 
-from actors.board import Board, BoardRules
-from actors.history import HistoryLimits
+from actors.board.board import Board, BoardRules
+from actors.board.history import HistoryLimits
+from actors.board.published import Published
+from actors.board.snapshot import Readable, Snapshot
 from actors.messages import Batch, BookmakerId, Match, SourceName
-from actors.published import Published
 from actors.slices import finish
-from actors.snapshot import Readable, Snapshot
 from actors.status import (
     ActorState,
     ActorStatus,

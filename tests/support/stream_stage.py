@@ -14,15 +14,15 @@ import msgspec
 from anyio import EndOfStream
 from anyio.abc import ByteStream
 
-from actors.board import Board, BoardRules
+from actors.board.board import Board, BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.conflation import merged_deliveries
 from actors.desk import Desk
 from actors.errors import TransportError
 from actors.mailbox import Mailbox
 from actors.messages import Batch, BookmakerId, Document, Scope
-from actors.published import Published
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from actors.sources.betfair.kind import KIND
 from actors.streaming import StreamSourceActor
 from actors.streams import StreamOptions

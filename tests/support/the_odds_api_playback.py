@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from actors.board.snapshot import ListState
 from actors.messages import BookmakerId, Scope
-from actors.snapshot import ListState
 from tests.support import the_odds_api as api
 from tests.support.http_peer import HttpPeer, http_peer
 from tests.support.playback import Running, running

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
-from actors.board import Board, BoardRules
+from actors.board.board import Board, BoardRules
+from actors.board.snapshot import Chunk, Snapshot
 from actors.clock import Instant
 from actors.messages import Batch, BookmakerId
 from actors.slices import finish
-from actors.snapshot import Chunk, Snapshot
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0
 from web import prepared

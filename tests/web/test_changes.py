@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
+from actors.board.history import HistoryLimits
 from actors.clock import elapsed_s
-from actors.history import HistoryLimits
 from actors.messages import BookmakerId
 from actors.slices import finish
 from tests.support.builders import batch, match

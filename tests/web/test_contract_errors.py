@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.snapshot import Snapshot
+from actors.board.snapshot import Snapshot
 from tests.support.builders import match
 from tests.support.site import Site, open_site
 

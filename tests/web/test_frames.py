@@ -9,11 +9,11 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from actors.history import History, HistoryLimits
+from actors.board.history import History, HistoryLimits
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.messages import BookmakerId
-from actors.published import Published
 from actors.slices import finish
-from actors.snapshot import Snapshot
 from tests.support.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders import batch, match
 from tests.support.virtual import ManualClock

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.board.snapshot import Book, Chunk, Entry
 from actors.messages import BookmakerId, Match, SourceMatchId
 from actors.slices import finish
-from actors.snapshot import Book, Chunk, Entry
 from tests.support.builders import SCOPE, match
 from tests.support.virtual import WALL_0
 from web.bodies import gzip_body, plain_body

@@ -5,11 +5,11 @@ Pure, in slices.
 
 from __future__ import annotations
 
+from actors.board.diff import Found
+from actors.board.snapshot import Book
 from actors.clock import Instant
-from actors.listing import Found
 from actors.messages import Batch
 from actors.slices import Steps
-from actors.snapshot import Book
 
 MIN_LOST = 20
 """A list that loses at most this many matches is never doubted."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import anyio
 import msgspec
 
-from actors.board import Board, BoardRules, is_overdue
+from actors.board.board import Board, BoardRules, is_overdue
+from actors.board.history import History, HistoryLimits
+from actors.board.snapshot import Snapshot
 from actors.clock import Clock
-from actors.history import History, HistoryLimits
 from actors.messages import BookmakerId, ListId, Scope
 from actors.slices import Steps, in_slices
-from actors.snapshot import Snapshot
 
 
 class Published:

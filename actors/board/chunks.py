@@ -10,9 +10,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping
 from operator import attrgetter
 
+from actors.board.snapshot import Chunk, Entry
 from actors.messages import Scope, SourceMatchId
 from actors.slices import SLICE, Steps, in_order
-from actors.snapshot import Chunk, Entry
 
 CHUNK_SIZE = 128
 """Entries a chunk is cut to: some 30 kB of JSON, whose deflating is well below a millisecond.

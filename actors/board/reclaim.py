@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from actors.board.snapshot import Chunk, Differences, Snapshot
+from actors.board.whole import Whole
 from actors.messages import Batch
 from actors.slices import CHUNKS, SLICE, Steps, let_go
-from actors.snapshot import Chunk, Differences, Snapshot
-from actors.whole import Whole
 
 
 class Remains(Struct, frozen=True):

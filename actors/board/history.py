@@ -13,10 +13,10 @@ from itertools import islice
 
 from msgspec import Struct
 
-from actors.listing import is_other, named
+from actors.board.diff import is_other, named
+from actors.board.snapshot import Departure, Differences, Entry, Snapshot
 from actors.messages import BookmakerId, SourceMatchId
 from actors.slices import SLICE, Steps, in_order
-from actors.snapshot import Departure, Differences, Entry, Snapshot
 
 CHANGE_BYTES = 1_300
 """What a change holds in memory besides its names: measured, with its JSON and its place in the order."""

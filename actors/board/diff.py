@@ -12,10 +12,10 @@ from itertools import islice
 
 from msgspec import Struct
 
-from actors.chunks import append, changed, find
+from actors.board.chunks import append, changed, find
+from actors.board.snapshot import Book, Chunk, Entry
 from actors.messages import Batch, Match, SourceMatchId
 from actors.slices import SLICE, Steps
-from actors.snapshot import Book, Chunk, Entry
 
 
 class Verdict(StrEnum):

@@ -5,10 +5,10 @@ Pure. Sources and the integrity gate give reasons of their own, in detail; they 
 
 from __future__ import annotations
 
-from actors.listing import Found
+from actors.board.diff import Found
+from actors.board.snapshot import Departure
 from actors.messages import Batch, SourceMatchId
 from actors.slices import Steps
-from actors.snapshot import Departure
 
 _SAID = {
     "closed": Departure.FINISHED,

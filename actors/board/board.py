@@ -13,15 +13,15 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from actors.chunks import begun_by, changed, of_scopes
+from actors.board.chunks import begun_by, changed, of_scopes
+from actors.board.departures import departures_of
+from actors.board.diff import Left, Verdict, complete_changes, delta_changes, seen_of
+from actors.board.doubts import is_doubtful
+from actors.board.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
+from actors.board.whole import all_gone, over
 from actors.clock import Instant
-from actors.departures import departures_of
-from actors.doubts import is_doubtful
-from actors.listing import Left, Verdict, complete_changes, delta_changes, seen_of
 from actors.messages import Batch, BookmakerId, Scope, SourceMatchId
 from actors.slices import Steps
-from actors.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
-from actors.whole import all_gone, over
 
 MAX_DOUBTED = 3
 """The payload in a row at which a suspicious list is believed after all (faults.md, C5)."""

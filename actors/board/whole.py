@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, ItemsView, Iterator, Mapping
 from typing import TypeVar
 
-from actors.chunks import entries_of, find
+from actors.board.chunks import entries_of, find
+from actors.board.snapshot import Chunk, Departure, Differences, Entry
 from actors.messages import SourceMatchId
-from actors.snapshot import Chunk, Departure, Differences, Entry
 
 V = TypeVar("V")
 
