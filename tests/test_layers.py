@@ -11,12 +11,11 @@ actors.board actors.recordings actors actors.sources.betfair actors.sources.foot
 actors.sources.simulated actors.sources.the_odds_api actors.messages actors.errors actors.clock
 
 actors.backoff actors.recordings.zstd_blocks actors.board.board actors.board_edges actors.board.chunks
-actors.conflation actors.board.departures actors.board.doubts actors.gathered
-actors.recordings.betfair_historic actors.board.history actors.integrity actors.iso_time actors.kinds
-actors.latency actors.board.diff actors.logs actors.memo actors.offers actors.options actors.plan
-actors.recordings.playback actors.recordings.reader actors.recordings.decode actors.recordings.format
-actors.board.reclaim actors.schedule actors.set_aside actors.slices actors.board.snapshot actors.status
-actors.stream_feed actors.streams actors.board.whole
+actors.conflation actors.gathered actors.recordings.betfair_historic actors.board.history
+actors.integrity actors.iso_time actors.kinds actors.latency actors.board.diff actors.logs actors.memo
+actors.offers actors.options actors.plan actors.recordings.playback actors.recordings.reader
+actors.recordings.decode actors.recordings.format actors.board.reclaim actors.schedule actors.set_aside
+actors.slices actors.board.snapshot actors.status actors.stream_feed actors.streams
 
 actors.bus actors.mailbox actors.board.published actors.supervisor actors.transports
 actors.transports.headers actors.transports.http actors.transports.inflate actors.transports.polling

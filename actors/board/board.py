@@ -3,6 +3,8 @@
 Pure, and the only place that decides what is shown. A Board is made from a snapshot, takes any
 number of changes and gives the next snapshot at `commit`; the one it was made from stays as it was,
 so a crash half-way or a reader at any moment sees a whole state. Long work comes in slices.
+
+Whether a complete list can be believed: one that loses too much at once is doubted first.
 """
 
 from __future__ import annotations
@@ -13,12 +15,9 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from actors.board.chunks import begun_by, changed, of_scopes
-from actors.board.departures import departures_of
-from actors.board.diff import Left, Verdict, complete_changes, delta_changes, seen_of
-from actors.board.doubts import is_doubtful
+from actors.board.chunks import all_gone, begun_by, changed, of_scopes, over
+from actors.board.diff import Found, Left, Verdict, complete_changes, delta_changes, departures_of, seen_of
 from actors.board.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
-from actors.board.whole import all_gone, over
 from actors.clock import Instant
 from actors.messages import Batch, BookmakerId, Scope, SourceMatchId
 from actors.slices import Steps
@@ -207,3 +206,29 @@ def _with_lists(book: Book, lists: Mapping[Scope, ListState]) -> Book:
         deadline=min((state.deadline for state in lists.values()), default=inf),
         is_serving=any(not state.withdrawn for state in lists.values()),
     )
+
+
+MIN_LOST = 20
+"""A list that loses at most this many matches is never doubted."""
+
+
+def is_doubtful(book: Book, batch: Batch, found: Found, now: Instant) -> Steps[bool]:
+    """Tell whether a complete list lost more than half and more than 20 of the matches still to come.
+
+    Matches that have kicked off vanish normally; one that the list names and that was rejected is
+    not lost.
+    """
+    if found.removed <= MIN_LOST:
+        return False
+    named = {removal.source_match_id for removal in batch.removals}
+    yield
+    named.update(match.source_match_id for match in batch.matches)
+    ahead = lost = 0
+    for chunk in book.chunks:
+        yield
+        for entry in chunk.entries:
+            start = entry.match.start_time
+            if entry.scope == batch.scope and (start is None or start > now.wall):
+                ahead += 1
+                lost += entry.match.source_match_id not in named
+    return lost > MIN_LOST and lost * 2 > ahead

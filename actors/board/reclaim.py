@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from actors.board.chunks import Whole
 from actors.board.snapshot import Chunk, Differences, Snapshot
-from actors.board.whole import Whole
 from actors.messages import Batch
 from actors.slices import CHUNKS, SLICE, Steps, let_go
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actors.board.board import is_doubtful
 from actors.board.chunks import changed
 from actors.board.diff import Found, complete_changes, delta_changes, seen_of
-from actors.board.doubts import is_doubtful
 from actors.board.snapshot import Book, Entry
 from actors.clock import Instant
 from actors.integrity import Bounds, admit

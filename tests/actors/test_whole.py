@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.board.chunks import changed
+from actors.board.chunks import all_gone, changed, over
 from actors.board.snapshot import Departure, Entry
-from actors.board.whole import all_gone, over
 from actors.slices import finish
 from tests.support.builders import SCOPE, match
 
