@@ -16,12 +16,12 @@ from actors.board.board import Applied, Board
 from actors.board.published import Published
 from actors.board.reclaim import Remains
 from actors.board.snapshot import Snapshot
-from actors.board_edges import measured, turned
-from actors.clock import Clock, elapsed_s
-from actors.mailbox import Mailbox
-from actors.messages import Batch, BookmakerId, Scope
-from actors.slices import finish, in_slices
-from actors.status import ServiceStatus
+from actors.core.clock import Clock, elapsed_s
+from actors.core.cooperative import finish, in_slices
+from actors.core.messages import Batch, BookmakerId, Scope
+from actors.monitoring.board_edges import measured, turned
+from actors.monitoring.status import ServiceStatus
+from actors.runtime.mailbox import Mailbox
 
 log = structlog.get_logger()
 

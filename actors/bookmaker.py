@@ -13,16 +13,16 @@ from collections.abc import Callable
 import anyio
 import structlog
 
-from actors.bus import Bus
-from actors.clock import Clock
-from actors.errors import PayloadError
-from actors.integrity import Bounds, admit, clean_name
-from actors.mailbox import Mailbox
-from actors.messages import Batch, Document, Extract, Scope
+from actors.core.clock import Clock
+from actors.core.cooperative import Steps, in_slices
+from actors.core.errors import PayloadError
+from actors.core.messages import Batch, Document, Extract, Scope
+from actors.core.validation import Bounds, admit, clean_name
+from actors.monitoring.status import BookmakerStatus
 from actors.offers import complete_batch
-from actors.set_aside import SetAside
-from actors.slices import Steps, in_slices
-from actors.status import BookmakerStatus
+from actors.runtime.bus import Bus
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.poison import SetAside
 
 log = structlog.get_logger()
 

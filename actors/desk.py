@@ -10,11 +10,11 @@ from typing import Generic, TypeVar
 
 from actors.board.published import Published
 from actors.bookmaker import Inbox
-from actors.clock import Clock
-from actors.messages import BookmakerId, Payload
+from actors.core.clock import Clock
+from actors.core.messages import BookmakerId, Payload
+from actors.monitoring.status import SourceStatus
 from actors.options import SourceOptions
-from actors.set_aside import SetAside
-from actors.status import SourceStatus
+from actors.runtime.poison import SetAside
 
 Options = TypeVar("Options", bound=SourceOptions)
 

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from actors.clock import Instant
-from actors.errors import TransportError
-from actors.messages import Extract, Payload, Scope
+from actors.core.clock import Instant
+from actors.core.cooperative import Steps
+from actors.core.errors import TransportError
+from actors.core.messages import Extract, Payload, Scope
 from actors.options import PolledOptions, SourceOptions
 from actors.plan import PlanMaker
-from actors.slices import Steps
 from actors.streams import StreamKind
 
 

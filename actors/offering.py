@@ -10,12 +10,12 @@ from typing import Any
 
 import anyio
 
+from actors.core.cooperative import in_slices
+from actors.core.errors import PayloadError
+from actors.core.messages import BookmakerId, ListId, Payload, Scope
 from actors.desk import Desk
-from actors.errors import PayloadError
 from actors.kinds import PolledKind
-from actors.messages import BookmakerId, ListId, Payload, Scope
 from actors.offers import confirmation, document_of
-from actors.slices import in_slices
 
 
 class Offering:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from actors.errors import PayloadError
-from actors.messages import Batch, BookmakerId, Document, Extract, ListId, Payload
-from actors.slices import Steps
+from actors.core.cooperative import Steps
+from actors.core.errors import PayloadError
+from actors.core.messages import Batch, BookmakerId, Document, Extract, ListId, Payload
 
 HASHED_BYTES = 128 * 1024
 """Bytes that are hashed between two yields: a fraction of a millisecond."""

@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from actors.clock import Instant
-from actors.errors import SourceError
-from actors.messages import Scope
+from actors.core.clock import Instant
+from actors.core.errors import SourceError
+from actors.core.messages import Scope
 from actors.options import PolledOptions
 
 

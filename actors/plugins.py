@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
-from actors.errors import ConfigError
+from actors.core.errors import ConfigError
 from actors.kinds import Kind, PolledKind, TickingKind
 from actors.options import PolledOptions, SourceOptions
 from actors.recordings.replay_kind import replay_kind

@@ -17,9 +17,9 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.clock import Clock, Instant
-from actors.errors import ConfigError, CoreFailure
-from actors.messages import Payload, SourceName
+from actors.core.clock import Clock, Instant
+from actors.core.errors import ConfigError, CoreFailure
+from actors.core.messages import Payload, SourceName
 from actors.options import credentials_of, secret_names
 from actors.recordings.format import Encoder, Header, RecordedBookmaker
 from actors.recordings.reader import SUFFIX, options_of

@@ -14,17 +14,17 @@ import anyio.lowlevel
 import structlog
 from anyio.abc import TaskStatus
 
-from actors.board_edges import turned
-from actors.clock import Clock, Instant
+from actors.core.clock import Clock, Instant
+from actors.core.cooperative import Steps, in_slices
+from actors.core.messages import NOT_MODIFIED, Scope
 from actors.kinds import PolledKind
-from actors.messages import NOT_MODIFIED, Scope
+from actors.monitoring.board_edges import turned
+from actors.monitoring.status import ActorState, BookmakerStatus
+from actors.monitoring.transitions import scope_failed, scope_succeeded, succeeded
 from actors.recordings.playback import Event, Moment, Part, Playback, Played
 from actors.recordings.reader import RecordedSource
 from actors.recordings.zstd_blocks import Ending
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
-from actors.slices import Steps, in_slices
-from actors.source_edges import scope_failed, scope_succeeded, succeeded
-from actors.status import ActorState, BookmakerStatus
 from actors.system import service_status
 
 log = structlog.get_logger()

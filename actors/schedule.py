@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from math import inf
 from random import Random
 
-from actors.backoff import MIN_CAP_S, Backoff
-from actors.clock import Instant
-from actors.errors import SourceError, TransportError
-from actors.messages import Scope
+from actors.core.clock import Instant
+from actors.core.errors import SourceError, TransportError
+from actors.core.messages import Scope
 from actors.plan import Plan, Target
+from actors.runtime.backoff import MIN_CAP_S, Backoff
 
 MAX_IN_FLIGHT = 4
 """Requests under way to a peer that answers, so that one slow answer does not hold up the others.

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.errors import ConfigError
-from actors.integrity import clean_name
+from actors.core.errors import ConfigError
+from actors.core.messages import BookmakerId, SourceName
+from actors.core.validation import clean_name
 from actors.kinds import Kind, PolledKind
-from actors.messages import BookmakerId, SourceName
 from actors.options import PolledOptions, SourceOptions, credentials_of, secret_names
 from actors.plugins import kind_named
 from actors.streams import StreamOptions

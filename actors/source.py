@@ -17,19 +17,19 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from actors.clock import Instant
+from actors.core.clock import Instant
+from actors.core.cooperative import in_slices
+from actors.core.errors import PayloadError, SourceError, TransportError
+from actors.core.messages import NOT_MODIFIED, ListId, Payload, Scope
 from actors.desk import Desk
-from actors.errors import PayloadError, SourceError, TransportError
 from actors.kinds import PolledKind
-from actors.messages import NOT_MODIFIED, ListId, Payload, Scope
+from actors.monitoring.status import ScopeStatus
+from actors.monitoring.transitions import scope_failed, scope_succeeded
 from actors.offering import Offering
 from actors.offers import list_id_of
 from actors.options import PolledOptions, secrets_of
 from actors.plan import Target
 from actors.schedule import Schedule
-from actors.slices import in_slices
-from actors.source_edges import scope_failed, scope_succeeded
-from actors.status import ScopeStatus
 from actors.transports.polling import (
     Fetched,
     Limits,

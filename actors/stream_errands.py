@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import anyio
 
-from actors.clock import Clock
-from actors.errors import PayloadError, TransportError
+from actors.core.clock import Clock
+from actors.core.errors import PayloadError, TransportError
 from actors.streams import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 

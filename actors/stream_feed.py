@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from actors.clock import Instant
-from actors.errors import PayloadError
-from actors.messages import Batch, BookmakerId, Extract, ListId, Scope, SourceName
-from actors.slices import Steps
+from actors.core.clock import Instant
+from actors.core.cooperative import Steps
+from actors.core.errors import PayloadError
+from actors.core.messages import Batch, BookmakerId, Extract, ListId, Scope, SourceName
 from actors.streams import Reaction, Session
 
 SCOPE = Scope("stream")

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 import anyio
 
-from actors.clock import Instant
+from actors.core.clock import Instant
+from actors.core.messages import Batch, ListId, Payload, Scope
 from actors.desk import Desk
-from actors.messages import Batch, ListId, Payload, Scope
 from actors.stream_feed import DISTRUST_SCOPE, REFRESH_SCOPE, SCOPE, StreamFeed
 from actors.streams import StreamOptions
 

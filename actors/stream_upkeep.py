@@ -9,8 +9,8 @@ from __future__ import annotations
 import anyio
 import structlog
 
+from actors.core.errors import SourceError, StreamError, TransportError
 from actors.desk import Desk
-from actors.errors import SourceError, StreamError, TransportError
 from actors.stream_errands import Errands
 from actors.stream_feed import NAMES_SCOPE, StreamFeed
 from actors.stream_outlet import StreamOutlet

@@ -14,13 +14,13 @@ from typing import NoReturn
 import anyio
 import structlog
 
-from actors.backoff import MIN_CAP_S, Backoff
-from actors.clock import Instant, elapsed_s
+from actors.core.clock import Instant, elapsed_s
+from actors.core.cooperative import BUDGET_S, in_slices
+from actors.core.errors import SourceError, StreamError, TransportError
 from actors.desk import Desk
-from actors.errors import SourceError, StreamError, TransportError
+from actors.monitoring.transitions import failed, succeeded
 from actors.options import secrets_of
-from actors.slices import BUDGET_S, in_slices
-from actors.source_edges import failed, succeeded
+from actors.runtime.backoff import MIN_CAP_S, Backoff
 from actors.stream_errands import Errands, OpenRest
 from actors.stream_feed import CONNECTION_SCOPE, SCOPE, StreamFeed
 from actors.stream_outlet import StreamOutlet

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Protocol
 
 from msgspec import Meta, Struct
 
-from actors.messages import Extract
+from actors.core.cooperative import Steps
+from actors.core.messages import Extract
 from actors.options import Bytes, Seconds, Secret, SourceOptions
-from actors.slices import Steps
 
 
 class StreamOptions(SourceOptions, frozen=True, kw_only=True):

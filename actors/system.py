@@ -13,29 +13,29 @@ from random import Random
 from typing import Any
 
 from actors.aggregator import AggregatorActor, Intake
-from actors.backoff import WINDOW_S
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.bookmaker import BookmakerActor, Inbox
-from actors.bus import Bus
-from actors.clock import Clock
-from actors.conflation import merged_batches, merged_deliveries
+from actors.core.clock import Clock
+from actors.core.cooperative import Steps
+from actors.core.messages import BookmakerId, Extract, Payload, SourceName
+from actors.core.validation import Bounds
 from actors.desk import Desk, unrecorded
-from actors.integrity import Bounds
 from actors.kinds import PolledKind, TickingKind
-from actors.mailbox import Mailbox
-from actors.messages import BookmakerId, Extract, Payload, SourceName
+from actors.monitoring.status import ActorStatus, BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.runtime.backoff import WINDOW_S
+from actors.runtime.bus import Bus
+from actors.runtime.conflation import merged_batches, merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.poison import SetAside
+from actors.runtime.supervisor import Actor, ChildSpec, Supervisor
 from actors.schedule import Schedule
-from actors.set_aside import SetAside
 from actors.settings import Settings, SourceSettings
-from actors.slices import Steps
 from actors.source import SourceActor
-from actors.status import ActorStatus, BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.streaming import StreamSourceActor
 from actors.streams import StreamKind
-from actors.supervisor import Actor, ChildSpec, Supervisor
 from actors.ticking import TickingSourceActor
 
 

@@ -10,13 +10,13 @@ import anyio
 import msgspec
 import structlog
 
-from actors.clock import Instant
+from actors.core.clock import Instant
+from actors.core.cooperative import in_slices
+from actors.core.messages import Batch, BookmakerId, Extract, ListId, Payload
 from actors.desk import Desk
 from actors.kinds import Machine, TickingKind
-from actors.messages import Batch, BookmakerId, Extract, ListId, Payload
+from actors.monitoring.transitions import succeeded
 from actors.options import SourceOptions
-from actors.slices import in_slices
-from actors.source_edges import succeeded
 
 log = structlog.get_logger()
 

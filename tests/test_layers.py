@@ -7,30 +7,34 @@ from graphlib import TopologicalSorter
 from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
 
 LAYERS = """
-actors.board actors.recordings actors actors.sources.betfair actors.sources.football_data
-actors.sources.simulated actors.sources.the_odds_api actors.messages actors.errors actors.clock
+actors.core actors.monitoring actors.runtime actors.board actors.recordings actors
+actors.sources.betfair actors.sources.football_data actors.sources.simulated actors.sources.the_odds_api
+actors.core.messages actors.core.errors actors.core.clock
 
-actors.backoff actors.recordings.zstd_blocks actors.board.board actors.board_edges actors.board.chunks
-actors.conflation actors.gathered actors.recordings.betfair_historic actors.board.history
-actors.integrity actors.iso_time actors.kinds actors.latency actors.board.diff actors.logs actors.memo
-actors.offers actors.options actors.plan actors.recordings.playback actors.recordings.reader
-actors.recordings.decode actors.recordings.format actors.board.reclaim actors.schedule actors.set_aside
-actors.slices actors.board.snapshot actors.status actors.stream_feed actors.streams
+actors.runtime.backoff actors.recordings.zstd_blocks actors.board.board actors.monitoring.board_edges
+actors.board.chunks actors.runtime.conflation actors.gathered actors.recordings.betfair_historic
+actors.board.history actors.core.validation actors.iso_time actors.kinds actors.monitoring.meter
+actors.board.diff actors.monitoring.logs actors.memo actors.offers actors.options actors.plan
+actors.recordings.playback actors.recordings.reader actors.recordings.decode actors.recordings.format
+actors.board.reclaim actors.schedule actors.runtime.poison actors.core.cooperative actors.board.snapshot
+actors.monitoring.status actors.stream_feed actors.streams
 
-actors.bus actors.mailbox actors.board.published actors.supervisor actors.transports
-actors.transports.headers actors.transports.http actors.transports.inflate actors.transports.polling
-actors.transports.rest actors.transports.tls actors.transports.tls_lines actors.transports.trouble
-actors.sources actors.sources.betfair.kind actors.sources.betfair.market actors.sources.betfair.options
-actors.sources.betfair.rest actors.sources.betfair.segments actors.sources.betfair.session
-actors.sources.betfair.lines actors.sources.betfair.wire actors.sources.football_data.kind
-actors.sources.football_data.fixtures actors.sources.football_data.text actors.recordings.replay_kind
-actors.sources.simulated.kind actors.sources.simulated.prices actors.sources.simulated.world
-actors.sources.the_odds_api.kind actors.sources.the_odds_api.answers actors.sources.the_odds_api.blocks
+actors.runtime.bus actors.runtime.mailbox actors.board.published actors.runtime.supervisor
+actors.transports actors.transports.headers actors.transports.http actors.transports.inflate
+actors.transports.polling actors.transports.rest actors.transports.tls actors.transports.tls_lines
+actors.transports.trouble actors.sources actors.sources.betfair.kind actors.sources.betfair.market
+actors.sources.betfair.options actors.sources.betfair.rest actors.sources.betfair.segments
+actors.sources.betfair.session actors.sources.betfair.lines actors.sources.betfair.wire
+actors.sources.football_data.kind actors.sources.football_data.fixtures
+actors.sources.football_data.text actors.recordings.replay_kind actors.sources.simulated.kind
+actors.sources.simulated.prices actors.sources.simulated.world actors.sources.the_odds_api.kind
+actors.sources.the_odds_api.answers actors.sources.the_odds_api.blocks
 actors.sources.the_odds_api.budget actors.sources.the_odds_api.options actors.sources.the_odds_api.plan
 actors.sources.the_odds_api.wire
 
-actors.aggregator actors.bookmaker actors.desk actors.offering actors.source actors.source_edges
-actors.stream_errands actors.stream_outlet actors.stream_upkeep actors.streaming actors.ticking
+actors.aggregator actors.bookmaker actors.desk actors.offering actors.source
+actors.monitoring.transitions actors.stream_errands actors.stream_outlet actors.stream_upkeep
+actors.streaming actors.ticking
 
 actors.plugins
 
@@ -48,8 +52,13 @@ web.__main__
 HEIGHT = {module: height for height, layer in enumerate(LAYERS.split("\n\n")) for module in layer.split()}
 
 SEEN_BY_THE_WEB = {
-    *("actors.board.history", "actors.board.snapshot", "actors.clock", "actors.errors"),
-    *("actors.latency", "actors.messages", "actors.slices", "actors.status"),
+    *("actors.board.history", "actors.board.snapshot", "actors.core.clock", "actors.core.errors"),
+    *(
+        "actors.monitoring.meter",
+        "actors.core.messages",
+        "actors.core.cooperative",
+        "actors.monitoring.status",
+    ),
 }
 
 NETWORK = {

@@ -113,7 +113,7 @@ def test_everything_is_caught_in_three_places_only() -> None:
     """`except Exception` stands in the supervisor's child loop, in the web error handler and before it."""
     catching = {module for module in modules() if _broad_handlers(module)}
 
-    assert set() == catching - {"actors.supervisor", "web.layer", "web.problems"}
+    assert set() == catching - {"actors.runtime.supervisor", "web.layer", "web.problems"}
 
 
 def test_only_the_clock_reads_the_time() -> None:
@@ -128,7 +128,7 @@ def test_only_the_clock_reads_the_time() -> None:
         if asking & names_used(module) or any(is_any_of(name, {"time"}) for name in imported(module))
     }
 
-    assert {"actors.clock"} == readers
+    assert {"actors.core.clock"} == readers
 
 
 def test_only_the_settings_read_the_environment() -> None:

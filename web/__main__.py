@@ -21,16 +21,16 @@ from random import Random
 import anyio
 import structlog
 
-from actors import logs
-from actors.clock import SystemClock
+from actors.core.clock import SystemClock
+from actors.core.errors import BindError, ConfigError
 from actors.descriptions import configuration_lines, kind_lines, recording_lines
-from actors.errors import BindError, ConfigError
+from actors.monitoring import logs
+from actors.monitoring.status import ServiceStatus
 from actors.plugins import kind_named
 from actors.recorder import Recorder
 from actors.recordings.reader import RecordedSource, open_sources
 from actors.replay import Replay
 from actors.settings import ServerSettings, Settings, load, parse_bind
-from actors.status import ServiceStatus
 from actors.system import System
 from web.app import create_app
 from web.audience import Audience

@@ -14,8 +14,8 @@ import anyio
 from msgspec import Struct
 
 from actors.board.snapshot import Book, Chunk, Readable, Snapshot
-from actors.messages import BookmakerId
-from actors.slices import CHUNKS, Steps, in_slices, let_go
+from actors.core.cooperative import CHUNKS, Steps, in_slices, let_go
+from actors.core.messages import BookmakerId
 from web.bodies import gzip_body, plain_body
 from web.negotiation import Coding, coding_for, has_already
 from web.prepared import Prepared, prepared

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from quart import Quart
 
 from actors.board.snapshot import Readable
-from actors.clock import Clock
-from actors.messages import BookmakerId
-from actors.status import ServiceStatus
+from actors.core.clock import Clock
+from actors.core.messages import BookmakerId
+from actors.monitoring.status import ServiceStatus
 from web import capabilities, changes, odds, pages, probes, problems, requests, stream
 from web.answers import Answers
 from web.audience import Audience

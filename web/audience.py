@@ -15,7 +15,7 @@ from itertools import islice
 import anyio
 
 from actors.board.history import History
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from web.problems import Problem
 
 HEARTBEAT_S = 10.0

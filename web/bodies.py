@@ -12,7 +12,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 
-from actors.slices import Steps
+from actors.core.cooperative import Steps
 from web.segments import STORED_COMMA, Run, stored
 
 WHOLE_BYTES = 2**20

@@ -8,7 +8,7 @@ from hashlib import blake2b
 import msgspec
 from quart import Blueprint, Response
 
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from web import changes, odds, stream
 from web.negotiation import has_already
 from web.prepared import header

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 from quart import Blueprint, Response, request
 
-from actors.slices import in_slices, let_go
+from actors.core.cooperative import in_slices, let_go
 from web.frames import PIECES
 from web.live import Live
 from web.parameters import Query

@@ -14,8 +14,8 @@ import anyio
 import msgspec
 
 from actors.board.history import Change, History
-from actors.messages import BookmakerId
-from actors.slices import SLICE, Steps, in_slices, let_go
+from actors.core.cooperative import SLICE, Steps, in_slices, let_go
+from actors.core.messages import BookmakerId
 from web.answers import Answers, View
 from web.bodies import WHOLE_BYTES
 from web.schemas import Removed, match_v2

@@ -23,7 +23,7 @@ from hypercorn.typing import (
     Scope,
 )
 
-from actors.clock import elapsed_s
+from actors.core.clock import elapsed_s
 from web.prepared import Asked, Handler, Prepared
 from web.requests import HttpCounters
 

@@ -23,8 +23,8 @@ import structlog
 from anyio.abc import TaskStatus
 from quart import Quart
 
-from actors.errors import CoreFailure
-from actors.status import ServiceStatus
+from actors.core.errors import CoreFailure
+from actors.monitoring.status import ServiceStatus
 from web.audience import FAREWELL_S
 from web.server import GRACE_S, Serve, serve
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakValueDictionary
 
-from actors.errors import BindError
+from actors.core.errors import BindError
 
 Client = tuple[str, int] | None
 """Address and port of the other end, as ASGI tells them."""

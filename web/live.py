@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from actors.board.history import History
 from actors.board.snapshot import Readable
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from web.audience import Audience
 from web.frames import Frames
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from quart import Blueprint, Response
 
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from web.answers import Answers, View
 from web.parameters import Query
 from web.prepared import Asked, Handler, Prepared, asked, response_of

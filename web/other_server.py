@@ -13,7 +13,7 @@ from importlib.util import find_spec
 import anyio
 from hypercorn.typing import ASGIFramework
 
-from actors.errors import ConfigError, CoreFailure
+from actors.core.errors import ConfigError, CoreFailure
 from web.listener import BACKLOG
 from web.server import GRACE_S
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from urllib.parse import parse_qsl
 
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from web.problems import Problem
 
 MAX_WAIT_S = 30

@@ -12,8 +12,8 @@ from typing import Any
 from quart import Blueprint, Response
 
 from actors.board.snapshot import Book, Readable, Snapshot
-from actors.clock import Clock
-from actors.status import BookmakerState, BookmakerStatus, ServiceStatus
+from actors.core.clock import Clock
+from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
 from web.negotiation import prefers_html
 from web.pages import page
 from web.prepared import Asked, Handler, Prepared, header, prepared_json, response_of

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import structlog
 
-from actors.errors import CoreFailure
+from actors.core.errors import CoreFailure
 from web.lifecycle import Exit, Tree, end_at_once, messages_of
 
 log = structlog.get_logger()

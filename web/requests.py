@@ -11,7 +11,7 @@ import structlog.contextvars
 from quart import Quart, Response, g, request
 from werkzeug.exceptions import NotFound
 
-from actors.clock import elapsed_s
+from actors.core.clock import elapsed_s
 from web.prepared import CORS
 
 log = structlog.get_logger()

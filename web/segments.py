@@ -18,8 +18,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.snapshot import Book, Chunk
-from actors.messages import BookmakerId
-from actors.slices import Steps
+from actors.core.cooperative import Steps
+from actors.core.messages import BookmakerId
 from web.checksums import Checksum
 from web.schemas import match_v1, match_v2
 

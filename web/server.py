@@ -13,7 +13,7 @@ from hypercorn.config import Config, Sockets
 from hypercorn.typing import ASGIFramework
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
-from actors.errors import CoreFailure
+from actors.core.errors import CoreFailure
 from web.listener import BACKLOG
 
 Serve = Callable[[ASGIFramework, socket.socket, anyio.Event], Coroutine[None, None, None]]

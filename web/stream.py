@@ -18,8 +18,8 @@ import structlog
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 from quart import Blueprint, Response, request
 
-from actors.clock import elapsed_s
-from actors.messages import BookmakerId
+from actors.core.clock import elapsed_s
+from actors.core.messages import BookmakerId
 from web import frames as events
 from web.audience import Rest
 from web.listener import KeepFresh

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from actors.board.snapshot import Book
-from actors.latency import Meter
-from actors.status import ActorStatus, BookmakerStatus, ScopeStatus, SourceStatus
+from actors.monitoring.meter import Meter
+from actors.monitoring.status import ActorStatus, BookmakerStatus, ScopeStatus, SourceStatus
 
 
 def time_view(at: float | None) -> float | None:

@@ -18,9 +18,9 @@ from msgspec import Struct
 from actors.board.chunks import all_gone, begun_by, changed, of_scopes, over
 from actors.board.diff import Found, Left, Verdict, complete_changes, delta_changes, departures_of, seen_of
 from actors.board.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
-from actors.clock import Instant
-from actors.messages import Batch, BookmakerId, Scope, SourceMatchId
-from actors.slices import Steps
+from actors.core.clock import Instant
+from actors.core.cooperative import Steps
+from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId
 
 MAX_DOUBTED = 3
 """The payload in a row at which a suspicious list is believed after all (faults.md, C5)."""

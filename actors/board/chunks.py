@@ -17,8 +17,8 @@ from operator import attrgetter
 from typing import TypeVar
 
 from actors.board.snapshot import Chunk, Departure, Differences, Entry
-from actors.messages import Scope, SourceMatchId
-from actors.slices import SLICE, Steps, in_order
+from actors.core.cooperative import SLICE, Steps, in_order
+from actors.core.messages import Scope, SourceMatchId
 
 CHUNK_SIZE = 128
 """Entries a chunk is cut to: some 30 kB of JSON, whose deflating is well below a millisecond.

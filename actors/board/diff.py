@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from actors.board.chunks import append, changed, find
 from actors.board.snapshot import Book, Chunk, Departure, Entry
-from actors.messages import Batch, Match, SourceMatchId
-from actors.slices import SLICE, Steps
+from actors.core.cooperative import SLICE, Steps
+from actors.core.messages import Batch, Match, SourceMatchId
 
 
 class Verdict(StrEnum):

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from actors.board.diff import is_other, named
 from actors.board.snapshot import Departure, Differences, Entry, Snapshot
-from actors.messages import BookmakerId, SourceMatchId
-from actors.slices import SLICE, Steps, in_order
+from actors.core.cooperative import SLICE, Steps, in_order
+from actors.core.messages import BookmakerId, SourceMatchId
 
 CHANGE_BYTES = 1_300
 """What a change holds in memory besides its names: measured, with its JSON and its place in the order."""

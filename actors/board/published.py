@@ -12,9 +12,9 @@ import msgspec
 from actors.board.board import Board, BoardRules, is_overdue
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Snapshot
-from actors.clock import Clock
-from actors.messages import BookmakerId, ListId, Scope
-from actors.slices import Steps, in_slices
+from actors.core.clock import Clock
+from actors.core.cooperative import Steps, in_slices
+from actors.core.messages import BookmakerId, ListId, Scope
 
 
 class Published:

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from actors.board.chunks import Whole
 from actors.board.snapshot import Chunk, Differences, Snapshot
-from actors.messages import Batch
-from actors.slices import CHUNKS, SLICE, Steps, let_go
+from actors.core.cooperative import CHUNKS, SLICE, Steps, let_go
+from actors.core.messages import Batch
 
 
 class Remains(Struct, frozen=True):

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from actors.messages import BookmakerId, ListId, Match, Scope, SourceMatchId
+from actors.core.messages import BookmakerId, ListId, Match, Scope, SourceMatchId
 
 
 class Departure(StrEnum):

@@ -14,9 +14,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.errors import UNREADABLE, ConfigError
-from actors.integrity import MAX_START_TIME
-from actors.messages import BookmakerId, ListId, Payload, SourceName
+from actors.core.errors import UNREADABLE, ConfigError
+from actors.core.messages import BookmakerId, ListId, Payload, SourceName
+from actors.core.validation import MAX_START_TIME
 from actors.recordings.format import Header, Recorded, RecordedBookmaker
 from actors.recordings.zstd_blocks import Ending
 from actors.stream_feed import SCOPE

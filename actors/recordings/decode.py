@@ -13,14 +13,14 @@ from msgspec import Struct
 
 from actors import stream_feed
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.errors import PayloadError
+from actors.core.clock import Instant
+from actors.core.cooperative import Steps
+from actors.core.errors import PayloadError
+from actors.core.messages import NOT_MODIFIED, Batch, BookmakerId, Payload, SourceName
 from actors.kinds import PolledKind, TickingKind
-from actors.messages import NOT_MODIFIED, Batch, BookmakerId, Payload, SourceName
 from actors.offers import complete_batch, confirmation, document_of
 from actors.recordings.format import Header
 from actors.recordings.reader import RecordedSource
-from actors.slices import Steps
 from actors.stream_feed import StreamFeed
 from actors.streams import StreamKind
 

@@ -21,8 +21,8 @@ import msgspec
 import zstandard
 from msgspec import Meta, Struct
 
-from actors.errors import ConfigError
-from actors.messages import BookmakerId, ListId, Payload, Scope, SourceName
+from actors.core.errors import ConfigError
+from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.recordings.zstd_blocks import Ending, blocks
 
 S = TypeVar("S")

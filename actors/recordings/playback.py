@@ -18,14 +18,14 @@ from msgspec import Struct
 from actors.board.board import Applied, Board, BoardRules, is_overdue
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.errors import SourceError
-from actors.integrity import Bounds, admit, clean_name
-from actors.messages import BookmakerId, Payload, SourceName
+from actors.core.clock import Instant
+from actors.core.cooperative import Steps
+from actors.core.errors import SourceError
+from actors.core.messages import BookmakerId, Payload, SourceName
+from actors.core.validation import Bounds, admit, clean_name
 from actors.recordings.decode import Offer, RecordedOffers
 from actors.recordings.reader import RecordedSource
 from actors.recordings.zstd_blocks import Ending
-from actors.slices import Steps
 
 
 class Event(Struct, frozen=True):

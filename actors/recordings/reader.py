@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import fields
 
-from actors.errors import ConfigError
+from actors.core.errors import ConfigError
 from actors.kinds import Kind
 from actors.options import SourceOptions, secret_names
 from actors.recordings.betfair_historic import HISTORIC_SUFFIX, historic_header, historic_records

@@ -18,14 +18,14 @@ from msgspec import Meta
 
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Book, Chunk
-from actors.clock import Instant, elapsed_s
-from actors.errors import ConfigError
+from actors.core.clock import Instant, elapsed_s
+from actors.core.cooperative import BUDGET_S, Steps
+from actors.core.errors import ConfigError
+from actors.core.messages import BookmakerId, Extract, Match, Removal, Scope, SourceMatchId
 from actors.kinds import TickingKind
-from actors.messages import BookmakerId, Extract, Match, Removal, Scope, SourceMatchId
 from actors.options import SourceOptions
 from actors.recordings.playback import Playback
 from actors.recordings.reader import KindNamed, RecordedSource, open_source
-from actors.slices import BUDGET_S, Steps
 
 INTERVAL_S = 0.1
 PAUSE_S = 1.0

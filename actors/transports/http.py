@@ -12,8 +12,8 @@ from typing import Self
 import anyio
 import httpx2
 
-from actors.clock import Clock
-from actors.errors import TransportError
+from actors.core.clock import Clock
+from actors.core.errors import TransportError
 from actors.transports.headers import retry_after_s
 from actors.transports.trouble import TROUBLE, root_of
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import zlib
 from io import BytesIO
 
-from actors.errors import PayloadError
-from actors.slices import Steps
+from actors.core.cooperative import Steps
+from actors.core.errors import PayloadError
 
 MAX_RATIO = 100
 PART_BYTES = 16 * 1024

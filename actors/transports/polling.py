@@ -15,9 +15,9 @@ import anyio
 import httpx2
 from msgspec import Struct
 
-from actors.clock import Clock
-from actors.errors import SourceError, TransportError
-from actors.slices import in_slices
+from actors.core.clock import Clock
+from actors.core.cooperative import in_slices
+from actors.core.errors import SourceError, TransportError
 from actors.transports.headers import http_date, raw
 from actors.transports.http import HttpTransport, read_within
 from actors.transports.inflate import inflated

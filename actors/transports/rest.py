@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import httpx2
 
-from actors.clock import Clock
+from actors.core.clock import Clock
 from actors.transports.http import HttpTransport, read_within
 
 MAX_ANSWER_BYTES = 4 * 1024 * 1024

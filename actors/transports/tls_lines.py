@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import anyio
 from anyio.abc import ByteStream
 
-from actors.errors import TransportError
+from actors.core.errors import TransportError
 from actors.transports.trouble import TROUBLE, root_of
 
 CHUNK_BYTES = 64 * 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from actors.board.snapshot import Snapshot
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from web.answers import Answers, View
 from web.segments import Api
 

@@ -11,9 +11,9 @@ import msgspec
 
 from actors.board.board import Board, BoardRules
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.messages import Batch, BookmakerId, ListId, Match, Scope
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, ListId, Match, Scope
 from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions
 
 SCOPE = Scope("fixtures.csv")

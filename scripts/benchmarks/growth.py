@@ -22,18 +22,18 @@ import psutil
 from answering import Shelf
 from boards import SCOPE, matches
 
-from actors import logs
 from actors.aggregator import AggregatorActor, Intake
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.clock import SystemClock
-from actors.conflation import merged_batches
-from actors.mailbox import Mailbox
-from actors.messages import Batch, BookmakerId, ListId, Match, Removal, SourceMatchId, SourceName
+from actors.core.clock import SystemClock
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, ListId, Match, Removal, SourceMatchId, SourceName
+from actors.monitoring import logs
+from actors.runtime.conflation import merged_batches
+from actors.runtime.mailbox import Mailbox
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
-from actors.slices import finish
 from actors.sources.simulated.kind import KIND, SimulatedOptions
 from actors.system import service_status
 

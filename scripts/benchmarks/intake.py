@@ -25,9 +25,9 @@ from taking_in import Source, applied, committed, decoded, recognised
 
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Book, Snapshot
-from actors.clock import Instant
-from actors.messages import BookmakerId, Extract, Match, Scope
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId, Extract, Match, Scope
 from actors.sources.football_data import kind as football_data
 from actors.sources.football_data.kind import FootballDataOptions
 from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions

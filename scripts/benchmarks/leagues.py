@@ -8,7 +8,7 @@ from typing import Any
 
 from boards import NOW
 
-from actors.messages import Scope
+from actors.core.messages import Scope
 
 BOOKMAKERS = 14
 KEYS = tuple(f"bookmaker_{number}" for number in range(BOOKMAKERS))

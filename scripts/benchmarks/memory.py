@@ -18,8 +18,8 @@ from tables import short
 
 from actors.board.board import Board
 from actors.board.snapshot import Snapshot
-from actors.messages import BookmakerId, Match
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId, Match
 from web.segments import Api
 
 MATCHES = 100_000

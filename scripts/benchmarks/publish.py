@@ -25,8 +25,8 @@ from actors.board import chunks
 from actors.board.board import Board
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
-from actors.messages import BookmakerId, Match
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId, Match
 from web.schemas import match_v2
 
 SIZES = (1_200, 10_000, 100_000)

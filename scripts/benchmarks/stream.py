@@ -18,9 +18,9 @@ from tables import in_turn, median, milliseconds, spread
 from taking_in import applied
 
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.messages import BookmakerId, SourceName
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId, SourceName
 from actors.sources.betfair.kind import KIND
 from actors.sources.betfair.options import BetfairStreamOptions
 from actors.stream_feed import StreamFeed

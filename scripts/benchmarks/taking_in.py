@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from actors.board.board import Board
 from actors.board.snapshot import Snapshot
-from actors.integrity import Bounds, admit
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Document, ListId, Payload, Scope, SourceName
+from actors.core.validation import Bounds, admit
 from actors.kinds import PolledKind
-from actors.messages import Batch, BookmakerId, Document, ListId, Payload, Scope, SourceName
 from actors.offers import complete_batch, document_of
-from actors.slices import finish
 
 
 class Source(Struct, frozen=True):

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from actors.clock import Instant
-from actors.messages import Batch, Match, Scope, SourceMatchId
+from actors.core.clock import Instant
+from actors.core.messages import Batch, Match, Scope, SourceMatchId
 
 Shown: TypeAlias = tuple[object, ...]
 """One entry as a client sees it: id, content, `updated`."""

@@ -6,8 +6,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.messages import BookmakerId, Removal, SourceMatchId
-from actors.status import BookmakerState
+from actors.core.messages import BookmakerId, Removal, SourceMatchId
+from actors.monitoring.status import BookmakerState
 from tests.support.aggregator_stage import AggregatorStage
 from tests.support.builders import batch, match
 from tests.support.supervision import supervised

@@ -10,11 +10,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.snapshot import Snapshot
-from actors.errors import CoreFailure
-from actors.messages import BookmakerId
-from actors.slices import finish
-from actors.status import ActorState
-from actors.supervisor import Supervisor
+from actors.core.cooperative import finish
+from actors.core.errors import CoreFailure
+from actors.core.messages import BookmakerId
+from actors.monitoring.status import ActorState
+from actors.runtime.supervisor import Supervisor
 from tests.support.aggregator_stage import AggregatorStage
 from tests.support.builders import SCOPE, batch, match
 from tests.support.hostile import Matches, poison, with_matches

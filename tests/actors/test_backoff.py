@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.backoff import BASE_S, CALM_S, MIN_CAP_S, Backoff
+from actors.runtime.backoff import BASE_S, CALM_S, MIN_CAP_S, Backoff
 
 
 class Highest(Random):

@@ -10,9 +10,9 @@ from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.messages import Batch, BookmakerId, Scope
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Scope
 from tests.support.builders import BOOKMAKER, SCOPE, batch, match
 from tests.support.virtual import WALL_0
 

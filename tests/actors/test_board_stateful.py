@@ -13,9 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Book, Snapshot
-from actors.clock import Instant
-from actors.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
 from tests.actors.naive_board import NaiveBook, Row, Shown
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.messages import Batch, Match
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, Match
 from tests.support.builders import BOOKMAKER, batch, match
 from tests.support.virtual import WALL_0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.board.chunks import entries_of
-from actors.messages import Match, Scope
+from actors.core.messages import Match, Scope
 from tests.support.boards import ALDER, BIRCH, EMPTY, after, versions
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0

@@ -8,9 +8,9 @@ from actors.board.board import Applied, Board
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.messages import Batch, Removal, SourceMatchId
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, Removal, SourceMatchId
 from tests.support.boards import ALDER, BIRCH, EMPTY, RULES, after, versions
 from tests.support.builders import SCOPE, batch, match, withdrawn
 from tests.support.virtual import WALL_0

@@ -6,8 +6,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.errors import PayloadError
-from actors.messages import Removal
+from actors.core.errors import PayloadError
+from actors.core.messages import Removal
 from tests.support.bookmaker_desk import BookmakerDesk
 from tests.support.builders import batch, match
 from tests.support.supervision import supervised

@@ -14,8 +14,8 @@ from msgspec import structs
 
 from actors.board.chunks import CHUNK_SIZE, begun_by, changed, entries_of, find, of_scopes
 from actors.board.snapshot import Chunk, Entry
-from actors.messages import Scope, SourceMatchId
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import Scope, SourceMatchId
 from tests.support.builders import match
 
 Chunks: TypeAlias = tuple[Chunk, ...]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.messages import BookmakerId
-from actors.status import BookmakerState
+from actors.core.messages import BookmakerId
+from actors.monitoring.status import BookmakerState
 from tests.support.football_data import ROW, changed, csv_bytes
 from tests.support.http_peer import Asked, HttpPeer, conditional, hang, http_peer, respond
 from tests.support.playback import BOOKMAKERS, Running, config, running

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.conflation import merged_batches
-from actors.messages import Batch, Match, Removal, SourceMatchId
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, Match, Removal, SourceMatchId
+from actors.runtime.conflation import merged_batches
 from tests.support.builders import BOOKMAKER, batch, match, withdrawn
 from tests.support.virtual import WALL_0
 

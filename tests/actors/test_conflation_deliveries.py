@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from actors.conflation import merged_batches, merged_deliveries
-from actors.messages import Document, ListId
+from actors.core.messages import Document, ListId
+from actors.runtime.conflation import merged_batches, merged_deliveries
 from tests.support.builders import SCOPE, batch, match, withdrawn
 from tests.support.virtual import WALL_0
 

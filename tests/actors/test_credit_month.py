@@ -26,16 +26,16 @@ import pytest
 from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.conflation import merged_deliveries
+from actors.core.messages import BookmakerId, Payload
 from actors.desk import Desk
-from actors.mailbox import Mailbox
-from actors.messages import BookmakerId, Payload
+from actors.runtime.conflation import merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.supervisor import ChildSpec
 from actors.schedule import Schedule
 from actors.source import SourceActor
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from actors.sources.the_odds_api.plan import TheOddsApiPlan
-from actors.supervisor import ChildSpec
 from actors.transports.polling import Fetched, Transport, Validators
 from tests.support.supervision import source_record, supervised
 from tests.support.the_odds_api import API_KEY, event, market

@@ -7,8 +7,8 @@ import json
 import anyio
 import pytest
 
-from actors.errors import TransportError
-from actors.messages import Scope
+from actors.core.errors import TransportError
+from actors.core.messages import Scope
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from tests.support.scopes import ScopesStage, Script

@@ -7,9 +7,9 @@ import pytest
 from actors.board.board import Board
 from actors.board.history import BLOCK, CHANGE_BYTES, History, HistoryLimits, Recent
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.messages import Batch, BookmakerId, Removal, SourceMatchId
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Removal, SourceMatchId
 from tests.support.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders import batch, match, withdrawn
 from tests.support.virtual import WALL_0

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.integrity import Admission, Bounds, Reason, admit, cleaned, fault
-from actors.messages import Match, Removal, SourceMatchId
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import Match, Removal, SourceMatchId
+from actors.core.validation import Admission, Bounds, Reason, admit, cleaned, fault
 from tests.support.builders import batch, match
 
 BOUNDS = Bounds()

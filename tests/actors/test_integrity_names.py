@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.integrity import clean_name
+from actors.core.validation import clean_name
 
 MAX_NAME_CHARS = 128
 JOINERS = "\u200c\u200d"

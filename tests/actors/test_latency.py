@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.latency import BUCKETS, WINDOW_S, Meter, Summary
+from actors.monitoring.meter import BUCKETS, WINDOW_S, Meter, Summary
 
 DURATIONS = st.lists(st.floats(1e-6, 1e5), min_size=1, max_size=200)
 

@@ -21,8 +21,8 @@ from actors.board.diff import (
     is_other,
 )
 from actors.board.snapshot import Book, Entry
-from actors.messages import Match, Removal, Scope, SourceMatchId
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import Match, Removal, Scope, SourceMatchId
 from tests.support.builders import SCOPE, batch, match
 from tests.support.virtual import WALL_0
 

@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from actors.mailbox import Mailbox
+from actors.runtime.mailbox import Mailbox
 
 KEYS = st.sampled_from("abc")
 Item = tuple[str, tuple[int, ...]]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.core.cooperative import finish
 from actors.offers import HASHED_BYTES, list_id_of
-from actors.slices import finish
 
 
 @given(st.binary(max_size=64))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from actors.board.snapshot import Snapshot
-from actors.messages import BookmakerId
-from actors.status import BookmakerState
+from actors.core.messages import BookmakerId
+from actors.monitoring.status import BookmakerState
 from tests.support.football_data import Content, Offer, content, offers
 from tests.support.http_peer import HttpPeer, conditional, http_peer
 from tests.support.playback import BOOKMAKERS, FILE, Running, config, running

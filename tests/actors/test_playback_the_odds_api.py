@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from actors.messages import BookmakerId, Scope
+from actors.core.messages import BookmakerId, Scope
 from tests.support import the_odds_api as api
 from tests.support.the_odds_api_playback import ERRORS, everything, expected, leagues, played, shown
 

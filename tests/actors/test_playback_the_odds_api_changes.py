@@ -12,7 +12,7 @@ from statistics import median
 
 import pytest
 
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from tests.support import the_odds_api as api
 from tests.support.http_peer import Answer, drop, hang, respond
 from tests.support.playback import Running

@@ -10,13 +10,13 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.clock import Instant
+from actors.core.clock import Instant
+from actors.core.cooperative import Steps, finish
+from actors.core.messages import Batch, BookmakerId, Extract, Scope, SourceName
 from actors.kinds import TickingKind
-from actors.messages import Batch, BookmakerId, Extract, Scope, SourceName
+from actors.monitoring.status import ActorState
 from actors.options import SourceOptions
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
-from actors.slices import Steps, finish
-from actors.status import ActorState
 from actors.system import System
 from tests.support.builders import batch, match
 from tests.support.hostile import poison

@@ -12,8 +12,8 @@ from random import Random
 import anyio
 import pytest
 
-from actors.errors import ConfigError, CoreFailure
-from actors.messages import ListId, Payload, Scope, SourceName
+from actors.core.errors import ConfigError, CoreFailure
+from actors.core.messages import ListId, Payload, Scope, SourceName
 from actors.recorder import Recorder
 from actors.recordings.zstd_blocks import Ending
 from actors.settings import Settings, load

@@ -12,8 +12,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import ConfigError
-from actors.messages import ListId, Payload, Scope
+from actors.core.errors import ConfigError
+from actors.core.messages import ListId, Payload, Scope
 from actors.recordings.format import MAX_BODY_BYTES, Header, Recorded, Recording
 from actors.recordings.zstd_blocks import Ending
 from tests.support.recorded import SOURCE, encoded, header, pieces_of, read, received

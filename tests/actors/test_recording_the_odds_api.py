@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from actors.board.chunks import entries_of
-from actors.clock import SystemClock
+from actors.core.clock import SystemClock
 from actors.plugins import kind_named
 from actors.recordings.reader import open_sources
 from actors.replay import Replay

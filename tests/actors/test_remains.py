@@ -8,9 +8,9 @@ import weakref
 from actors.board.board import Board, BoardRules
 from actors.board.reclaim import Remains
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.messages import BookmakerId
-from actors.slices import CHUNKS, SLICE, finish
+from actors.core.clock import Instant
+from actors.core.cooperative import CHUNKS, SLICE, finish
+from actors.core.messages import BookmakerId
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0
 

@@ -13,8 +13,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.snapshot import Entry, Snapshot
-from actors.errors import ConfigError
-from actors.messages import BookmakerId, SourceName
+from actors.core.cooperative import finish
+from actors.core.errors import ConfigError
+from actors.core.messages import BookmakerId, SourceName
+from actors.monitoring.status import BookmakerState
 from actors.plugins import kind_named
 from actors.recorder import Recorder
 from actors.recordings.format import Recorded, RecordedBookmaker
@@ -22,8 +24,6 @@ from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
 from actors.replay import Replay
 from actors.settings import load
-from actors.slices import finish
-from actors.status import BookmakerState
 from actors.system import System
 from tests.support.feed import sheet
 from tests.support.football_data import changed, csv_bytes

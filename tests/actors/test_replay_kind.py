@@ -13,15 +13,15 @@ import msgspec
 import pytest
 
 from actors.board.snapshot import Snapshot
-from actors.errors import ConfigError
-from actors.messages import BookmakerId, Match
+from actors.core.cooperative import finish
+from actors.core.errors import ConfigError
+from actors.core.messages import BookmakerId, Match
+from actors.monitoring.status import BookmakerState
 from actors.plugins import kind_named
 from actors.recorder import Recorder
 from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
 from actors.settings import load
-from actors.slices import finish
-from actors.status import BookmakerState
 from actors.system import System
 from tests.support.feed import sheet
 from tests.support.recorded import ALDER, header, received, write

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.backoff import (
+from actors.runtime.backoff import (
     FIRST_QUARANTINE_S,
     FORGIVEN_AFTER_S,
     LONGEST_QUARANTINE_S,

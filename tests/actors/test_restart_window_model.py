@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.backoff import Backoff, RestartWindow
+from actors.runtime.backoff import Backoff, RestartWindow
 
 # In halves of a second, so that sums are exact and the edges of the windows are met.
 GAPS = st.lists(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actors.errors import PayloadError, SourceError, TransportError
-from actors.messages import Scope
+from actors.core.errors import PayloadError, SourceError, TransportError
+from actors.core.messages import Scope
 from actors.schedule import MAX_IN_FLIGHT
 from tests.support.schedule_stage import INTERVAL_S, Stage
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actors.messages import ListId
-from actors.set_aside import MAX_CULPRITS, SetAside
+from actors.core.messages import ListId
+from actors.runtime.poison import MAX_CULPRITS, SetAside
 
 POISON, OTHER, GOOD = ListId("poison"), ListId("other"), ListId("good")
 

@@ -16,10 +16,10 @@ from actors.board.board import is_doubtful
 from actors.board.chunks import changed
 from actors.board.diff import Found, complete_changes, delta_changes, seen_of
 from actors.board.snapshot import Book, Entry
-from actors.clock import Instant
-from actors.integrity import Bounds, admit
-from actors.messages import Removal
-from actors.slices import RUN, Steps, finish, in_order, in_slices
+from actors.core.clock import Instant
+from actors.core.cooperative import RUN, Steps, finish, in_order, in_slices
+from actors.core.messages import Removal
+from actors.core.validation import Bounds, admit
 from tests.support.builders import SCOPE, batch, match
 from tests.support.virtual import WALL_0
 

@@ -19,18 +19,18 @@ from structlog.testing import capture_logs
 from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.conflation import merged_deliveries
+from actors.core.cooperative import Steps
+from actors.core.errors import PayloadError, SourceError, TransportError
+from actors.core.messages import BookmakerId, Payload, Scope
 from actors.desk import Desk
-from actors.errors import PayloadError, SourceError, TransportError
 from actors.kinds import PolledKind
-from actors.mailbox import Mailbox
-from actors.messages import BookmakerId, Payload, Scope
 from actors.options import PolledOptions
 from actors.plan import Target, every
+from actors.runtime.conflation import merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.supervisor import ChildSpec
 from actors.schedule import Schedule
-from actors.slices import Steps
 from actors.source import SourceActor
-from actors.supervisor import ChildSpec
 from actors.transports.polling import Fetched, Transport, Validators
 from tests.support.supervision import source_record, supervised
 from tests.support.virtual import WALL_0, VirtualClock

@@ -6,11 +6,11 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from actors.clock import Instant
-from actors.errors import PayloadError, TransportError
-from actors.messages import Scope
-from actors.source_edges import failed, scope_failed, scope_succeeded, succeeded
-from actors.status import SourceStatus
+from actors.core.clock import Instant
+from actors.core.errors import PayloadError, TransportError
+from actors.core.messages import Scope
+from actors.monitoring.status import SourceStatus
+from actors.monitoring.transitions import failed, scope_failed, scope_succeeded, succeeded
 from tests.support.supervision import source_record
 from tests.support.virtual import WALL_0
 

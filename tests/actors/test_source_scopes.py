@@ -11,11 +11,11 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.errors import TransportError
-from actors.messages import Payload, Scope
+from actors.core.cooperative import Steps
+from actors.core.errors import TransportError
+from actors.core.messages import Payload, Scope
 from actors.options import PolledOptions
 from actors.schedule import TROUBLED
-from actors.slices import Steps
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.scopes import URL, ScopesStage, Script, scripted, verbatim

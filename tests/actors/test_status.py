@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from actors.board.snapshot import Book, ListState, Snapshot
-from actors.clock import Instant
-from actors.messages import BookmakerId, ListId, Scope, SourceName
-from actors.status import (
+from actors.core.clock import Instant
+from actors.core.messages import BookmakerId, ListId, Scope, SourceName
+from actors.monitoring.status import (
     ActorState,
     ActorStatus,
     BoardStatus,

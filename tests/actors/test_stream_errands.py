@@ -7,9 +7,9 @@ import json
 import anyio
 import pytest
 
-from actors.errors import TransportError
-from actors.messages import Payload
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.errors import TransportError
+from actors.core.messages import Payload
 from actors.sources.betfair.kind import KIND
 from actors.stream_errands import Errands
 from actors.stream_feed import NAMES_SCOPE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.messages import SourceName
+from actors.core.messages import SourceName
 from tests.support.betfair import (
     AWAY,
     DRAW,

@@ -10,9 +10,9 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.errors import CoreFailure
-from actors.status import ActorState, ActorStatus
-from actors.supervisor import Actor, ChildSpec, Supervisor
+from actors.core.errors import CoreFailure
+from actors.monitoring.status import ActorState, ActorStatus
+from actors.runtime.supervisor import Actor, ChildSpec, Supervisor
 from tests.support.supervision import supervised
 from tests.support.virtual import WALL_0, VirtualClock, settle
 

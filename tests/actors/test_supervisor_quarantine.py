@@ -9,8 +9,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.status import ActorState, ActorStatus
-from actors.supervisor import Actor, ChildSpec
+from actors.monitoring.status import ActorState, ActorStatus
+from actors.runtime.supervisor import Actor, ChildSpec
 from tests.support.supervision import supervised
 from tests.support.virtual import WALL_0, settle
 

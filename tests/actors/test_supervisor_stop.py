@@ -8,8 +8,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.status import ActorState, ActorStatus
-from actors.supervisor import ChildSpec, Supervisor
+from actors.monitoring.status import ActorState, ActorStatus
+from actors.runtime.supervisor import ChildSpec, Supervisor
 from tests.support.supervision import supervised
 from tests.support.virtual import WALL_0, VirtualClock, settle
 

@@ -12,8 +12,8 @@ import anyio
 import pytest
 
 from actors.board.snapshot import Entry
-from actors.errors import CoreFailure
-from actors.status import ActorState, BookmakerState
+from actors.core.errors import CoreFailure
+from actors.monitoring.status import ActorState, BookmakerState
 from tests.support.simulated_service import ALDER, BIRCH, CEDAR, EXPIRE_S, NAMES, simulated_service
 from tests.support.virtual import VirtualLoop, settle
 

@@ -14,15 +14,15 @@ from actors.board.board import Board, BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.bookmaker import Inbox
-from actors.clock import Instant
-from actors.conflation import merged_deliveries
+from actors.core.clock import Instant
+from actors.core.cooperative import Steps, finish
+from actors.core.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
 from actors.desk import Desk
 from actors.kinds import TickingKind
-from actors.mailbox import Mailbox
-from actors.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
 from actors.options import SourceOptions
-from actors.slices import Steps, finish
-from actors.supervisor import ChildSpec
+from actors.runtime.conflation import merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.supervisor import ChildSpec
 from actors.ticking import TickingSourceActor
 from tests.support.builders import batch, match
 from tests.support.supervision import source_record, supervised

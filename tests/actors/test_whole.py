@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from actors.board.chunks import all_gone, changed, over
 from actors.board.snapshot import Departure, Entry
-from actors.slices import finish
+from actors.core.cooperative import finish
 from tests.support.builders import SCOPE, match
 
 

@@ -6,12 +6,12 @@ from actors.aggregator import AggregatorActor, Intake
 from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.conflation import merged_batches
-from actors.mailbox import Mailbox
-from actors.messages import BookmakerId
-from actors.slices import finish
-from actors.supervisor import ChildSpec
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId
+from actors.runtime.conflation import merged_batches
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.supervisor import ChildSpec
 from tests.support.supervision import service_record
 from tests.support.virtual import VirtualClock
 

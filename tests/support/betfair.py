@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from actors.messages import Match, Removal
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import Match, Removal
 from actors.sources.betfair.kind import session
 from actors.sources.betfair.options import BetfairStreamOptions
 from actors.sources.betfair.session import BetfairSession

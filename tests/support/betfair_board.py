@@ -11,10 +11,10 @@ import msgspec
 from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.integrity import Bounds, admit
-from actors.messages import Batch, BookmakerId, SourceName
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, SourceName
+from actors.core.validation import Bounds, admit
 from actors.sources.betfair.kind import session
 from actors.stream_feed import Heard, StreamFeed
 from tests.support.betfair import OPTIONS, SUCCESS, TOKEN, Json, line, prices_of

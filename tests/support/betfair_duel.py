@@ -6,7 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-from actors.errors import PayloadError, StreamError
+from actors.core.errors import PayloadError, StreamError
 from tests.support.betfair import (
     AWAY,
     DRAW,

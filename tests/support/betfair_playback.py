@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.board.snapshot import Entry
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from tests.support.betfair import APP_KEY, AWAY, DRAW, HOME, TOKEN, Json, prices_of
 from tests.support.http_peer import HttpPeer, http_peer, respond
 from tests.support.playback import Running, running

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from actors.board.board import Board, BoardRules
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.messages import Batch, BookmakerId
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId
 from tests.support.builders import BOOKMAKER
 from tests.support.virtual import WALL_0
 

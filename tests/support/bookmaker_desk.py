@@ -6,15 +6,15 @@ import asyncio
 from dataclasses import dataclass, field
 
 from actors.bookmaker import BookmakerActor, Inbox
-from actors.bus import Bus
-from actors.conflation import merged_deliveries
-from actors.integrity import Bounds
-from actors.mailbox import Mailbox
-from actors.messages import Batch, Document, Extract, ListId, Scope
-from actors.set_aside import SetAside
-from actors.slices import Steps
-from actors.status import BookmakerStatus
-from actors.supervisor import ChildSpec
+from actors.core.cooperative import Steps
+from actors.core.messages import Batch, Document, Extract, ListId, Scope
+from actors.core.validation import Bounds
+from actors.monitoring.status import BookmakerStatus
+from actors.runtime.bus import Bus
+from actors.runtime.conflation import merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.poison import SetAside
+from actors.runtime.supervisor import ChildSpec
 from tests.support.builders import SCOPE
 from tests.support.supervision import bookmaker_record
 from tests.support.virtual import VirtualClock

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from actors.messages import Batch, BookmakerId, ListId, Match, Removal, Scope, SourceMatchId
+from actors.core.messages import Batch, BookmakerId, ListId, Match, Removal, Scope, SourceMatchId
 from tests.support.virtual import WALL_0
 
 BOOKMAKER = BookmakerId("alder")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from actors.clock import Clock
-from actors.errors import SourceError, TransportError
+from actors.core.clock import Clock
+from actors.core.errors import SourceError, TransportError
 from actors.transports.polling import Fetched, Limits, NotModified, PollingTransport, Validators
 from tests.support.virtual import ManualClock
 

@@ -11,9 +11,9 @@ import csv
 import io
 from typing import NamedTuple
 
-from actors.integrity import Admission, Bounds, admit
-from actors.messages import Extract, ListId, Match, Payload, Scope, SourceName
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import Extract, ListId, Match, Payload, Scope, SourceName
+from actors.core.validation import Admission, Bounds, admit
 from actors.sources.football_data.kind import KIND, FootballDataOptions, Sheet
 from tests.support.builders import batch
 

@@ -7,7 +7,7 @@ from typing import Self
 
 import msgspec
 
-from actors.messages import Batch, Match
+from actors.core.messages import Batch, Match
 from tests.support.builders import batch, match
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
-from actors.errors import TransportError
+from actors.core.errors import TransportError
 from actors.transports.tls_lines import LineConnection, connected
 
 MAX = 2**20

@@ -13,7 +13,7 @@ from anyio.abc import SocketStream
 
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from tests.support.site import NAMES, Answered, parsed
 from web.schemas import match_v2
 

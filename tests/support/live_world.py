@@ -20,8 +20,8 @@ from actors.board.board import Board, BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
 from tests.support.builders import batch, match
 from tests.support.live import Copy, events_of
 from tests.support.site import FIRST_VERSION, NAMES, site_status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from actors.mailbox import Mailbox
+from actors.runtime.mailbox import Mailbox
 
 
 class Item(NamedTuple):

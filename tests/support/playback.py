@@ -10,12 +10,12 @@ from random import Random
 import anyio
 
 from actors.board.snapshot import Entry, Snapshot
-from actors.clock import Instant
-from actors.messages import BookmakerId, Scope
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId, Scope
+from actors.monitoring.status import SourceStatus
 from actors.recorder import Recorder
 from actors.settings import load
-from actors.slices import finish
-from actors.status import SourceStatus
 from actors.system import System
 
 SOURCE = "football_data"

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from actors.messages import BookmakerId, ListId, Payload, Scope, SourceName
+from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.recordings.format import Encoder, Header, Recorded, RecordedBookmaker, Recording
 from actors.recordings.zstd_blocks import Ending
 from tests.support.virtual import WALL_0

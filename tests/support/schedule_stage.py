@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.clock import Instant
-from actors.errors import SourceError
-from actors.messages import Scope
+from actors.core.clock import Instant
+from actors.core.errors import SourceError
+from actors.core.messages import Scope
 from actors.options import PolledOptions
 from actors.plan import Plan, Target
 from actors.schedule import Schedule

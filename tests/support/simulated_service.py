@@ -11,10 +11,10 @@ from random import Random
 import anyio
 
 from actors.board.snapshot import Entry
-from actors.messages import Batch, BookmakerId
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId
+from actors.monitoring.status import BookmakerState
 from actors.settings import load
-from actors.slices import finish
-from actors.status import BookmakerState
 from actors.system import System
 from tests.support.virtual import VirtualClock
 

@@ -18,9 +18,9 @@ from actors.board.board import Board, BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Readable, Snapshot
-from actors.messages import Batch, BookmakerId, Match, SourceName
-from actors.slices import finish
-from actors.status import (
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Match, SourceName
+from actors.monitoring.status import (
     ActorState,
     ActorStatus,
     BoardStatus,

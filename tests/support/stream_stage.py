@@ -17,16 +17,16 @@ from anyio.abc import ByteStream
 from actors.board.board import Board, BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.conflation import merged_deliveries
+from actors.core.cooperative import finish
+from actors.core.errors import TransportError
+from actors.core.messages import Batch, BookmakerId, Document, Scope
 from actors.desk import Desk
-from actors.errors import TransportError
-from actors.mailbox import Mailbox
-from actors.messages import Batch, BookmakerId, Document, Scope
-from actors.slices import finish
+from actors.runtime.conflation import merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.supervisor import ChildSpec
 from actors.sources.betfair.kind import KIND
 from actors.streaming import StreamSourceActor
 from actors.streams import StreamOptions
-from actors.supervisor import ChildSpec
 from actors.transports.tls_lines import LineConnection
 from tests.support.betfair import OPTIONS, SUCCESS, Json, heartbeat, image, line, market
 from tests.support.scopes import Longest

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from actors.messages import BookmakerId, SourceName
-from actors.status import ActorStatus, BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
-from actors.supervisor import ChildSpec, Supervisor
+from actors.core.messages import BookmakerId, SourceName
+from actors.monitoring.status import ActorStatus, BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.runtime.supervisor import ChildSpec, Supervisor
 from tests.support.virtual import WALL_0, VirtualClock
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from actors.board.snapshot import ListState
-from actors.messages import BookmakerId, Scope
+from actors.core.messages import BookmakerId, Scope
 from tests.support import the_odds_api as api
 from tests.support.http_peer import HttpPeer, http_peer
 from tests.support.playback import Running, running

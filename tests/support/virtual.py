@@ -6,7 +6,7 @@ import asyncio
 import selectors
 from typing import Any
 
-from actors.clock import Instant
+from actors.core.clock import Instant
 
 WALL_0 = 1_780_000_000.0
 """Unix seconds at which virtual time begins: 2026-05-28T20:26:40Z."""

@@ -15,9 +15,9 @@ import pytest
 
 from actors.board.board import Board, BoardRules
 from actors.board.snapshot import Chunk, Snapshot
-from actors.clock import Instant
-from actors.messages import Batch, BookmakerId
-from actors.slices import finish
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0
 from web import prepared

@@ -10,8 +10,8 @@ from anyio.lowlevel import checkpoint
 
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Snapshot
-from actors.messages import BookmakerId
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId
 from tests.support.boards import ALDER, BIRCH, EMPTY, after
 from tests.support.builders import batch, match
 from web.audience import GROUP, Audience, Rest

@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from actors.board.history import HistoryLimits
-from actors.clock import elapsed_s
-from actors.messages import BookmakerId
-from actors.slices import finish
+from actors.core.clock import elapsed_s
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId
 from tests.support.builders import batch, match
 from tests.support.live import Copy, shown
 from tests.support.site import NAMES, Site, open_site

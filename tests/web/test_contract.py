@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from actors.messages import BookmakerId
+from actors.core.messages import BookmakerId
 from tests.support.builders import match
 from tests.support.site import Site, open_site
 

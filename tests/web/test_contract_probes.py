@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from actors.messages import BookmakerId
-from actors.status import ActorState
+from actors.core.messages import BookmakerId
+from actors.monitoring.status import ActorState
 from tests.support.builders import batch, match
 from tests.support.site import NAMES, SOURCE, Site
 

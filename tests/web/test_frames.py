@@ -12,8 +12,8 @@ from anyio.lowlevel import checkpoint
 from actors.board.history import History, HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.messages import BookmakerId
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId
 from tests.support.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders import batch, match
 from tests.support.virtual import ManualClock

@@ -17,8 +17,8 @@ from anyio.abc import TaskStatus
 from quart import Quart
 from structlog.testing import capture_logs
 
-from actors.errors import CoreFailure
-from actors.status import ActorStatus, BoardStatus, ServiceStatus
+from actors.core.errors import CoreFailure
+from actors.monitoring.status import ActorStatus, BoardStatus, ServiceStatus
 from web.lifecycle import Exit, Life, set_up_collector
 from web.listener import address_of, listen
 

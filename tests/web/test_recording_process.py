@@ -12,7 +12,7 @@ import pytest
 from anyio.abc import TaskStatus
 from structlog.testing import capture_logs
 
-from actors.errors import CoreFailure
+from actors.core.errors import CoreFailure
 from web.lifecycle import Exit
 from web.recording import record_until_told
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from actors.board.snapshot import Entry
-from actors.messages import Match
+from actors.core.messages import Match
 from tests.support.builders import SCOPE, match
 from web.schemas import Capabilities, match_v1, match_v2
 

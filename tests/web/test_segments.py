@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.board.snapshot import Book, Chunk, Entry
-from actors.messages import BookmakerId, Match, SourceMatchId
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId, Match, SourceMatchId
 from tests.support.builders import SCOPE, match
 from tests.support.virtual import WALL_0
 from web.bodies import gzip_body, plain_body

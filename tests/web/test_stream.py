@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from actors.slices import finish
+from actors.core.cooperative import finish
 from tests.support.builders import match
 from tests.support.live import Connection, Copy, Event, streaming
 from tests.support.site import NAMES, Site

@@ -16,7 +16,7 @@ from anyio.lowlevel import checkpoint
 from sseclient import Event as TheirEvent
 from sseclient import SSEClient
 
-from actors.slices import finish
+from actors.core.cooperative import finish
 from tests.support.builders import match
 from tests.support.live import Copy, streaming
 from tests.support.site import NAMES, Site

@@ -15,8 +15,8 @@ import re
 import msgspec
 from msgspec import structs
 
-from actors.errors import UNREADABLE, PayloadError
-from actors.slices import Steps
+from actors.core.cooperative import Steps
+from actors.core.errors import UNREADABLE, PayloadError
 from actors.sources.betfair.wire import Frame, MarketChange, Message
 
 BLOCK_BYTES = 32 * 1024

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from actors.integrity import Reason
+from actors.core.messages import Match, Removal, SourceMatchId
+from actors.core.validation import Reason
 from actors.iso_time import unix_time
-from actors.messages import Match, Removal, SourceMatchId
 from actors.sources.betfair.wire import MarketChange, MarketDefinition, RunnerChange, RunnerDefinition
 
 MATCH_ODDS = "MATCH_ODDS"

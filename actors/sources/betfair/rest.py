@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Struct
 
-from actors.errors import PayloadError
+from actors.core.errors import PayloadError
 from actors.sources.betfair.market import MATCH_ODDS, Names
 from actors.sources.betfair.options import BetfairStreamOptions
 from actors.sources.betfair.session import SOCCER

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.errors import PayloadError
+from actors.core.errors import PayloadError
 from actors.sources.betfair.wire import MarketChange, Message
 
 MAX_MARKETS = 10_000

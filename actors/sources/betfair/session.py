@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from actors.errors import PayloadError, StreamError
-from actors.messages import Extract, Match, Removal
-from actors.slices import Steps, finish
+from actors.core.cooperative import Steps, finish
+from actors.core.errors import PayloadError, StreamError
+from actors.core.messages import Extract, Match, Removal
 from actors.sources.betfair.lines import FEW, read_message
 from actors.sources.betfair.market import CLOSED, Market, Names, Terms
 from actors.sources.betfair.segments import MAX_MARKETS, Segments

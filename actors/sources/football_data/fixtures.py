@@ -16,10 +16,10 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct, structs
 
-from actors.errors import PayloadError
-from actors.integrity import Reason, clean_name
+from actors.core.errors import PayloadError
+from actors.core.messages import Removal, SourceMatchId
+from actors.core.validation import Reason, clean_name
 from actors.memo import Memo
-from actors.messages import Removal, SourceMatchId
 from actors.sources.football_data.text import Row, cells_in, is_blank
 
 LONDON: Final = ZoneInfo("Europe/London")

@@ -18,15 +18,15 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from actors.errors import PayloadError
+from actors.core.cooperative import SLICE, Steps
+from actors.core.errors import PayloadError
+from actors.core.messages import Extract, Match, Payload, Removal, Scope, SourceMatchId
+from actors.core.validation import Reason
 from actors.gathered import Gathered
-from actors.integrity import Reason
 from actors.kinds import PolledKind
 from actors.memo import Memo
-from actors.messages import Extract, Match, Payload, Removal, Scope, SourceMatchId
 from actors.options import PolledOptions, Seconds
 from actors.plan import Target, every
-from actors.slices import SLICE, Steps
 from actors.sources.football_data.fixtures import FINISHED, MAX_CELL_CHARS, Fixture, Layout, fixtures_of
 from actors.sources.football_data.text import Row, cells_in, read_text, rows_in
 

@@ -12,8 +12,8 @@ import io
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from actors.errors import PayloadError
-from actors.slices import Steps
+from actors.core.cooperative import Steps
+from actors.core.errors import PayloadError
 
 BLOCK_BYTES = 64 * 1024
 """What is decoded between two yields: far below a millisecond."""

@@ -17,11 +17,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from actors.clock import Instant
+from actors.core.clock import Instant
+from actors.core.cooperative import SLICE, Steps
+from actors.core.messages import Extract, Match, Removal, Scope, SourceMatchId
 from actors.kinds import TickingKind
-from actors.messages import Extract, Match, Removal, Scope, SourceMatchId
 from actors.options import SourceOptions
-from actors.slices import SLICE, Steps
 from actors.sources.simulated.prices import Book, Labels, Offer, Triple, open_book, quote
 from actors.sources.simulated.world import Fixture, World
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from actors.messages import Match, SourceMatchId
+from actors.core.messages import Match, SourceMatchId
 from actors.sources.simulated.world import Fixture
 
 Triple: TypeAlias = tuple[float, float, float]

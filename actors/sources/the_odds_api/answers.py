@@ -17,12 +17,12 @@ from collections.abc import Collection, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from actors.errors import UNREADABLE, PayloadError
+from actors.core.cooperative import Steps
+from actors.core.errors import UNREADABLE, PayloadError
+from actors.core.messages import Match, Removal
+from actors.core.validation import Reason
 from actors.gathered import Gathered
-from actors.integrity import Reason
 from actors.iso_time import unix_time
-from actors.messages import Match, Removal
-from actors.slices import Steps
 from actors.sources.the_odds_api.blocks import Block, read_events, split
 from actors.sources.the_odds_api.wire import Event, Lines, Market, decoded
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from actors.errors import UNREADABLE
+from actors.core.errors import UNREADABLE
 from actors.sources.the_odds_api.wire import Event, decoded, read_event
 
 BLOCK_BYTES = 32 * 1024

@@ -16,7 +16,7 @@ from math import inf
 
 from msgspec import Struct
 
-from actors.messages import Scope
+from actors.core.messages import Scope
 
 DAY_S = 86400.0
 WEIGHT = 8.0

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from actors.errors import TransportError
-from actors.integrity import Reason
+from actors.core.cooperative import Steps
+from actors.core.errors import TransportError
+from actors.core.messages import Extract, Payload
+from actors.core.validation import Reason
 from actors.kinds import PolledKind
-from actors.messages import Extract, Payload
-from actors.slices import Steps
 from actors.sources.the_odds_api.answers import Part, Slate, Sports, error_in, read_slate, read_sports
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from actors.sources.the_odds_api.plan import HEADERS, TheOddsApiPlan

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from msgspec import Meta, Struct
 
-from actors.messages import Scope
+from actors.core.messages import Scope
 from actors.options import PolledOptions, Seconds, Secret
 from actors.plan import Target
 

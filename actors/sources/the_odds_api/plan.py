@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from math import ceil, inf
 
-from actors.clock import Instant
-from actors.errors import SourceError, TransportError
-from actors.messages import Scope
+from actors.core.clock import Instant
+from actors.core.errors import SourceError, TransportError
+from actors.core.messages import Scope
 from actors.plan import Plan, Target
 from actors.sources.the_odds_api.answers import Slate, Sports
 from actors.sources.the_odds_api.budget import (

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from actors.errors import UNREADABLE
-from actors.messages import SourceMatchId
+from actors.core.errors import UNREADABLE
+from actors.core.messages import SourceMatchId
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.errors import PayloadError, StreamError
+from actors.core.errors import PayloadError, StreamError
 from tests.support.betfair import HOME, Json, change, delta, image, line, live, market
 from tests.support.betfair_duel import WRONG, Duel, hostile_line
 

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.integrity import Bounds, Reason, admit
-from actors.messages import Match, Removal
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import Match, Removal
+from actors.core.validation import Bounds, Reason, admit
 from actors.sources.betfair.market import Market, Names, Runner, Terms
 from actors.sources.betfair.wire import MarketChange, RunnerChange
 from tests.support.betfair import AWAY, DRAW, HOME, PRICES, Json, definition, market, offers, runner

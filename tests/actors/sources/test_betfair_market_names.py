@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.integrity import Bounds, admit
-from actors.messages import Match
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import Match
+from actors.core.validation import Bounds, admit
 from actors.sources.betfair.market import Market, Names, Terms
 from actors.sources.betfair.wire import MarketChange
 from tests.support.betfair import AWAY, DRAW, HOME, Json, definition, market, runner

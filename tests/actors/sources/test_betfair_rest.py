@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import msgspec
 import pytest
 
-from actors.errors import PayloadError
+from actors.core.errors import PayloadError
 from actors.sources.betfair.market import Names
 from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token
 from actors.streams import Request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.errors import PayloadError, StreamError
+from actors.core.errors import PayloadError, StreamError
 from actors.sources.betfair.session import Phase
 from actors.streams import Reaction
 from tests.support.betfair import (

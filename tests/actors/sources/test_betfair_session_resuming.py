@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.errors import PayloadError, SourceError
+from actors.core.errors import PayloadError, SourceError
 from actors.sources.betfair.session import Phase
 from actors.streams import Reaction
 from tests.support.betfair import (

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.errors import PayloadError
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.errors import PayloadError
 from actors.sources.betfair.lines import BLOCK_BYTES, FEW, LONGEST, read_message
 from actors.sources.betfair.wire import Message
 from tests.support.betfair import Stage, delta, image, line, live, market, prices_of

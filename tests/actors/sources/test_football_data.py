@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import PayloadError
-from actors.integrity import Reason
-from actors.messages import Match
+from actors.core.errors import PayloadError
+from actors.core.messages import Match
+from actors.core.validation import Reason
 from actors.sources.football_data.kind import KIND, FootballDataOptions, check_key
 from tests.support.football_data import COLUMNS, ROW, changed, csv_bytes, extracted, judged, shown
 

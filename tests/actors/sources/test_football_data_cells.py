@@ -7,9 +7,9 @@ import gzip
 import pytest
 from msgspec import structs
 
-from actors.errors import PayloadError
-from actors.integrity import Reason
-from actors.slices import SLICE, finish
+from actors.core.cooperative import SLICE, finish
+from actors.core.errors import PayloadError
+from actors.core.validation import Reason
 from actors.sources.football_data.kind import KIND
 from tests.support.football_data import (
     COLUMNS,

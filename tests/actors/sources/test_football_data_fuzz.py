@@ -9,8 +9,8 @@ from math import isfinite
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.errors import PayloadError
-from actors.messages import Match
+from actors.core.errors import PayloadError
+from actors.core.messages import Match
 from tests.support.football_data import ROW, changed, csv_bytes, judged
 
 KEYS = ("B365", "BFD", "A")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import PayloadError
-from actors.messages import Removal
+from actors.core.errors import PayloadError
+from actors.core.messages import Removal
 from actors.sources.football_data.fixtures import Fixture
 from tests.support.football_data import Content, content, decoded, judged, offers
 from tests.support.recordings import football_data

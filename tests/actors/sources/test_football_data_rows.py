@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.integrity import Reason
+from actors.core.validation import Reason
 from actors.sources.football_data.fixtures import LEAGUES, match_id_of
 from tests.support.football_data import COLUMNS, ROW, changed, csv_bytes, judged, shown
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.errors import PayloadError
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.errors import PayloadError
 from actors.sources.football_data.text import (
     BLOCK_BYTES,
     MAX_LINE_BYTES,

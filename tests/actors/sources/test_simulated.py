@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.clock import Instant
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Extract, Match, SourceMatchId
 from actors.kinds import Machine
-from actors.messages import Extract, Match, SourceMatchId
-from actors.slices import finish
 from actors.sources.simulated.kind import KIND, SimulatedOptions
 from actors.sources.simulated.prices import Offer, Triple, open_book, quote, result_probabilities
 from actors.sources.simulated.world import MATCH_S, Fixture, League, Team, World
@@ -98,8 +98,8 @@ def test_the_final_image_does_not_depend_on_the_ticks(ticks: list[float], seed: 
 def test_the_image_is_the_same_in_another_process() -> None:
     """Nothing depends on the process, its string hashes least of all."""
     script = (
-        "import msgspec; from actors.clock import Instant; from actors.sources.simulated import kind as s\n"
-        "from actors.slices import finish\n"
+        "import msgspec; from actors.core.clock import Instant; from actors.sources.simulated import kind as s\n"
+        "from actors.core.cooperative import finish\n"
         "o = s.SimulatedOptions(kind='simulated', matches=30)\n"
         f"machine = s.KIND.start(o, {KEYS}, Instant({START.mono}, {START.wall}))\n"
         f"finish(machine.advance(Instant({START.mono + 600.0}, 0.0)))\n"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from actors.integrity import Reason
-from actors.messages import Extract, ListId, Payload, Scope, SourceName
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
+from actors.core.validation import Reason
 from actors.sources.the_odds_api.kind import KIND, check_key
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.the_odds_api import API_KEY, event, market

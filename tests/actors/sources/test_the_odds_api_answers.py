@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from actors.errors import PayloadError, TransportError
-from actors.integrity import Admission, Bounds, Reason, admit
-from actors.messages import ListId, Payload, Scope, SourceName
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.errors import PayloadError, TransportError
+from actors.core.messages import ListId, Payload, Scope, SourceName
+from actors.core.validation import Admission, Bounds, Reason, admit
 from actors.sources.the_odds_api.answers import Slate, Sports
 from actors.sources.the_odds_api.kind import KIND, explain
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions

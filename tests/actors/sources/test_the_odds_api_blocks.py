@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.errors import UNREADABLE, PayloadError
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.errors import UNREADABLE, PayloadError
 from actors.sources.the_odds_api.answers import read_slate
 from actors.sources.the_odds_api.blocks import BLOCK_BYTES, LONGEST, Block, read_events, split
 from actors.sources.the_odds_api.wire import read_event

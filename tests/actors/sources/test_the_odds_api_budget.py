@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.messages import Scope
+from actors.core.messages import Scope
 from actors.sources.the_odds_api.budget import (
     DAY_S,
     MAX_BOOST,

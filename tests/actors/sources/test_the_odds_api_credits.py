@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from actors.clock import Instant
-from actors.errors import PayloadError, TransportError
+from actors.core.clock import Instant
+from actors.core.errors import PayloadError, TransportError
 from actors.sources.the_odds_api.answers import Slate, Sports
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions

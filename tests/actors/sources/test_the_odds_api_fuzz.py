@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.errors import PayloadError
-from actors.integrity import Bounds, admit
-from actors.messages import ListId, Match, Payload, Scope, SourceName
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.errors import PayloadError
+from actors.core.messages import ListId, Match, Payload, Scope, SourceName
+from actors.core.validation import Bounds, admit
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from tests.support.builders import batch

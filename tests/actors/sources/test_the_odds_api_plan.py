@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from actors.clock import Instant
+from actors.core.clock import Instant
 from actors.plan import Target
 from actors.sources.the_odds_api.answers import Slate, Sports
 from actors.sources.the_odds_api.kind import KIND

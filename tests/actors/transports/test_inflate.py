@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.errors import PayloadError
-from actors.slices import finish
+from actors.core.cooperative import finish
+from actors.core.errors import PayloadError
 from actors.transports.inflate import MAX_RATIO, SLICE_BYTES, inflated
 
 LIMIT = 100_000

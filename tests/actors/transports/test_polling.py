@@ -7,8 +7,8 @@ from email.utils import formatdate
 
 import pytest
 
-from actors.clock import SystemClock
-from actors.errors import TransportError
+from actors.core.clock import SystemClock
+from actors.core.errors import TransportError
 from actors.transports.headers import http_date
 from actors.transports.polling import Fetched, NotModified, PollingTransport, Validators
 from tests.support.fetching import LIMITS, fetch, fetched, refusal, trouble

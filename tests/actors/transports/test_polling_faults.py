@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from actors.errors import PayloadError, TransportError
+from actors.core.errors import PayloadError, TransportError
 from tests.support.fetching import HASTY, LIMITS, fetched, trouble
 from tests.support.http_peer import Answer, Asked, HttpPeer, drop, hang, http_peer, raw, reset, respond
 

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from actors.errors import SourceError, TransportError
+from actors.core.errors import SourceError, TransportError
 from actors.transports.polling import Fetched, PollingTransport, Validators
 from tests.support.fetching import HASTY, fetch, fetched, trouble
 from tests.support.http_peer import HttpPeer, raw

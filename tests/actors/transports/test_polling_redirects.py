@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from actors.clock import SystemClock
-from actors.errors import TransportError
+from actors.core.clock import SystemClock
+from actors.core.errors import TransportError
 from actors.transports.polling import MAX_REDIRECTS, NotModified, PollingTransport, Validators
 from tests.support.fetching import LIMITS, fetch, fetched, trouble
 from tests.support.http_peer import HttpPeer, http_peer, raw, respond

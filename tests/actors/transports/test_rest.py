@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.errors import TransportError
+from actors.core.errors import TransportError
 from actors.transports.rest import MAX_ANSWER_BYTES, RestTransport
 from actors.transports.tls import tls_context
 from tests.support.http_peer import HttpPeer, respond

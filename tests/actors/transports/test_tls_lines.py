@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import TransportError
+from actors.core.errors import TransportError
 from actors.transports.tls import tls_context
 from actors.transports.tls_lines import LineConnection, connected
 from tests.support.line_peer import MAX, line_peer, lines_of, trouble_with

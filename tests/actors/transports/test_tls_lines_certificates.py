@@ -10,7 +10,7 @@ import ssl
 import anyio
 import pytest
 
-from actors.errors import TransportError
+from actors.core.errors import TransportError
 from actors.transports.tls import tls_context
 from actors.transports.tls_lines import connected
 from tests.support.certificates import Authority, Pair

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import structlog
 
-from actors.clock import Instant
-from actors.errors import SourceError
-from actors.messages import Scope
-from actors.status import ScopeStatus, SourceStatus
+from actors.core.clock import Instant
+from actors.core.errors import SourceError
+from actors.core.messages import Scope
+from actors.monitoring.status import ScopeStatus, SourceStatus
 
 FAILURES_TO_BE_DOWN = 2
 

@@ -12,9 +12,9 @@ import structlog
 from actors.board.board import Applied
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
-from actors.clock import Instant
-from actors.messages import Batch
-from actors.status import ServiceStatus
+from actors.core.clock import Instant
+from actors.core.messages import Batch
+from actors.monitoring.status import ServiceStatus
 
 Log = structlog.typing.FilteringBoundLogger
 

@@ -16,7 +16,7 @@ import anyio
 import anyio.lowlevel
 from anyio.lowlevel import RunVar
 
-from actors.clock import elapsed_s
+from actors.core.clock import elapsed_s
 
 T = TypeVar("T")
 Text = TypeVar("Text", bound=str)

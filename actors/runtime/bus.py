@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from actors.messages import Batch
+from actors.core.messages import Batch
 
 Subscriber = Callable[[Batch], None]
 

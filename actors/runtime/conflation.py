@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.messages import Batch, Document, Match
+from actors.core.messages import Batch, Document, Match
 
 
 def merged_batches(old: Batch, new: Batch) -> Batch:

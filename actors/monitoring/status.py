@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from actors.board.snapshot import Book, Snapshot
-from actors.clock import Instant
-from actors.latency import Meter
-from actors.messages import BookmakerId, Scope, SourceName
+from actors.core.clock import Instant
+from actors.core.messages import BookmakerId, Scope, SourceName
+from actors.monitoring.meter import Meter
 
 
 class BookmakerState(StrEnum):

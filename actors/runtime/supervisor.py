@@ -16,10 +16,10 @@ import structlog
 from anyio.abc import TaskStatus
 from msgspec import Struct
 
-from actors.backoff import RestartWindow
-from actors.clock import Clock
-from actors.errors import ActorReturned, CoreFailure
-from actors.status import ActorState, ActorStatus
+from actors.core.clock import Clock
+from actors.core.errors import ActorReturned, CoreFailure
+from actors.monitoring.status import ActorState, ActorStatus
+from actors.runtime.backoff import RestartWindow
 
 log = structlog.get_logger()
 

@@ -18,8 +18,8 @@ from math import isfinite
 import msgspec
 from msgspec import Struct
 
-from actors.messages import Batch, Match, Removal, SourceMatchId
-from actors.slices import SLICE, Steps
+from actors.core.cooperative import SLICE, Steps
+from actors.core.messages import Batch, Match, Removal, SourceMatchId
 
 MAX_NAME_CHARS = 128
 MAX_RAW_CHARS = 1024  # of which a name is made: what follows is cut off unread

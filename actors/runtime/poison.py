@@ -6,7 +6,7 @@ that starts and finds something in hand knows that its predecessor died of it (f
 
 from __future__ import annotations
 
-from actors.messages import ListId
+from actors.core.messages import ListId
 
 MAX_CRASHES = 2
 MAX_CULPRITS = 64
