@@ -18,17 +18,14 @@ from actors.board.reclaim import Remains
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
 from actors.core.cooperative import finish, in_slices
-from actors.core.messages import Batch, BookmakerId, Scope
-from actors.monitoring.board_edges import measured, turned
+from actors.core.messages import Batch, BookmakerId
 from actors.monitoring.status import ServiceStatus
-from actors.runtime.mailbox import Mailbox
+from actors.monitoring.transitions import measured, turned
+from actors.runtime.conflation import Intake
 
 log = structlog.get_logger()
 
 TICK_S = 1.0
-
-Intake = Mailbox[tuple[BookmakerId, Scope], Batch]
-"""At most one pending batch per (bookmaker, scope)."""
 
 
 class AggregatorActor:

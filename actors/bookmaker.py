@@ -21,13 +21,10 @@ from actors.core.validation import Bounds, admit, clean_name
 from actors.monitoring.status import BookmakerStatus
 from actors.offers import complete_batch
 from actors.runtime.bus import Bus
-from actors.runtime.mailbox import Mailbox
+from actors.runtime.conflation import Inbox
 from actors.runtime.poison import SetAside
 
 log = structlog.get_logger()
-
-Inbox = Mailbox[Scope, Document | Batch]
-"""What waits for a bookmaker: per scope the newest document, or changes and confirmations merged."""
 
 
 class BookmakerActor:

@@ -9,11 +9,11 @@ from random import Random
 from typing import Generic, TypeVar
 
 from actors.board.published import Published
-from actors.bookmaker import Inbox
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Payload
 from actors.monitoring.status import SourceStatus
 from actors.options import SourceOptions
+from actors.runtime.conflation import Inbox
 from actors.runtime.poison import SetAside
 
 Options = TypeVar("Options", bound=SourceOptions)

@@ -18,12 +18,12 @@ from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Steps, in_slices
 from actors.core.messages import NOT_MODIFIED, Scope
 from actors.kinds import PolledKind
-from actors.monitoring.board_edges import turned
-from actors.monitoring.status import ActorState, BookmakerStatus
-from actors.monitoring.transitions import scope_failed, scope_succeeded, succeeded
+from actors.monitoring.status import BookmakerStatus
+from actors.monitoring.transitions import scope_failed, scope_succeeded, succeeded, turned
 from actors.recordings.playback import Event, Moment, Part, Playback, Played
 from actors.recordings.reader import RecordedSource
 from actors.recordings.zstd_blocks import Ending
+from actors.runtime.actor import ActorState
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.system import service_status
 

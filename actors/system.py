@@ -12,25 +12,26 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from actors.aggregator import AggregatorActor, Intake
+from actors.aggregator import AggregatorActor
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.bookmaker import BookmakerActor, Inbox
+from actors.bookmaker import BookmakerActor
 from actors.core.clock import Clock
 from actors.core.cooperative import Steps
 from actors.core.messages import BookmakerId, Extract, Payload, SourceName
 from actors.core.validation import Bounds
 from actors.desk import Desk, unrecorded
 from actors.kinds import PolledKind, TickingKind
-from actors.monitoring.status import ActorStatus, BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.backoff import WINDOW_S
 from actors.runtime.bus import Bus
-from actors.runtime.conflation import merged_batches, merged_deliveries
+from actors.runtime.conflation import Inbox, Intake, merged_batches, merged_deliveries
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.poison import SetAside
-from actors.runtime.supervisor import Actor, ChildSpec, Supervisor
+from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.schedule import Schedule
 from actors.settings import Settings, SourceSettings
 from actors.source import SourceActor

@@ -7,28 +7,27 @@ from graphlib import TopologicalSorter
 from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
 
 LAYERS = """
-actors.core actors.monitoring actors.runtime actors.board actors.recordings actors
-actors.sources.betfair actors.sources.football_data actors.sources.simulated actors.sources.the_odds_api
-actors.core.messages actors.core.errors actors.core.clock
+actors.runtime.mailbox actors.runtime.actor actors.core actors.monitoring actors.runtime actors.board
+actors.recordings actors actors.sources.betfair actors.sources.football_data actors.sources.simulated
+actors.sources.the_odds_api actors.core.messages actors.core.errors actors.core.clock
 
-actors.runtime.backoff actors.recordings.zstd_blocks actors.board.board actors.monitoring.board_edges
-actors.board.chunks actors.runtime.conflation actors.gathered actors.recordings.betfair_historic
-actors.board.history actors.core.validation actors.iso_time actors.kinds actors.monitoring.meter
-actors.board.diff actors.monitoring.logs actors.memo actors.offers actors.options actors.plan
-actors.recordings.playback actors.recordings.reader actors.recordings.decode actors.recordings.format
-actors.board.reclaim actors.schedule actors.runtime.poison actors.core.cooperative actors.board.snapshot
+actors.runtime.backoff actors.recordings.zstd_blocks actors.board.board actors.board.chunks
+actors.runtime.conflation actors.gathered actors.recordings.betfair_historic actors.board.history
+actors.core.validation actors.iso_time actors.kinds actors.monitoring.meter actors.board.diff
+actors.monitoring.logs actors.memo actors.offers actors.options actors.plan actors.recordings.playback
+actors.recordings.reader actors.recordings.decode actors.recordings.format actors.board.reclaim
+actors.schedule actors.runtime.poison actors.core.cooperative actors.board.snapshot
 actors.monitoring.status actors.stream_feed actors.streams
 
-actors.runtime.bus actors.runtime.mailbox actors.board.published actors.runtime.supervisor
-actors.transports actors.transports.headers actors.transports.http actors.transports.inflate
-actors.transports.polling actors.transports.rest actors.transports.tls actors.transports.tls_lines
-actors.transports.trouble actors.sources actors.sources.betfair.kind actors.sources.betfair.market
-actors.sources.betfair.options actors.sources.betfair.rest actors.sources.betfair.segments
-actors.sources.betfair.session actors.sources.betfair.lines actors.sources.betfair.wire
-actors.sources.football_data.kind actors.sources.football_data.fixtures
-actors.sources.football_data.text actors.recordings.replay_kind actors.sources.simulated.kind
-actors.sources.simulated.prices actors.sources.simulated.world actors.sources.the_odds_api.kind
-actors.sources.the_odds_api.answers actors.sources.the_odds_api.blocks
+actors.runtime.bus actors.board.published actors.runtime.supervisor actors.transports
+actors.transports.headers actors.transports.http actors.transports.inflate actors.transports.polling
+actors.transports.rest actors.transports.tls actors.transports.tls_lines actors.transports.trouble
+actors.sources actors.sources.betfair.kind actors.sources.betfair.market actors.sources.betfair.options
+actors.sources.betfair.rest actors.sources.betfair.segments actors.sources.betfair.session
+actors.sources.betfair.lines actors.sources.betfair.wire actors.sources.football_data.kind
+actors.sources.football_data.fixtures actors.sources.football_data.text actors.recordings.replay_kind
+actors.sources.simulated.kind actors.sources.simulated.prices actors.sources.simulated.world
+actors.sources.the_odds_api.kind actors.sources.the_odds_api.answers actors.sources.the_odds_api.blocks
 actors.sources.the_odds_api.budget actors.sources.the_odds_api.options actors.sources.the_odds_api.plan
 actors.sources.the_odds_api.wire
 
@@ -58,6 +57,7 @@ SEEN_BY_THE_WEB = {
         "actors.core.messages",
         "actors.core.cooperative",
         "actors.monitoring.status",
+        "actors.runtime.actor",
     ),
 }
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from actors.board.snapshot import Book
 from actors.monitoring.meter import Meter
-from actors.monitoring.status import ActorStatus, BookmakerStatus, ScopeStatus, SourceStatus
+from actors.monitoring.status import BookmakerStatus, ScopeStatus, SourceStatus
+from actors.runtime.actor import ActorStatus
 
 
 def time_view(at: float | None) -> float | None:

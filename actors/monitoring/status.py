@@ -15,6 +15,7 @@ from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, Scope, SourceName
 from actors.monitoring.meter import Meter
+from actors.runtime.actor import ActorState, ActorStatus
 
 
 class BookmakerState(StrEnum):
@@ -26,34 +27,6 @@ class BookmakerState(StrEnum):
     SUSPECT = "suspect"  # the newest payload is doubted
     STALE = "stale"  # withdrawn
     QUARANTINED = "quarantined"
-
-
-class ActorState(StrEnum):
-    """The states of an actor under supervision."""
-
-    WAITING = "waiting"  # not started yet
-    RUNNING = "running"
-    QUARANTINED = "quarantined"  # crashed too often; is started again later
-    STOPPED = "stopped"
-    ABANDONED = "abandoned"  # did not stop in time
-
-
-@dataclass(slots=True)
-class ActorStatus:
-    """One actor under supervision; written by the supervisor. Times are Unix seconds."""
-
-    name: str
-    state: ActorState = ActorState.WAITING
-    since: float | None = None
-    starts: int = 0
-    crashes: int = 0
-    quarantined_until: float | None = None
-    last_error: str | None = None
-    mailbox_depth: Callable[[], int] | None = None
-
-    def become(self, state: ActorState, at: float) -> None:
-        """Enter `state` at `at`."""
-        self.state, self.since = state, at
 
 
 @dataclass(slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Protocol
 
 import anyio
 import structlog
@@ -18,18 +17,10 @@ from msgspec import Struct
 
 from actors.core.clock import Clock
 from actors.core.errors import ActorReturned, CoreFailure
-from actors.monitoring.status import ActorState, ActorStatus
+from actors.runtime.actor import Actor, ActorState, ActorStatus
 from actors.runtime.backoff import RestartWindow
 
 log = structlog.get_logger()
-
-
-class Actor(Protocol):
-    """Something that runs until it is cancelled."""
-
-    async def run(self) -> None:
-        """Work for ever; returning is a crash."""
-        ...
 
 
 class ChildSpec(Struct, frozen=True):

@@ -22,7 +22,7 @@ import psutil
 from answering import Shelf
 from boards import SCOPE, matches
 
-from actors.aggregator import AggregatorActor, Intake
+from actors.aggregator import AggregatorActor
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
@@ -31,7 +31,7 @@ from actors.core.clock import SystemClock
 from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Removal, SourceMatchId, SourceName
 from actors.monitoring import logs
-from actors.runtime.conflation import merged_batches
+from actors.runtime.conflation import Intake, merged_batches
 from actors.runtime.mailbox import Mailbox
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.sources.simulated.kind import KIND, SimulatedOptions

@@ -13,7 +13,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.cooperative import finish
 from actors.core.errors import CoreFailure
 from actors.core.messages import BookmakerId
-from actors.monitoring.status import ActorState
+from actors.runtime.actor import ActorState
 from actors.runtime.supervisor import Supervisor
 from tests.support.aggregator_stage import AggregatorStage
 from tests.support.builders import SCOPE, batch, match

@@ -7,7 +7,7 @@ import anyio.lowlevel
 import pytest
 from structlog.testing import capture_logs
 
-from actors.monitoring.status import ActorState
+from actors.runtime.actor import ActorState
 from tests.support.bookmaker_desk import BookmakerDesk, Endless
 from tests.support.builders import batch, match
 from tests.support.hostile import Matches, with_matches

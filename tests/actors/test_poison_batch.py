@@ -14,8 +14,8 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Steps, finish
 from actors.core.messages import Batch, BookmakerId, Extract, Scope, SourceName
 from actors.kinds import TickingKind
-from actors.monitoring.status import ActorState
 from actors.options import SourceOptions
+from actors.runtime.actor import ActorState
 from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.system import System
 from tests.support.builders import batch, match

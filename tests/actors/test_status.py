@@ -11,14 +11,13 @@ from actors.board.snapshot import Book, ListState, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, ListId, Scope, SourceName
 from actors.monitoring.status import (
-    ActorState,
-    ActorStatus,
     BoardStatus,
     BookmakerState,
     BookmakerStatus,
     ServiceStatus,
     SourceStatus,
 )
+from actors.runtime.actor import ActorState, ActorStatus
 
 ALDER = BookmakerId("alder")
 LISTED = ListState(ListId("list-1"), 0.0, 30.0)

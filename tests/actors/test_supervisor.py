@@ -11,8 +11,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.core.errors import CoreFailure
-from actors.monitoring.status import ActorState, ActorStatus
-from actors.runtime.supervisor import Actor, ChildSpec, Supervisor
+from actors.runtime.actor import Actor, ActorState, ActorStatus
+from actors.runtime.supervisor import ChildSpec, Supervisor
 from tests.support.supervision import supervised
 from tests.support.virtual import WALL_0, VirtualClock, settle
 

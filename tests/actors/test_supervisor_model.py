@@ -6,7 +6,7 @@ import anyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.monitoring.status import ActorState, ActorStatus
+from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.supervisor import ChildSpec
 from tests.support.supervision import supervised
 from tests.support.virtual import VirtualLoop

@@ -9,8 +9,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.monitoring.status import ActorState, ActorStatus
-from actors.runtime.supervisor import Actor, ChildSpec
+from actors.runtime.actor import Actor, ActorState, ActorStatus
+from actors.runtime.supervisor import ChildSpec
 from tests.support.supervision import supervised
 from tests.support.virtual import WALL_0, settle
 

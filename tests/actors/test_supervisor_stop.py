@@ -8,7 +8,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.monitoring.status import ActorState, ActorStatus
+from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.supervisor import ChildSpec, Supervisor
 from tests.support.supervision import supervised
 from tests.support.virtual import WALL_0, VirtualClock, settle

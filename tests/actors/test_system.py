@@ -13,7 +13,8 @@ import pytest
 
 from actors.board.snapshot import Entry
 from actors.core.errors import CoreFailure
-from actors.monitoring.status import ActorState, BookmakerState
+from actors.monitoring.status import BookmakerState
+from actors.runtime.actor import ActorState
 from tests.support.simulated_service import ALDER, BIRCH, CEDAR, EXPIRE_S, NAMES, simulated_service
 from tests.support.virtual import VirtualLoop, settle
 

@@ -13,14 +13,13 @@ import pytest
 from actors.board.board import Board, BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.bookmaker import Inbox
 from actors.core.clock import Instant
 from actors.core.cooperative import Steps, finish
 from actors.core.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
 from actors.desk import Desk
 from actors.kinds import TickingKind
 from actors.options import SourceOptions
-from actors.runtime.conflation import merged_deliveries
+from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
 from actors.ticking import TickingSourceActor

@@ -20,14 +20,8 @@ from actors.board.published import Published
 from actors.board.snapshot import Readable, Snapshot
 from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
-from actors.monitoring.status import (
-    ActorState,
-    ActorStatus,
-    BoardStatus,
-    BookmakerStatus,
-    ServiceStatus,
-    SourceStatus,
-)
+from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders import batch
 from tests.support.virtual import ManualClock
 from web.app import create_app

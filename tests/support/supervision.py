@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 import anyio
 
 from actors.core.messages import BookmakerId, SourceName
-from actors.monitoring.status import ActorStatus, BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.runtime.actor import ActorStatus
 from actors.runtime.supervisor import ChildSpec, Supervisor
 from tests.support.virtual import WALL_0, VirtualClock
 

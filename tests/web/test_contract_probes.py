@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actors.core.messages import BookmakerId
-from actors.monitoring.status import ActorState
+from actors.runtime.actor import ActorState
 from tests.support.builders import batch, match
 from tests.support.site import NAMES, SOURCE, Site
 

@@ -18,7 +18,8 @@ from quart import Quart
 from structlog.testing import capture_logs
 
 from actors.core.errors import CoreFailure
-from actors.monitoring.status import ActorStatus, BoardStatus, ServiceStatus
+from actors.monitoring.status import BoardStatus, ServiceStatus
+from actors.runtime.actor import ActorStatus
 from web.lifecycle import Exit, Life, set_up_collector
 from web.listener import address_of, listen
 

@@ -98,7 +98,8 @@ def test_the_final_image_does_not_depend_on_the_ticks(ticks: list[float], seed: 
 def test_the_image_is_the_same_in_another_process() -> None:
     """Nothing depends on the process, its string hashes least of all."""
     script = (
-        "import msgspec; from actors.core.clock import Instant; from actors.sources.simulated import kind as s\n"
+        "import msgspec; from actors.core.clock import Instant\n"
+        "from actors.sources.simulated import kind as s\n"
         "from actors.core.cooperative import finish\n"
         "o = s.SimulatedOptions(kind='simulated', matches=30)\n"
         f"machine = s.KIND.start(o, {KEYS}, Instant({START.mono}, {START.wall}))\n"

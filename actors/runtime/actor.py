@@ -1,0 +1,44 @@
+"""An actor as its supervisor sees it: something that runs, and the record of how it fares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class Actor(Protocol):
+    """Something that runs until it is cancelled."""
+
+    async def run(self) -> None:
+        """Work for ever; returning is a crash."""
+        ...
+
+
+class ActorState(StrEnum):
+    """The states of an actor under supervision."""
+
+    WAITING = "waiting"  # not started yet
+    RUNNING = "running"
+    QUARANTINED = "quarantined"  # crashed too often; is started again later
+    STOPPED = "stopped"
+    ABANDONED = "abandoned"  # did not stop in time
+
+
+@dataclass(slots=True)
+class ActorStatus:
+    """One actor under supervision; written by the supervisor. Times are Unix seconds."""
+
+    name: str
+    state: ActorState = ActorState.WAITING
+    since: float | None = None
+    starts: int = 0
+    crashes: int = 0
+    quarantined_until: float | None = None
+    last_error: str | None = None
+    mailbox_depth: Callable[[], int] | None = None
+
+    def become(self, state: ActorState, at: float) -> None:
+        """Enter `state` at `at`."""
+        self.state, self.since = state, at
