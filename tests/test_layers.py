@@ -7,21 +7,23 @@ from graphlib import TopologicalSorter
 from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
 
 LAYERS = """
-actors.runtime.mailbox actors.runtime.actor actors.core actors.monitoring actors.runtime actors.board
-actors.recordings actors actors.sources.betfair actors.sources.football_data actors.sources.simulated
-actors.sources.the_odds_api actors.core.messages actors.core.errors actors.core.clock
+actors.pipeline actors.service actors.source_api actors.runtime.mailbox actors.runtime.actor actors.core
+actors.monitoring actors.runtime actors.board actors.recordings actors actors.sources.betfair
+actors.sources.football_data actors.sources.simulated actors.sources.the_odds_api actors.core.messages
+actors.core.errors actors.core.clock
 
 actors.runtime.backoff actors.recordings.zstd_blocks actors.board.board actors.board.chunks
-actors.runtime.conflation actors.gathered actors.recordings.betfair_historic actors.board.history
-actors.core.validation actors.iso_time actors.kinds actors.monitoring.meter actors.board.diff
-actors.monitoring.logs actors.memo actors.offers actors.options actors.plan actors.recordings.playback
+actors.runtime.conflation actors.source_api.gathered actors.recordings.betfair_historic
+actors.board.history actors.core.validation actors.source_api.iso_time actors.source_api.kinds
+actors.monitoring.meter actors.board.diff actors.monitoring.logs actors.source_api.parsing
+actors.pipeline.offers actors.source_api.options actors.source_api.plan actors.recordings.playback
 actors.recordings.reader actors.recordings.decode actors.recordings.format actors.board.reclaim
-actors.schedule actors.runtime.poison actors.core.cooperative actors.board.snapshot
-actors.monitoring.status actors.stream_feed actors.streams
+actors.pipeline.schedule actors.runtime.poison actors.core.cooperative actors.board.snapshot
+actors.monitoring.status actors.pipeline.stream_feed actors.source_api.stream
 
 actors.runtime.bus actors.board.published actors.runtime.supervisor actors.transports
 actors.transports.headers actors.transports.http actors.transports.inflate actors.transports.polling
-actors.transports.rest actors.transports.tls actors.transports.tls_lines actors.transports.trouble
+actors.transports.rest actors.transports.tls actors.transports.lines actors.transports.failures
 actors.sources actors.sources.betfair.kind actors.sources.betfair.market actors.sources.betfair.options
 actors.sources.betfair.rest actors.sources.betfair.segments actors.sources.betfair.session
 actors.sources.betfair.lines actors.sources.betfair.wire actors.sources.football_data.kind
@@ -31,13 +33,15 @@ actors.sources.the_odds_api.kind actors.sources.the_odds_api.answers actors.sour
 actors.sources.the_odds_api.budget actors.sources.the_odds_api.options actors.sources.the_odds_api.plan
 actors.sources.the_odds_api.wire
 
-actors.aggregator actors.bookmaker actors.desk actors.offering actors.source
-actors.monitoring.transitions actors.stream_errands actors.stream_outlet actors.stream_upkeep
-actors.streaming actors.ticking
+actors.pipeline.aggregator actors.pipeline.bookmaker actors.pipeline.context actors.pipeline.fanout
+actors.pipeline.polled_source actors.monitoring.transitions actors.pipeline.stream_http
+actors.pipeline.stream_delivery actors.pipeline.stream_upkeep actors.pipeline.stream_source
+actors.pipeline.ticking_source
 
-actors.plugins
+actors.service.registry
 
-actors.descriptions actors.recorder actors.replay actors.settings actors.system
+actors.service.describe actors.service.recorder actors.service.replay actors.service.settings
+actors.service.system
 
 web web.answers web.app web.audience web.bodies web.capabilities web.changes web.checksums web.frames
 web.guard web.layer web.lifecycle web.listener web.live web.negotiation web.odds web.other_server

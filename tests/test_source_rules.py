@@ -135,4 +135,4 @@ def test_only_the_settings_read_the_environment() -> None:
     """Configuration comes in at one place."""
     asking = {"os.environ", "os.environb", "os.getenv", "environ", "getenv"}
 
-    assert {"actors.settings"} == {module for module in modules() if asking & names_used(module)}
+    assert {"actors.service.settings"} == {module for module in modules() if asking & names_used(module)}

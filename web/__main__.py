@@ -23,15 +23,15 @@ import structlog
 
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError
-from actors.descriptions import configuration_lines, kind_lines, recording_lines
 from actors.monitoring import logs
 from actors.monitoring.status import ServiceStatus
-from actors.plugins import kind_named
-from actors.recorder import Recorder
 from actors.recordings.reader import RecordedSource, open_sources
-from actors.replay import Replay
-from actors.settings import ServerSettings, Settings, load, parse_bind
-from actors.system import System
+from actors.service.describe import configuration_lines, kind_lines, recording_lines
+from actors.service.recorder import Recorder
+from actors.service.registry import kind_named
+from actors.service.replay import Replay
+from actors.service.settings import ServerSettings, Settings, load, parse_bind
+from actors.service.system import System
 from web.app import create_app
 from web.audience import Audience
 from web.lifecycle import Exit, Life, end_for_certain

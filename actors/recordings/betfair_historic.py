@@ -17,9 +17,9 @@ from msgspec import Meta, Struct
 from actors.core.errors import UNREADABLE, ConfigError
 from actors.core.messages import BookmakerId, ListId, Payload, SourceName
 from actors.core.validation import MAX_START_TIME
+from actors.pipeline.stream_feed import SCOPE
 from actors.recordings.format import Header, Recorded, RecordedBookmaker
 from actors.recordings.zstd_blocks import Ending
-from actors.stream_feed import SCOPE
 
 HISTORIC_SUFFIX = ".bz2"
 KIND, SOURCE, BOOKMAKER = "betfair_stream", SourceName("betfair_historic"), BookmakerId("betfair-exchange")

@@ -11,18 +11,18 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from actors import stream_feed
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Steps
 from actors.core.errors import PayloadError
 from actors.core.messages import NOT_MODIFIED, Batch, BookmakerId, Payload, SourceName
-from actors.kinds import PolledKind, TickingKind
-from actors.offers import complete_batch, confirmation, document_of
+from actors.pipeline import stream_feed
+from actors.pipeline.offers import complete_batch, confirmation, document_of
+from actors.pipeline.stream_feed import StreamFeed
 from actors.recordings.format import Header
 from actors.recordings.reader import RecordedSource
-from actors.stream_feed import StreamFeed
-from actors.streams import StreamKind
+from actors.source_api.kinds import PolledKind, TickingKind
+from actors.source_api.stream import StreamKind
 
 _BATCHES = msgspec.json.Decoder(tuple[Batch, ...])
 

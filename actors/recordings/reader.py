@@ -15,11 +15,11 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from actors.core.errors import ConfigError
-from actors.kinds import Kind
-from actors.options import SourceOptions, secret_names
 from actors.recordings.betfair_historic import HISTORIC_SUFFIX, historic_header, historic_records
 from actors.recordings.format import Header, Recorded, Recording
 from actors.recordings.zstd_blocks import Ending
+from actors.source_api.kinds import Kind
+from actors.source_api.options import SourceOptions, secret_names
 
 SUFFIX = ".rec.zst"
 """How the files of a recorder end; what stands before it is the name of the source."""

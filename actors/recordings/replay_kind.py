@@ -22,10 +22,10 @@ from actors.core.clock import Instant, elapsed_s
 from actors.core.cooperative import BUDGET_S, Steps
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, Extract, Match, Removal, Scope, SourceMatchId
-from actors.kinds import TickingKind
-from actors.options import SourceOptions
 from actors.recordings.playback import Playback
 from actors.recordings.reader import KindNamed, RecordedSource, open_source
+from actors.source_api.kinds import TickingKind
+from actors.source_api.options import SourceOptions
 
 INTERVAL_S = 0.1
 PAUSE_S = 1.0

@@ -14,8 +14,8 @@ import httpx2
 
 from actors.core.clock import Clock
 from actors.core.errors import TransportError
+from actors.transports.failures import TROUBLE, root_of
 from actors.transports.headers import retry_after_s
-from actors.transports.trouble import TROUBLE, root_of
 
 DENIED_RETRY_S = 60.0
 _DENIED = {401, 403}

@@ -18,10 +18,10 @@ from msgspec import Struct
 from actors.core.clock import Clock
 from actors.core.cooperative import in_slices
 from actors.core.errors import SourceError, TransportError
+from actors.transports.failures import TROUBLE
 from actors.transports.headers import http_date, raw
 from actors.transports.http import HttpTransport, read_within
 from actors.transports.inflate import inflated
-from actors.transports.trouble import TROUBLE
 
 MAX_REDIRECTS = 3
 _REDIRECTS = {301, 302, 303, 307, 308}

@@ -22,7 +22,6 @@ import psutil
 from answering import Shelf
 from boards import SCOPE, matches
 
-from actors.aggregator import AggregatorActor
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
@@ -31,11 +30,18 @@ from actors.core.clock import SystemClock
 from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Removal, SourceMatchId, SourceName
 from actors.monitoring import logs
+from actors.pipeline.aggregator import AggregatorActor
 from actors.runtime.conflation import Intake, merged_batches
 from actors.runtime.mailbox import Mailbox
-from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
+from actors.service.settings import (
+    BoardSettings,
+    BookmakerSettings,
+    ServerSettings,
+    Settings,
+    SourceSettings,
+)
+from actors.service.system import service_status
 from actors.sources.simulated.kind import KIND, SimulatedOptions
-from actors.system import service_status
 
 BOOKMAKERS = tuple(BookmakerId(name) for name in ("alder", "birch", "cedar"))
 MATCHES = 400

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import uvicorn
 
-from actors.settings import parse_bind
+from actors.service.settings import parse_bind
 from web.__main__ import SERVERS
 from web.listener import address_of, listen
 

@@ -21,9 +21,9 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import finish
 from actors.core.messages import BookmakerId, SourceName
+from actors.pipeline.stream_feed import StreamFeed
 from actors.sources.betfair.kind import KIND
 from actors.sources.betfair.options import BetfairStreamOptions
-from actors.stream_feed import StreamFeed
 
 DELTAS = 20_000
 EXCHANGE = BookmakerId("exchange")

@@ -14,8 +14,8 @@ from actors.board.snapshot import Snapshot
 from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId, Document, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, admit
-from actors.kinds import PolledKind
-from actors.offers import complete_batch, document_of
+from actors.pipeline.offers import complete_batch, document_of
+from actors.source_api.kinds import PolledKind
 
 
 class Source(Struct, frozen=True):

@@ -27,12 +27,12 @@ from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId, Payload
-from actors.desk import Desk
+from actors.pipeline.context import Desk
+from actors.pipeline.polled_source import SourceActor
+from actors.pipeline.schedule import Schedule
 from actors.runtime.conflation import merged_deliveries
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
-from actors.schedule import Schedule
-from actors.source import SourceActor
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from actors.sources.the_odds_api.plan import TheOddsApiPlan

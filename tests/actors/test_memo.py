@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.memo import Memo
+from actors.source_api.parsing import Memo
 
 
 def _counting(size: int, max_chars: int) -> tuple[Memo[int], list[str]]:

@@ -13,11 +13,17 @@ from structlog.testing import capture_logs
 from actors.core.clock import Instant
 from actors.core.cooperative import Steps, finish
 from actors.core.messages import Batch, BookmakerId, Extract, Scope, SourceName
-from actors.kinds import TickingKind
-from actors.options import SourceOptions
 from actors.runtime.actor import ActorState
-from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
-from actors.system import System
+from actors.service.settings import (
+    BoardSettings,
+    BookmakerSettings,
+    ServerSettings,
+    Settings,
+    SourceSettings,
+)
+from actors.service.system import System
+from actors.source_api.kinds import TickingKind
+from actors.source_api.options import SourceOptions
 from tests.support.builders import batch, match
 from tests.support.hostile import poison
 from tests.support.virtual import VirtualClock, settle

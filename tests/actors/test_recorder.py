@@ -14,10 +14,10 @@ import pytest
 
 from actors.core.errors import ConfigError, CoreFailure
 from actors.core.messages import ListId, Payload, Scope, SourceName
-from actors.recorder import Recorder
 from actors.recordings.zstd_blocks import Ending
-from actors.settings import Settings, load
-from actors.system import System
+from actors.service.recorder import Recorder
+from actors.service.settings import Settings, load
+from actors.service.system import System
 from tests.support.recorded import read, received
 from tests.support.simulated_service import CONFIG
 from tests.support.virtual import WALL_0, VirtualClock

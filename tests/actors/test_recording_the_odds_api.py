@@ -10,9 +10,9 @@ import pytest
 
 from actors.board.chunks import entries_of
 from actors.core.clock import SystemClock
-from actors.plugins import kind_named
 from actors.recordings.reader import open_sources
-from actors.replay import Replay
+from actors.service.registry import kind_named
+from actors.service.replay import Replay
 from tests.support.the_odds_api_playback import leagues, played
 
 pytestmark = [pytest.mark.anyio, pytest.mark.recordings]

@@ -17,12 +17,12 @@ from actors.core.cooperative import finish
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, Match
 from actors.monitoring.status import BookmakerState
-from actors.plugins import kind_named
-from actors.recorder import Recorder
 from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
-from actors.settings import load
-from actors.system import System
+from actors.service.recorder import Recorder
+from actors.service.registry import kind_named
+from actors.service.settings import load
+from actors.service.system import System
 from tests.support.feed import sheet
 from tests.support.recorded import ALDER, header, received, write
 from tests.support.simulated_service import CONFIG, NAMES

@@ -6,7 +6,7 @@ import pytest
 
 from actors.core.errors import PayloadError, SourceError, TransportError
 from actors.core.messages import Scope
-from actors.schedule import MAX_IN_FLIGHT
+from actors.pipeline.schedule import MAX_IN_FLIGHT
 from tests.support.schedule_stage import INTERVAL_S, Stage
 
 REFUSED = TransportError("refused")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.core.errors import TransportError
-from actors.schedule import MAX_IN_FLIGHT
+from actors.pipeline.schedule import MAX_IN_FLIGHT
 from tests.support.schedule_stage import INTERVAL_S, Stage
 
 REFUSED = TransportError("refused")

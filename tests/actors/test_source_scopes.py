@@ -14,8 +14,8 @@ from structlog.testing import capture_logs
 from actors.core.cooperative import Steps
 from actors.core.errors import TransportError
 from actors.core.messages import Payload, Scope
-from actors.options import PolledOptions
-from actors.schedule import TROUBLED
+from actors.pipeline.schedule import TROUBLED
+from actors.source_api.options import PolledOptions
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.scopes import URL, ScopesStage, Script, scripted, verbatim

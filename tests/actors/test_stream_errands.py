@@ -10,9 +10,9 @@ import pytest
 from actors.core.cooperative import finish
 from actors.core.errors import TransportError
 from actors.core.messages import Payload
+from actors.pipeline.stream_feed import NAMES_SCOPE
+from actors.pipeline.stream_http import Errands
 from actors.sources.betfair.kind import KIND
-from actors.stream_errands import Errands
-from actors.stream_feed import NAMES_SCOPE
 from tests.support.betfair import HOME, TOKEN, Json, change, definition, delta, failure, image, market
 from tests.support.betfair_playback import catalogue, token
 from tests.support.stream_stage import EXCHANGE, StreamStage, granted, running

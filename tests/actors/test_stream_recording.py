@@ -16,12 +16,12 @@ from actors.board.snapshot import Entry
 from actors.core.clock import SystemClock
 from actors.core.cooperative import finish
 from actors.core.errors import ConfigError
-from actors.plugins import kind_named
 from actors.recordings.format import Recorded
 from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
 from actors.recordings.zstd_blocks import Ending
-from actors.replay import Replay
+from actors.service.registry import kind_named
+from actors.service.replay import Replay
 from tests.support.betfair import Json, change, delta, heartbeat, image, market
 from tests.support.betfair_playback import CATALOGUE, EXCHANGE, catalogue, exchange, peers
 from tests.support.http_peer import respond

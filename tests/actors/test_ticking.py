@@ -16,13 +16,13 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Steps, finish
 from actors.core.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
-from actors.desk import Desk
-from actors.kinds import TickingKind
-from actors.options import SourceOptions
+from actors.pipeline.context import Desk
+from actors.pipeline.ticking_source import TickingSourceActor
 from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
-from actors.ticking import TickingSourceActor
+from actors.source_api.kinds import TickingKind
+from actors.source_api.options import SourceOptions
 from tests.support.builders import batch, match
 from tests.support.supervision import source_record, supervised
 from tests.support.virtual import WALL_0, VirtualClock, settle

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from actors.aggregator import AggregatorActor
 from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import finish
 from actors.core.messages import BookmakerId
+from actors.pipeline.aggregator import AggregatorActor
 from actors.runtime.conflation import Intake, merged_batches
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec

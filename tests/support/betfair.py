@@ -12,10 +12,10 @@ import msgspec
 
 from actors.core.cooperative import finish
 from actors.core.messages import Match, Removal
+from actors.source_api.stream import Reaction
 from actors.sources.betfair.kind import session
 from actors.sources.betfair.options import BetfairStreamOptions
 from actors.sources.betfair.session import BetfairSession
-from actors.streams import Reaction
 from tests.support.recordings import FOLDER
 
 Json = dict[str, Any]

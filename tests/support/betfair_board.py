@@ -15,8 +15,8 @@ from actors.core.clock import Instant
 from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.core.validation import Bounds, admit
+from actors.pipeline.stream_feed import Heard, StreamFeed
 from actors.sources.betfair.kind import session
-from actors.stream_feed import Heard, StreamFeed
 from tests.support.betfair import OPTIONS, SUCCESS, TOKEN, Json, line, prices_of
 from tests.support.virtual import WALL_0
 

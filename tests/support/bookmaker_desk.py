@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from actors.bookmaker import BookmakerActor
 from actors.core.cooperative import Steps
 from actors.core.messages import Batch, Document, Extract, ListId, Scope
 from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
+from actors.pipeline.bookmaker import BookmakerActor
 from actors.runtime.bus import Bus
 from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Mailbox

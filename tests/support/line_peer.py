@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from actors.core.errors import TransportError
-from actors.transports.tls_lines import LineConnection, connected
+from actors.transports.lines import LineConnection, connected
 
 MAX = 2**20
 CREDENTIALS = b'{"op":"authentication","id":1,"session":"the-session-token"}\r\n'

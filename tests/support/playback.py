@@ -14,9 +14,9 @@ from actors.core.clock import Instant
 from actors.core.cooperative import finish
 from actors.core.messages import BookmakerId, Scope
 from actors.monitoring.status import SourceStatus
-from actors.recorder import Recorder
-from actors.settings import load
-from actors.system import System
+from actors.service.recorder import Recorder
+from actors.service.settings import load
+from actors.service.system import System
 
 SOURCE = "football_data"
 FILE = Scope("fixtures.csv")

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from actors.core.clock import Instant
 from actors.core.errors import SourceError
 from actors.core.messages import Scope
-from actors.options import PolledOptions
-from actors.plan import Plan, Target
-from actors.schedule import Schedule
+from actors.pipeline.schedule import Schedule
+from actors.source_api.options import PolledOptions
+from actors.source_api.plan import Plan, Target
 from tests.support.scopes import Longest
 from tests.support.virtual import WALL_0
 

@@ -15,15 +15,15 @@ from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import Steps
 from actors.core.messages import BookmakerId, Payload, Scope
-from actors.desk import Desk
-from actors.kinds import PolledKind
-from actors.options import PolledOptions
-from actors.plan import Target, every
+from actors.pipeline.context import Desk
+from actors.pipeline.polled_source import SourceActor
+from actors.pipeline.schedule import Schedule
 from actors.runtime.conflation import merged_deliveries
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
-from actors.schedule import Schedule
-from actors.source import SourceActor
+from actors.source_api.kinds import PolledKind
+from actors.source_api.options import PolledOptions
+from actors.source_api.plan import Target, every
 from actors.transports.polling import Fetched, Transport, Validators
 from tests.support.supervision import source_record
 from tests.support.virtual import VirtualClock

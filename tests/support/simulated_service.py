@@ -14,8 +14,8 @@ from actors.board.snapshot import Entry
 from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId
 from actors.monitoring.status import BookmakerState
-from actors.settings import load
-from actors.system import System
+from actors.service.settings import load
+from actors.service.system import System
 from tests.support.virtual import VirtualClock
 
 EXPIRE_S = 7000.0

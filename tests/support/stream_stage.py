@@ -20,14 +20,14 @@ from actors.board.snapshot import Snapshot
 from actors.core.cooperative import finish
 from actors.core.errors import TransportError
 from actors.core.messages import Batch, BookmakerId, Document, Scope
-from actors.desk import Desk
+from actors.pipeline.context import Desk
+from actors.pipeline.stream_source import StreamSourceActor
 from actors.runtime.conflation import merged_deliveries
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
+from actors.source_api.stream import StreamOptions
 from actors.sources.betfair.kind import KIND
-from actors.streaming import StreamSourceActor
-from actors.streams import StreamOptions
-from actors.transports.tls_lines import LineConnection
+from actors.transports.lines import LineConnection
 from tests.support.betfair import OPTIONS, SUCCESS, Json, heartbeat, image, line, market
 from tests.support.scopes import Longest
 from tests.support.supervision import source_record, supervised

@@ -6,11 +6,11 @@ Betfair's "Exchange Stream API".
 
 from __future__ import annotations
 
+from actors.source_api.stream import StreamKind
 from actors.sources.betfair.market import Terms
 from actors.sources.betfair.options import BetfairStreamOptions, check, check_key
 from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token
 from actors.sources.betfair.session import BetfairSession, Subscription
-from actors.streams import StreamKind
 
 
 def session(options: BetfairStreamOptions, *, is_historic: bool = False) -> BetfairSession:

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta
 
-from actors.options import Hidden, Secret
-from actors.streams import StreamOptions
+from actors.source_api.options import Hidden, Secret
+from actors.source_api.stream import StreamOptions
 
 HEARTBEATS_TO_BE_SILENT = 2
 

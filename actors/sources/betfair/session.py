@@ -16,11 +16,11 @@ from msgspec import Struct
 from actors.core.cooperative import Steps, finish
 from actors.core.errors import PayloadError, StreamError
 from actors.core.messages import Extract, Match, Removal
+from actors.source_api.stream import Reaction
 from actors.sources.betfair.lines import FEW, read_message
 from actors.sources.betfair.market import CLOSED, Market, Names, Terms
 from actors.sources.betfair.segments import MAX_MARKETS, Segments
 from actors.sources.betfair.wire import Message
-from actors.streams import Reaction
 
 UNRELIABLE_STATUS = 503
 NEEDS_LOGIN = frozenset({"NO_SESSION", "INVALID_SESSION_INFORMATION"})

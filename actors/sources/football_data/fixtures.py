@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 from actors.core.errors import PayloadError
 from actors.core.messages import Removal, SourceMatchId
 from actors.core.validation import Reason, clean_name
-from actors.memo import Memo
+from actors.source_api.parsing import Memo
 from actors.sources.football_data.text import Row, cells_in, is_blank
 
 LONDON: Final = ZoneInfo("Europe/London")

@@ -22,11 +22,11 @@ from actors.core.cooperative import SLICE, Steps
 from actors.core.errors import PayloadError
 from actors.core.messages import Extract, Match, Payload, Removal, Scope, SourceMatchId
 from actors.core.validation import Reason
-from actors.gathered import Gathered
-from actors.kinds import PolledKind
-from actors.memo import Memo
-from actors.options import PolledOptions, Seconds
-from actors.plan import Target, every
+from actors.source_api.gathered import Gathered
+from actors.source_api.kinds import PolledKind
+from actors.source_api.options import PolledOptions, Seconds
+from actors.source_api.parsing import Memo
+from actors.source_api.plan import Target, every
 from actors.sources.football_data.fixtures import FINISHED, MAX_CELL_CHARS, Fixture, Layout, fixtures_of
 from actors.sources.football_data.text import Row, cells_in, read_text, rows_in
 

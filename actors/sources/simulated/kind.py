@@ -20,8 +20,8 @@ from msgspec import Meta
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Steps
 from actors.core.messages import Extract, Match, Removal, Scope, SourceMatchId
-from actors.kinds import TickingKind
-from actors.options import SourceOptions
+from actors.source_api.kinds import TickingKind
+from actors.source_api.options import SourceOptions
 from actors.sources.simulated.prices import Book, Labels, Offer, Triple, open_book, quote
 from actors.sources.simulated.world import Fixture, World
 

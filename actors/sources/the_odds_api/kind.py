@@ -14,7 +14,7 @@ from actors.core.cooperative import Steps
 from actors.core.errors import TransportError
 from actors.core.messages import Extract, Payload
 from actors.core.validation import Reason
-from actors.kinds import PolledKind
+from actors.source_api.kinds import PolledKind
 from actors.sources.the_odds_api.answers import Part, Slate, Sports, error_in, read_slate, read_sports
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from actors.sources.the_odds_api.plan import HEADERS, TheOddsApiPlan

@@ -13,8 +13,8 @@ from urllib.parse import quote, urlencode
 from msgspec import Meta, Struct
 
 from actors.core.messages import Scope
-from actors.options import PolledOptions, Seconds, Secret
-from actors.plan import Target
+from actors.source_api.options import PolledOptions, Seconds, Secret
+from actors.source_api.plan import Target
 
 SportKey = Annotated[str, Meta(pattern="^soccer_[a-z0-9_]{1,64}$")]
 Region = Annotated[str, Meta(pattern="^[a-z0-9]{2,8}$")]

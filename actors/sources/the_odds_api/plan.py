@@ -13,7 +13,7 @@ from math import ceil, inf
 from actors.core.clock import Instant
 from actors.core.errors import SourceError, TransportError
 from actors.core.messages import Scope
-from actors.plan import Plan, Target
+from actors.source_api.plan import Plan, Target
 from actors.sources.the_odds_api.answers import Slate, Sports
 from actors.sources.the_odds_api.budget import (
     DAY_S,

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.options import secret_names
+from actors.source_api.options import secret_names
 from actors.sources.betfair.kind import KIND
 from actors.sources.betfair.options import BetfairStreamOptions, check, check_key
 from tests.support.betfair import OPTIONS

@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 
-from actors.transports.tls_lines import LineConnection
+from actors.transports.lines import LineConnection
 from tests.support.betfair import Json, heartbeat, line, recorded, recordings
 from tests.support.betfair_board import EXCHANGE, Follower
 from tests.support.betfair_oracle import Oracle, is_one_offer

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from actors.core.errors import PayloadError
+from actors.source_api.stream import Request
 from actors.sources.betfair.market import Names
 from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token
-from actors.streams import Request
 from tests.support.betfair import APP_KEY, AWAY, DRAW, HOME, OPTIONS, TOKEN
 from tests.support.betfair_playback import catalogue
 from tests.support.recordings import FOLDER

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.core.errors import PayloadError, StreamError
+from actors.source_api.stream import Reaction
 from actors.sources.betfair.session import Phase
-from actors.streams import Reaction
 from tests.support.betfair import (
     APP_KEY,
     HOME,

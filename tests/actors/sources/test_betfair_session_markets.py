@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from actors.core.errors import PayloadError
+from actors.source_api.stream import Reaction
 from actors.sources.betfair.market import Names
 from actors.sources.betfair.segments import MAX_MARKETS
-from actors.streams import Reaction
 from tests.support.betfair import (
     HOME,
     PRICES,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from actors.core.errors import PayloadError, SourceError
+from actors.source_api.stream import Reaction
 from actors.sources.betfair.session import Phase
-from actors.streams import Reaction
 from tests.support.betfair import (
     HOME,
     PRICES,

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from actors.core.clock import Instant
 from actors.core.cooperative import finish
 from actors.core.messages import Extract, Match, SourceMatchId
-from actors.kinds import Machine
+from actors.source_api.kinds import Machine
 from actors.sources.simulated.kind import KIND, SimulatedOptions
 from actors.sources.simulated.prices import Offer, Triple, open_book, quote, result_probabilities
 from actors.sources.simulated.world import MATCH_S, Fixture, League, Team, World

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from actors.core.clock import Instant
-from actors.plan import Target
+from actors.source_api.plan import Target
 from actors.sources.the_odds_api.answers import Slate, Sports
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions, cheapest_call

@@ -12,9 +12,9 @@ from actors.board.published import Published
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Payload
 from actors.monitoring.status import SourceStatus
-from actors.options import SourceOptions
 from actors.runtime.conflation import Inbox
 from actors.runtime.poison import SetAside
+from actors.source_api.options import SourceOptions
 
 Options = TypeVar("Options", bound=SourceOptions)
 

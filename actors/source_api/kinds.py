@@ -15,9 +15,9 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Steps
 from actors.core.errors import TransportError
 from actors.core.messages import Extract, Payload, Scope
-from actors.options import PolledOptions, SourceOptions
-from actors.plan import PlanMaker
-from actors.streams import StreamKind
+from actors.source_api.options import PolledOptions, SourceOptions
+from actors.source_api.plan import PlanMaker
+from actors.source_api.stream import StreamKind
 
 
 class PolledKind(Struct, frozen=True):

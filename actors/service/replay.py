@@ -17,15 +17,21 @@ from anyio.abc import TaskStatus
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Steps, in_slices
 from actors.core.messages import NOT_MODIFIED, Scope
-from actors.kinds import PolledKind
 from actors.monitoring.status import BookmakerStatus
 from actors.monitoring.transitions import scope_failed, scope_succeeded, succeeded, turned
 from actors.recordings.playback import Event, Moment, Part, Playback, Played
 from actors.recordings.reader import RecordedSource
 from actors.recordings.zstd_blocks import Ending
 from actors.runtime.actor import ActorState
-from actors.settings import BoardSettings, BookmakerSettings, ServerSettings, Settings, SourceSettings
-from actors.system import service_status
+from actors.service.settings import (
+    BoardSettings,
+    BookmakerSettings,
+    ServerSettings,
+    Settings,
+    SourceSettings,
+)
+from actors.service.system import service_status
+from actors.source_api.kinds import PolledKind
 
 log = structlog.get_logger()
 

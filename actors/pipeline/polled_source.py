@@ -21,15 +21,15 @@ from actors.core.clock import Instant
 from actors.core.cooperative import in_slices
 from actors.core.errors import PayloadError, SourceError, TransportError
 from actors.core.messages import NOT_MODIFIED, ListId, Payload, Scope
-from actors.desk import Desk
-from actors.kinds import PolledKind
 from actors.monitoring.status import ScopeStatus
 from actors.monitoring.transitions import scope_failed, scope_succeeded
-from actors.offering import Offering
-from actors.offers import list_id_of
-from actors.options import PolledOptions, secrets_of
-from actors.plan import Target
-from actors.schedule import Schedule
+from actors.pipeline.context import Desk
+from actors.pipeline.fanout import Offering
+from actors.pipeline.offers import list_id_of
+from actors.pipeline.schedule import Schedule
+from actors.source_api.kinds import PolledKind
+from actors.source_api.options import PolledOptions, secrets_of
+from actors.source_api.plan import Target
 from actors.transports.polling import (
     Fetched,
     Limits,

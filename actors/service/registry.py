@@ -12,14 +12,14 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
 from actors.core.errors import ConfigError
-from actors.kinds import Kind, PolledKind, TickingKind
-from actors.options import PolledOptions, SourceOptions
 from actors.recordings.replay_kind import replay_kind
+from actors.source_api.kinds import Kind, PolledKind, TickingKind
+from actors.source_api.options import PolledOptions, SourceOptions
+from actors.source_api.stream import StreamKind, StreamOptions
 from actors.sources.betfair import kind as betfair
 from actors.sources.football_data import kind as football_data
 from actors.sources.simulated import kind as simulated
 from actors.sources.the_odds_api import kind as the_odds_api
-from actors.streams import StreamKind, StreamOptions
 
 GROUP = "oddsboard.sources"
 

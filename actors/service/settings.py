@@ -20,10 +20,10 @@ from msgspec import Meta, Struct
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, SourceName
 from actors.core.validation import clean_name
-from actors.kinds import Kind, PolledKind
-from actors.options import PolledOptions, SourceOptions, credentials_of, secret_names
-from actors.plugins import kind_named
-from actors.streams import StreamOptions
+from actors.service.registry import kind_named
+from actors.source_api.kinds import Kind, PolledKind
+from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names
+from actors.source_api.stream import StreamOptions
 from actors.transports.tls import tls_context
 
 S = TypeVar("S")

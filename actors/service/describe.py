@@ -12,11 +12,11 @@ from typing import get_type_hints
 
 from msgspec.structs import fields
 
-from actors.kinds import PolledKind
-from actors.plugins import installed, kind_named
 from actors.recordings.format import Header, Recorded
 from actors.recordings.reader import open_source
-from actors.settings import Settings
+from actors.service.registry import installed, kind_named
+from actors.service.settings import Settings
+from actors.source_api.kinds import PolledKind
 
 
 def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:

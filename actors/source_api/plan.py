@@ -15,7 +15,7 @@ from msgspec import Struct
 from actors.core.clock import Instant
 from actors.core.errors import SourceError
 from actors.core.messages import Scope
-from actors.options import PolledOptions
+from actors.source_api.options import PolledOptions
 
 
 class Target(Struct, frozen=True):

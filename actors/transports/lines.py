@@ -15,7 +15,7 @@ import anyio
 from anyio.abc import ByteStream
 
 from actors.core.errors import TransportError
-from actors.transports.trouble import TROUBLE, root_of
+from actors.transports.failures import TROUBLE, root_of
 
 CHUNK_BYTES = 64 * 1024
 CLOSE_WITHIN_S = 1.0

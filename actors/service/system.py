@@ -12,19 +12,22 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from actors.aggregator import AggregatorActor
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.bookmaker import BookmakerActor
 from actors.core.clock import Clock
 from actors.core.cooperative import Steps
 from actors.core.messages import BookmakerId, Extract, Payload, SourceName
 from actors.core.validation import Bounds
-from actors.desk import Desk, unrecorded
-from actors.kinds import PolledKind, TickingKind
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.pipeline.aggregator import AggregatorActor
+from actors.pipeline.bookmaker import BookmakerActor
+from actors.pipeline.context import Desk, unrecorded
+from actors.pipeline.polled_source import SourceActor
+from actors.pipeline.schedule import Schedule
+from actors.pipeline.stream_source import StreamSourceActor
+from actors.pipeline.ticking_source import TickingSourceActor
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.backoff import WINDOW_S
 from actors.runtime.bus import Bus
@@ -32,12 +35,9 @@ from actors.runtime.conflation import Inbox, Intake, merged_batches, merged_deli
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.poison import SetAside
 from actors.runtime.supervisor import ChildSpec, Supervisor
-from actors.schedule import Schedule
-from actors.settings import Settings, SourceSettings
-from actors.source import SourceActor
-from actors.streaming import StreamSourceActor
-from actors.streams import StreamKind
-from actors.ticking import TickingSourceActor
+from actors.service.settings import Settings, SourceSettings
+from actors.source_api.kinds import PolledKind, TickingKind
+from actors.source_api.stream import StreamKind
 
 
 class System:

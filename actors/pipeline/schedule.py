@@ -15,8 +15,8 @@ from random import Random
 from actors.core.clock import Instant
 from actors.core.errors import SourceError, TransportError
 from actors.core.messages import Scope
-from actors.plan import Plan, Target
 from actors.runtime.backoff import MIN_CAP_S, Backoff
+from actors.source_api.plan import Plan, Target
 
 MAX_IN_FLIGHT = 4
 """Requests under way to a peer that answers, so that one slow answer does not hold up the others.

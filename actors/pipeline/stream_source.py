@@ -17,18 +17,18 @@ import structlog
 from actors.core.clock import Instant, elapsed_s
 from actors.core.cooperative import BUDGET_S, in_slices
 from actors.core.errors import SourceError, StreamError, TransportError
-from actors.desk import Desk
 from actors.monitoring.transitions import failed, succeeded
-from actors.options import secrets_of
+from actors.pipeline.context import Desk
+from actors.pipeline.stream_delivery import StreamOutlet
+from actors.pipeline.stream_feed import CONNECTION_SCOPE, SCOPE, StreamFeed
+from actors.pipeline.stream_http import Errands, OpenRest
+from actors.pipeline.stream_upkeep import StreamUpkeep
 from actors.runtime.backoff import MIN_CAP_S, Backoff
-from actors.stream_errands import Errands, OpenRest
-from actors.stream_feed import CONNECTION_SCOPE, SCOPE, StreamFeed
-from actors.stream_outlet import StreamOutlet
-from actors.stream_upkeep import StreamUpkeep
-from actors.streams import StreamKind, StreamOptions
+from actors.source_api.options import secrets_of
+from actors.source_api.stream import StreamKind, StreamOptions
+from actors.transports.lines import LineConnection, connected
 from actors.transports.rest import RestTransport
 from actors.transports.tls import tls_context
-from actors.transports.tls_lines import LineConnection, connected
 
 log = structlog.get_logger()
 

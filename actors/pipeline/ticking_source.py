@@ -13,10 +13,10 @@ import structlog
 from actors.core.clock import Instant
 from actors.core.cooperative import in_slices
 from actors.core.messages import Batch, BookmakerId, Extract, ListId, Payload
-from actors.desk import Desk
-from actors.kinds import Machine, TickingKind
 from actors.monitoring.transitions import succeeded
-from actors.options import SourceOptions
+from actors.pipeline.context import Desk
+from actors.source_api.kinds import Machine, TickingKind
+from actors.source_api.options import SourceOptions
 
 log = structlog.get_logger()
 

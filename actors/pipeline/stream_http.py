@@ -15,7 +15,7 @@ import anyio
 
 from actors.core.clock import Clock
 from actors.core.errors import PayloadError, TransportError
-from actors.streams import Request, StreamKind, StreamOptions
+from actors.source_api.stream import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 
 NAMES_A_REQUEST = 100

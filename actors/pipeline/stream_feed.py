@@ -15,7 +15,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Steps
 from actors.core.errors import PayloadError
 from actors.core.messages import Batch, BookmakerId, Extract, ListId, Scope, SourceName
-from actors.streams import Reaction, Session
+from actors.source_api.stream import Reaction, Session
 
 SCOPE = Scope("stream")
 CLOSED = "closed"

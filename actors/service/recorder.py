@@ -20,10 +20,10 @@ import msgspec
 from actors.core.clock import Clock, Instant
 from actors.core.errors import ConfigError, CoreFailure
 from actors.core.messages import Payload, SourceName
-from actors.options import credentials_of, secret_names
 from actors.recordings.format import Encoder, Header, RecordedBookmaker
 from actors.recordings.reader import SUFFIX, options_of
-from actors.settings import Settings
+from actors.service.settings import Settings
+from actors.source_api.options import credentials_of, secret_names
 
 MIN_SECRET_CHARS = 6
 

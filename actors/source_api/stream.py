@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from actors.core.cooperative import Steps
 from actors.core.messages import Extract
-from actors.options import Bytes, Seconds, Secret, SourceOptions
+from actors.source_api.options import Bytes, Seconds, Secret, SourceOptions
 
 
 class StreamOptions(SourceOptions, frozen=True, kw_only=True):

@@ -10,11 +10,11 @@ import anyio
 import structlog
 
 from actors.core.errors import SourceError, StreamError, TransportError
-from actors.desk import Desk
-from actors.stream_errands import Errands
-from actors.stream_feed import NAMES_SCOPE, StreamFeed
-from actors.stream_outlet import StreamOutlet
-from actors.streams import StreamKind, StreamOptions
+from actors.pipeline.context import Desk
+from actors.pipeline.stream_delivery import StreamOutlet
+from actors.pipeline.stream_feed import NAMES_SCOPE, StreamFeed
+from actors.pipeline.stream_http import Errands
+from actors.source_api.stream import StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 
 log = structlog.get_logger()

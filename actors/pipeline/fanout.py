@@ -13,9 +13,9 @@ import anyio
 from actors.core.cooperative import in_slices
 from actors.core.errors import PayloadError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope
-from actors.desk import Desk
-from actors.kinds import PolledKind
-from actors.offers import confirmation, document_of
+from actors.pipeline.context import Desk
+from actors.pipeline.offers import confirmation, document_of
+from actors.source_api.kinds import PolledKind
 
 
 class Offering:

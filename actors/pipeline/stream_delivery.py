@@ -12,9 +12,9 @@ import anyio
 
 from actors.core.clock import Instant
 from actors.core.messages import Batch, ListId, Payload, Scope
-from actors.desk import Desk
-from actors.stream_feed import DISTRUST_SCOPE, REFRESH_SCOPE, SCOPE, StreamFeed
-from actors.streams import StreamOptions
+from actors.pipeline.context import Desk
+from actors.pipeline.stream_feed import DISTRUST_SCOPE, REFRESH_SCOPE, SCOPE, StreamFeed
+from actors.source_api.stream import StreamOptions
 
 PATIENCE_S, LONGEST_PATIENCE_S = 5.0, 300.0
 """Seconds an image may be under way to the board before another one is asked for."""
