@@ -12,33 +12,31 @@ actors.monitoring actors.runtime actors.board actors.recordings actors actors.so
 actors.sources.football_data actors.sources.simulated actors.sources.the_odds_api actors.core.messages
 actors.core.errors actors.core.clock
 
-actors.runtime.backoff actors.recordings.zstd_blocks actors.board.board actors.board.chunks
-actors.runtime.conflation actors.source_api.gathered actors.recordings.betfair_historic
-actors.board.history actors.core.validation actors.source_api.iso_time actors.source_api.kinds
-actors.monitoring.meter actors.board.diff actors.monitoring.logs actors.source_api.parsing
-actors.pipeline.offers actors.source_api.options actors.source_api.plan actors.recordings.playback
-actors.recordings.reader actors.recordings.decode actors.recordings.format actors.board.reclaim
-actors.pipeline.schedule actors.runtime.poison actors.core.cooperative actors.board.snapshot
-actors.monitoring.status actors.pipeline.stream_feed actors.source_api.stream
+actors.runtime.backoff actors.board.board actors.board.chunks actors.runtime.conflation
+actors.board.history actors.core.validation actors.source_api.kinds actors.monitoring.meter
+actors.board.diff actors.monitoring.logs actors.source_api.parsing actors.source_api.options
+actors.source_api.plan actors.board.reclaim actors.pipeline.schedule actors.runtime.poison
+actors.core.cooperative actors.board.snapshot actors.monitoring.status actors.pipeline.stream_feed
+actors.source_api.stream
 
 actors.runtime.bus actors.board.published actors.runtime.supervisor actors.transports
-actors.transports.headers actors.transports.http actors.transports.inflate actors.transports.polling
-actors.transports.rest actors.transports.tls actors.transports.lines actors.transports.failures
-actors.sources actors.sources.betfair.kind actors.sources.betfair.market actors.sources.betfair.options
-actors.sources.betfair.rest actors.sources.betfair.segments actors.sources.betfair.session
-actors.sources.betfair.lines actors.sources.betfair.wire actors.sources.football_data.kind
-actors.sources.football_data.fixtures actors.sources.football_data.text actors.recordings.replay_kind
-actors.sources.simulated.kind actors.sources.simulated.prices actors.sources.simulated.world
-actors.sources.the_odds_api.kind actors.sources.the_odds_api.answers actors.sources.the_odds_api.blocks
-actors.sources.the_odds_api.budget actors.sources.the_odds_api.options actors.sources.the_odds_api.plan
-actors.sources.the_odds_api.wire
+actors.transports.http actors.transports.inflate actors.transports.polling actors.transports.lines
+actors.transports.failures actors.sources actors.sources.betfair.kind actors.sources.betfair.market
+actors.sources.betfair.options actors.sources.betfair.rest actors.sources.betfair.segments
+actors.sources.betfair.session actors.sources.betfair.lines actors.sources.betfair.wire
+actors.sources.football_data.kind actors.sources.football_data.fixtures
+actors.sources.football_data.text actors.sources.simulated.kind actors.sources.simulated.prices
+actors.sources.simulated.world actors.sources.the_odds_api.kind actors.sources.the_odds_api.answers
+actors.sources.the_odds_api.blocks actors.sources.the_odds_api.budget
+actors.sources.the_odds_api.options actors.sources.the_odds_api.plan actors.sources.the_odds_api.wire
 
 actors.pipeline.aggregator actors.pipeline.bookmaker actors.pipeline.context actors.pipeline.fanout
 actors.pipeline.polled_source actors.monitoring.transitions actors.pipeline.stream_http
-actors.pipeline.stream_delivery actors.pipeline.stream_upkeep actors.pipeline.stream_source
-actors.pipeline.ticking_source
+actors.pipeline.stream_delivery actors.pipeline.stream_source actors.pipeline.ticking_source
 
-actors.service.registry
+actors.recordings.betfair_historic actors.recordings.decode actors.recordings.format
+actors.recordings.playback actors.recordings.reader actors.recordings.replay_kind
+actors.recordings.zstd_blocks actors.service.registry
 
 actors.service.describe actors.service.recorder actors.service.replay actors.service.settings
 actors.service.system

@@ -19,7 +19,7 @@ from actors.core.errors import PayloadError
 from actors.core.messages import Batch, Document, Extract, Scope
 from actors.core.validation import Bounds, admit, clean_name
 from actors.monitoring.status import BookmakerStatus
-from actors.pipeline.offers import complete_batch
+from actors.pipeline.fanout import complete_batch
 from actors.runtime.bus import Bus
 from actors.runtime.conflation import Inbox
 from actors.runtime.poison import SetAside

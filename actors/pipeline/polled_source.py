@@ -24,8 +24,7 @@ from actors.core.messages import NOT_MODIFIED, ListId, Payload, Scope
 from actors.monitoring.status import ScopeStatus
 from actors.monitoring.transitions import scope_failed, scope_succeeded
 from actors.pipeline.context import Desk
-from actors.pipeline.fanout import Offering
-from actors.pipeline.offers import list_id_of
+from actors.pipeline.fanout import Offering, list_id_of
 from actors.pipeline.schedule import Schedule
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, secrets_of

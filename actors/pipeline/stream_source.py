@@ -21,14 +21,12 @@ from actors.monitoring.transitions import failed, succeeded
 from actors.pipeline.context import Desk
 from actors.pipeline.stream_delivery import StreamOutlet
 from actors.pipeline.stream_feed import CONNECTION_SCOPE, SCOPE, StreamFeed
-from actors.pipeline.stream_http import Errands, OpenRest
-from actors.pipeline.stream_upkeep import StreamUpkeep
+from actors.pipeline.stream_http import Errands, OpenRest, StreamUpkeep
 from actors.runtime.backoff import MIN_CAP_S, Backoff
 from actors.source_api.options import secrets_of
 from actors.source_api.stream import StreamKind, StreamOptions
-from actors.transports.lines import LineConnection, connected
-from actors.transports.rest import RestTransport
-from actors.transports.tls import tls_context
+from actors.transports.http import RestTransport
+from actors.transports.lines import LineConnection, connected, tls_context
 
 log = structlog.get_logger()
 

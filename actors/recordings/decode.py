@@ -17,7 +17,7 @@ from actors.core.cooperative import Steps
 from actors.core.errors import PayloadError
 from actors.core.messages import NOT_MODIFIED, Batch, BookmakerId, Payload, SourceName
 from actors.pipeline import stream_feed
-from actors.pipeline.offers import complete_batch, confirmation, document_of
+from actors.pipeline.fanout import complete_batch, confirmation, document_of
 from actors.pipeline.stream_feed import StreamFeed
 from actors.recordings.format import Header
 from actors.recordings.reader import RecordedSource

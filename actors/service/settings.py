@@ -24,7 +24,7 @@ from actors.service.registry import kind_named
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names
 from actors.source_api.stream import StreamOptions
-from actors.transports.tls import tls_context
+from actors.transports.lines import tls_context
 
 S = TypeVar("S")
 

@@ -1,10 +1,20 @@
-"""What every HTTP transport does alike: its pool, its total deadline, its limit, its refusals."""
+"""What every HTTP transport does alike: its pool, its total deadline, its limit, its refusals.
+
+Reading header fields of an answer: dates, delays, values byte for byte.
+
+Pure. What cannot be read is as good as absent: a header is never worth losing a payload for.
+
+One HTTP request and its whole answer, within a deadline and a limit: what a stream needs beside it.
+"""
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from io import BytesIO
 from types import TracebackType
 from typing import Self
@@ -15,7 +25,6 @@ import httpx2
 from actors.core.clock import Clock
 from actors.core.errors import TransportError
 from actors.transports.failures import TROUBLE, root_of
-from actors.transports.headers import retry_after_s
 
 DENIED_RETRY_S = 60.0
 _DENIED = {401, 403}
@@ -98,3 +107,53 @@ async def read_within(parts: AsyncIterator[bytes], limit: int, announced: int = 
             raise TransportError(f"the answer exceeds {limit} bytes", reason="too_big")
     body.truncate()
     return body.getvalue()
+
+
+MAX_RETRY_AFTER_S = 3600.0
+
+
+def retry_after_s(value: str | None, now: float) -> float | None:
+    """Read Retry-After, seconds or a date (RFC 9110, 10.2.3), at `now` (Unix seconds).
+
+    At most an hour; None if there is none that can be read.
+    """
+    if value is None:
+        return None
+    if re.fullmatch("[0-9]+", value.strip()):
+        return min(float(value), MAX_RETRY_AFTER_S)
+    date = http_date(value)
+    return None if date is None else min(max(date - now, 0.0), MAX_RETRY_AFTER_S)
+
+
+def http_date(value: str | None) -> float | None:
+    """Read an HTTP date (RFC 9110, 5.6.7) as Unix seconds; None if there is none that can be read."""
+    try:
+        date = parsedate_to_datetime(value or "")
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def raw(response: httpx2.Response, name: bytes) -> str | None:
+    """Give a header's value byte for byte (as latin-1), so that it can be given back as it came."""
+    return next(
+        (value.decode("latin-1") for key, value in response.headers.raw if key.lower() == name), None
+    )
+
+
+MAX_ANSWER_BYTES = 4 * 1024 * 1024
+
+
+class RestTransport(HttpTransport):
+    """Asks with any method; whatever is not a 200 is an error."""
+
+    def __init__(self, timeout_s: float, context: ssl.SSLContext, clock: Clock) -> None:
+        super().__init__(timeout_s, clock, {}, context)
+
+    async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
+        """Send a request and give the body of its answer. Raises: TransportError for anything but 200."""
+        with self._request():
+            async with self._client.stream(method, url, headers=dict(headers), content=body) as response:
+                if response.status_code != httpx2.codes.OK:
+                    raise self._refusal(response)
+                return await read_within(response.aiter_bytes(), MAX_ANSWER_BYTES)

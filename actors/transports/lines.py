@@ -2,6 +2,8 @@
 
 It knows nothing of what the lines say. Without TLS it connects only where the caller asks for it,
 which the configuration allows on this machine alone.
+
+Whom to trust, and who we are: TLS as the system does it, with a certificate of our own where given.
 """
 
 from __future__ import annotations
@@ -95,3 +97,19 @@ async def _opened(url: str, timeout_s: float, context: ssl.SSLContext) -> ByteSt
     except _LOST as error:
         message = f"{type(error).__name__}: {root_of(error)}"
         raise TransportError(message, reason="connection", is_sent=False) from error
+
+
+def tls_context(certificate: str | None, key: str | None) -> ssl.SSLContext:
+    """Give a context that verifies certificates and host names; `certificate` and `key` are PEM files.
+
+    Raises: OSError if the files cannot be read, do not belong together or need a passphrase.
+    """
+    context = ssl.create_default_context()
+    if certificate is not None:
+        context.load_cert_chain(certificate, key, password=_no_passphrase)
+    return context
+
+
+def _no_passphrase() -> str:
+    """Answer before OpenSSL asks the terminal, and with it holds everything up."""
+    return ""

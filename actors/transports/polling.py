@@ -19,8 +19,7 @@ from actors.core.clock import Clock
 from actors.core.cooperative import in_slices
 from actors.core.errors import SourceError, TransportError
 from actors.transports.failures import TROUBLE
-from actors.transports.headers import http_date, raw
-from actors.transports.http import HttpTransport, read_within
+from actors.transports.http import HttpTransport, http_date, raw, read_within
 from actors.transports.inflate import inflated
 
 MAX_REDIRECTS = 3

@@ -14,7 +14,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId, Document, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, admit
-from actors.pipeline.offers import complete_batch, document_of
+from actors.pipeline.fanout import complete_batch, document_of
 from actors.source_api.kinds import PolledKind
 
 

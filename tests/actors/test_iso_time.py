@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.source_api.iso_time import unix_time
+from actors.source_api.parsing import unix_time
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.core.cooperative import finish
-from actors.pipeline.offers import HASHED_BYTES, list_id_of
+from actors.pipeline.fanout import HASHED_BYTES, list_id_of
 
 
 @given(st.binary(max_size=64))

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import Reason
-from actors.source_api.iso_time import unix_time
+from actors.source_api.parsing import unix_time
 from actors.sources.betfair.wire import MarketChange, MarketDefinition, RunnerChange, RunnerDefinition
 
 MATCH_ODDS = "MATCH_ODDS"

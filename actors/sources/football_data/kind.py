@@ -22,10 +22,9 @@ from actors.core.cooperative import SLICE, Steps
 from actors.core.errors import PayloadError
 from actors.core.messages import Extract, Match, Payload, Removal, Scope, SourceMatchId
 from actors.core.validation import Reason
-from actors.source_api.gathered import Gathered
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, Seconds
-from actors.source_api.parsing import Memo
+from actors.source_api.parsing import Gathered, Memo
 from actors.source_api.plan import Target, every
 from actors.sources.football_data.fixtures import FINISHED, MAX_CELL_CHARS, Fixture, Layout, fixtures_of
 from actors.sources.football_data.text import Row, cells_in, read_text, rows_in

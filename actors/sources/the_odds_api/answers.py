@@ -21,8 +21,7 @@ from actors.core.cooperative import Steps
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason
-from actors.source_api.gathered import Gathered
-from actors.source_api.iso_time import unix_time
+from actors.source_api.parsing import Gathered, unix_time
 from actors.sources.the_odds_api.blocks import Block, read_events, split
 from actors.sources.the_odds_api.wire import Event, Lines, Market, decoded
 

@@ -9,7 +9,7 @@ import pytest
 
 from actors.core.clock import SystemClock
 from actors.core.errors import TransportError
-from actors.transports.headers import http_date
+from actors.transports.http import http_date
 from actors.transports.polling import Fetched, NotModified, PollingTransport, Validators
 from tests.support.fetching import LIMITS, fetch, fetched, refusal, trouble
 from tests.support.http_peer import HttpPeer, conditional, respond

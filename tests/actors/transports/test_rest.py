@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.core.errors import TransportError
-from actors.transports.rest import MAX_ANSWER_BYTES, RestTransport
-from actors.transports.tls import tls_context
+from actors.transports.http import MAX_ANSWER_BYTES, RestTransport
+from actors.transports.lines import tls_context
 from tests.support.http_peer import HttpPeer, respond
 from tests.support.virtual import ManualClock
 

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.core.errors import TransportError
-from actors.transports.lines import LineConnection, connected
-from actors.transports.tls import tls_context
+from actors.transports.lines import LineConnection, connected, tls_context
 from tests.support.line_peer import MAX, line_peer, lines_of, trouble_with
 from tests.support.pieces import Pieces
 

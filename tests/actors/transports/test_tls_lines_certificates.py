@@ -11,8 +11,7 @@ import anyio
 import pytest
 
 from actors.core.errors import TransportError
-from actors.transports.lines import connected
-from actors.transports.tls import tls_context
+from actors.transports.lines import connected, tls_context
 from tests.support.certificates import Authority, Pair
 from tests.support.line_peer import CREDENTIALS, MAX, line_peer, lines_of, trouble_with
 from tests.support.stream_peer import stream_peer
