@@ -7,10 +7,11 @@ from graphlib import TopologicalSorter
 from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
 
 LAYERS = """
-actors.pipeline actors.service actors.source_api actors.runtime.mailbox actors.runtime.actor actors.core
-actors.monitoring actors.runtime actors.board actors.recordings actors actors.sources.betfair
-actors.sources.football_data actors.sources.simulated actors.sources.the_odds_api actors.core.messages
-actors.core.errors actors.core.clock
+web.encoding web.endpoints web.feeds web.protocol web.server actors.pipeline actors.service
+actors.source_api actors.runtime.mailbox actors.runtime.actor actors.core actors.monitoring
+actors.runtime actors.board actors.recordings actors actors.sources.betfair actors.sources.football_data
+actors.sources.simulated actors.sources.the_odds_api actors.core.messages actors.core.errors
+actors.core.clock
 
 actors.runtime.backoff actors.board.board actors.board.chunks actors.runtime.conflation
 actors.board.history actors.core.validation actors.source_api.kinds actors.monitoring.meter
@@ -41,10 +42,13 @@ actors.recordings.zstd_blocks actors.service.registry
 actors.service.describe actors.service.recorder actors.service.replay actors.service.settings
 actors.service.system
 
-web web.answers web.app web.audience web.bodies web.capabilities web.changes web.checksums web.frames
-web.guard web.layer web.lifecycle web.listener web.live web.negotiation web.odds web.other_server
-web.pages web.parameters web.prepared web.probes web.problems web.recording web.requests web.schemas
-web.segments web.server web.stream web.views
+web web.feeds.lists web.app web.feeds.subscribers web.encoding.bodies web.endpoints.capabilities
+web.endpoints.changes web.encoding.crc32 web.feeds.events web.protocol.guard web.protocol.fast_path
+web.server.lifecycle web.server.listener web.feeds.live web.protocol.negotiation web.endpoints.odds
+web.server.uvicorn_server web.endpoints.pages web.protocol.query web.protocol.responses
+web.endpoints.probes web.protocol.problems web.server.recording web.protocol.middleware
+web.encoding.schemas web.encoding.segments web.server.hypercorn_server web.endpoints.stream
+web.endpoints.monitor
 
 web.__main__
 """
@@ -71,7 +75,13 @@ CONNECTING = {
     *("connect_tcp", "connect_unix", "create_connection", "create_datagram_endpoint", "create_server"),
     *("create_tcp_listener", "create_udp_socket", "getaddrinfo", "open_connection", "start_server"),
 }
-LISTENING = {"web.__main__", "web.lifecycle", "web.listener", "web.other_server", "web.server"}
+LISTENING = {
+    "web.__main__",
+    "web.server.lifecycle",
+    "web.server.listener",
+    "web.server.uvicorn_server",
+    "web.server.hypercorn_server",
+}
 """They own the listening socket."""
 
 

@@ -113,7 +113,11 @@ def test_everything_is_caught_in_three_places_only() -> None:
     """`except Exception` stands in the supervisor's child loop, in the web error handler and before it."""
     catching = {module for module in modules() if _broad_handlers(module)}
 
-    assert set() == catching - {"actors.runtime.supervisor", "web.layer", "web.problems"}
+    assert set() == catching - {
+        "actors.runtime.supervisor",
+        "web.protocol.fast_path",
+        "web.protocol.problems",
+    }
 
 
 def test_only_the_clock_reads_the_time() -> None:

@@ -10,15 +10,17 @@ from actors.board.snapshot import Readable
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import ServiceStatus
-from web import capabilities, changes, odds, pages, probes, problems, requests, stream
-from web.answers import Answers
-from web.audience import Audience
-from web.frames import Frames
-from web.guard import Guard
-from web.layer import Layer
-from web.listener import KeepFresh
-from web.live import Live
-from web.stream import Stream
+from web.endpoints import capabilities, changes, odds, pages, probes, stream
+from web.endpoints.stream import Stream
+from web.feeds.events import Frames
+from web.feeds.lists import Answers
+from web.feeds.live import Live
+from web.feeds.subscribers import Audience
+from web.protocol import middleware as requests
+from web.protocol import problems
+from web.protocol.fast_path import Layer
+from web.protocol.guard import Guard
+from web.server.listener import KeepFresh
 
 
 def create_app(

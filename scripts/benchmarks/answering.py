@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId
-from web.answers import Answers, View
-from web.segments import Api
+from web.encoding.segments import Api
+from web.feeds.lists import Answers, View
 
 
 class Shelf:

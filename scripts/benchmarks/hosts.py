@@ -16,7 +16,7 @@ import uvicorn
 
 from actors.service.settings import parse_bind
 from web.__main__ import SERVERS
-from web.listener import address_of, listen
+from web.server.listener import address_of, listen
 
 BACKLOG = 1024
 

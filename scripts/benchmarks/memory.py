@@ -20,7 +20,7 @@ from actors.board.board import Board
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import finish
 from actors.core.messages import BookmakerId, Match
-from web.segments import Api
+from web.encoding.segments import Api
 
 MATCHES = 100_000
 BOOKMAKERS = tuple(BookmakerId(name) for name in ("alder", "birch", "cedar"))

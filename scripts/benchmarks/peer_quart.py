@@ -13,7 +13,7 @@ import hosts
 import msgspec
 from quart import Quart, Response, jsonify, request
 
-from web.schemas import MatchV2
+from web.encoding.schemas import MatchV2
 
 PATH = "/api/v2/odds"
 LEVEL = 6

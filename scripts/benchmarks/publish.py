@@ -27,7 +27,7 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import finish
 from actors.core.messages import BookmakerId, Match
-from web.schemas import match_v2
+from web.encoding.schemas import match_v2
 
 SIZES = (1_200, 10_000, 100_000)
 CHUNK_SIZES = (32, 64, 128, 256, 512)

@@ -31,7 +31,7 @@ from tests.support.recorded import ALDER, BIRCH, SOURCE, header, received, write
 from tests.support.simulated_service import CONFIG
 from tests.support.virtual import WALL_0, VirtualClock, settle
 from web.app import create_app
-from web.audience import Audience
+from web.feeds.subscribers import Audience
 
 pytestmark = pytest.mark.anyio
 

@@ -21,7 +21,7 @@ from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.scopes import URL, ScopesStage, Script, scripted, verbatim
 from tests.support.supervision import supervised
 from tests.support.the_odds_api import API_KEY
-from web.views import source_view
+from web.endpoints.monitor import source_view
 
 pytestmark = pytest.mark.anyio
 

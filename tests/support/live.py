@@ -15,7 +15,7 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId
 from tests.support.site import NAMES, Answered, parsed
-from web.schemas import match_v2
+from web.encoding.schemas import match_v2
 
 _LAST_CHUNK = b"0\r\n\r\n"
 

@@ -27,7 +27,7 @@ from tests.support.live import Copy, events_of
 from tests.support.site import FIRST_VERSION, NAMES, site_status
 from tests.support.virtual import WALL_0, ManualClock
 from web.app import create_app
-from web.audience import Audience
+from web.feeds.subscribers import Audience
 
 VIEWS: tuple[BookmakerId | None, ...] = (None, *NAMES)
 ORDER = tuple(NAMES)

@@ -25,9 +25,9 @@ from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders import batch
 from tests.support.virtual import ManualClock
 from web.app import create_app
-from web.audience import Audience
-from web.listener import address_of, listen
-from web.server import Serve, serve
+from web.feeds.subscribers import Audience
+from web.server.hypercorn_server import Serve, serve
+from web.server.listener import address_of, listen
 
 FIRST_VERSION = 5000
 NAMES = {

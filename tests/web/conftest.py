@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.builders import match
 from tests.support.site import Site, open_site
-from web.other_server import serve_with_uvicorn
-from web.server import serve
+from web.server.hypercorn_server import serve
+from web.server.uvicorn_server import serve_with_uvicorn
 
 
 @pytest.fixture(

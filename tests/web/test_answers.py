@@ -20,11 +20,11 @@ from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId
 from tests.support.builders import batch, match
 from tests.support.virtual import WALL_0
-from web import prepared
-from web.answers import SUCCESSOR, Answers, View
-from web.prepared import Prepared
-from web.problems import Problem
-from web.segments import Api
+from web.encoding.segments import Api
+from web.feeds.lists import SUCCESSOR, Answers, View
+from web.protocol import responses as prepared
+from web.protocol.problems import Problem
+from web.protocol.responses import Prepared
 
 pytestmark = pytest.mark.anyio
 

@@ -14,8 +14,8 @@ from actors.core.cooperative import finish
 from actors.core.messages import BookmakerId
 from tests.support.boards import ALDER, BIRCH, EMPTY, after
 from tests.support.builders import batch, match
-from web.audience import GROUP, Audience, Rest
-from web.problems import Problem
+from web.feeds.subscribers import GROUP, Audience, Rest
+from web.protocol.problems import Problem
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from functools import reduce
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from web.checksums import Checksum
+from web.encoding.crc32 import Checksum
 
 PARTS = st.lists(st.binary(max_size=300), max_size=8)
 

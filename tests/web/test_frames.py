@@ -17,9 +17,9 @@ from actors.core.messages import BookmakerId
 from tests.support.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders import batch, match
 from tests.support.virtual import ManualClock
-from web import frames
-from web.answers import Answers
-from web.frames import MAX_KNOWN_BYTES, Frames
+from web.feeds import events as frames
+from web.feeds.events import MAX_KNOWN_BYTES, Frames
+from web.feeds.lists import Answers
 
 pytestmark = pytest.mark.anyio
 

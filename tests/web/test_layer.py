@@ -17,9 +17,9 @@ import structlog.testing
 from tests.support.builders import match
 from tests.support.live_world import asgi_scope
 from tests.support.site import Answered, Site, open_site
-from web.layer import Layer
-from web.prepared import Prepared, prepared
-from web.requests import HttpCounters
+from web.protocol.fast_path import Layer
+from web.protocol.middleware import HttpCounters
+from web.protocol.responses import Prepared, prepared
 
 pytestmark = pytest.mark.anyio
 

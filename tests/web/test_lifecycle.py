@@ -20,8 +20,8 @@ from structlog.testing import capture_logs
 from actors.core.errors import CoreFailure
 from actors.monitoring.status import BoardStatus, ServiceStatus
 from actors.runtime.actor import ActorStatus
-from web.lifecycle import Exit, Life, set_up_collector
-from web.listener import address_of, listen
+from web.server.lifecycle import Exit, Life, set_up_collector
+from web.server.listener import address_of, listen
 
 pytestmark = pytest.mark.anyio
 

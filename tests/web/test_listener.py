@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from tests.support.builders import match
 from tests.support.site import NAMES, Site
-from web.listener import STREAM_UNSENT_BYTES, UNSENT_BYTES, Listener, listen
+from web.server.listener import STREAM_UNSENT_BYTES, UNSENT_BYTES, Listener, listen
 
 SMALL = 4096
 ENOUGH = 500

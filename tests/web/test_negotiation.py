@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from web.negotiation import Coding, coding_for, has_already, prefers_html
+from web.protocol.negotiation import Coding, coding_for, has_already, prefers_html
 
 ETAG = '"1001"'
 TAGS = (ETAG, f"W/{ETAG}", '"1001-gzip"', '"100"', '""', '"a,b"', '"\\"', '"é"', f"w/{ETAG}")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.support.site import Site
-from web.pages import FOLDER, STATIC
+from web.endpoints.pages import FOLDER, STATIC
 
 pytestmark = pytest.mark.anyio
 

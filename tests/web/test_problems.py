@@ -10,8 +10,9 @@ import structlog
 from quart import Quart, Response, abort
 from structlog.testing import capture_logs
 
-from web import problems, requests
-from web.problems import Problem
+from web.protocol import middleware as requests
+from web.protocol import problems
+from web.protocol.problems import Problem
 
 pytestmark = pytest.mark.anyio
 

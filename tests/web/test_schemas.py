@@ -10,7 +10,7 @@ import pytest
 from actors.board.snapshot import Entry
 from actors.core.messages import Match
 from tests.support.builders import SCOPE, match
-from web.schemas import Capabilities, match_v1, match_v2
+from web.encoding.schemas import Capabilities, match_v1, match_v2
 
 V2_FIELDS = ["id", "sport", "bookmaker", "home", "away", "league", "odds", "start_time", "updated"]
 V1_FIELDS = ["id", "bookmaker", "home", "away", "league", "odds", "start_time", "updated"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from web.pages import FOLDER
+from web.endpoints.pages import FOLDER
 
 FILES = sorted(FOLDER.iterdir())
 SCRIPTS = [file for file in FILES if file.suffix == ".js"]

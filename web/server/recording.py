@@ -13,7 +13,7 @@ import anyio
 import structlog
 
 from actors.core.errors import CoreFailure
-from web.lifecycle import Exit, Tree, end_at_once, messages_of
+from web.server.lifecycle import Exit, Tree, end_at_once, messages_of
 
 log = structlog.get_logger()
 

@@ -20,8 +20,8 @@ from msgspec import Struct
 from actors.board.snapshot import Book, Chunk
 from actors.core.cooperative import Steps
 from actors.core.messages import BookmakerId
-from web.checksums import Checksum
-from web.schemas import match_v1, match_v2
+from web.encoding.crc32 import Checksum
+from web.encoding.schemas import match_v1, match_v2
 
 LEVEL = 6
 RUN = 32

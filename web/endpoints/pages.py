@@ -12,10 +12,10 @@ from pathlib import Path
 from msgspec import Struct
 from quart import Blueprint, Response
 
-from web.negotiation import has_already
-from web.prepared import header
+from web.protocol.negotiation import has_already
+from web.protocol.responses import header
 
-FOLDER = Path(__file__).resolve().parent / "static"
+FOLDER = Path(__file__).resolve().parent.parent / "static"
 STATIC = "/static/"
 
 _TYPES = {

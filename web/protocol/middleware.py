@@ -12,7 +12,7 @@ from quart import Quart, Response, g, request
 from werkzeug.exceptions import NotFound
 
 from actors.core.clock import elapsed_s
-from web.prepared import CORS
+from web.protocol.responses import CORS
 
 log = structlog.get_logger()
 

@@ -24,8 +24,8 @@ from hypercorn.typing import (
 )
 
 from actors.core.clock import elapsed_s
-from web.prepared import Asked, Handler, Prepared
-from web.requests import HttpCounters
+from web.protocol.middleware import HttpCounters
+from web.protocol.responses import Asked, Handler, Prepared
 
 log = structlog.get_logger()
 

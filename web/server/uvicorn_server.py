@@ -14,8 +14,8 @@ import anyio
 from hypercorn.typing import ASGIFramework
 
 from actors.core.errors import ConfigError, CoreFailure
-from web.listener import BACKLOG
-from web.server import GRACE_S
+from web.server.hypercorn_server import GRACE_S
+from web.server.listener import BACKLOG
 
 
 def check_uvicorn() -> None:

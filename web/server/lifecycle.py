@@ -25,8 +25,8 @@ from quart import Quart
 
 from actors.core.errors import CoreFailure
 from actors.monitoring.status import ServiceStatus
-from web.audience import FAREWELL_S
-from web.server import GRACE_S, Serve, serve
+from web.feeds.subscribers import FAREWELL_S
+from web.server.hypercorn_server import GRACE_S, Serve, serve
 
 log = structlog.get_logger()
 

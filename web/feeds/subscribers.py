@@ -16,7 +16,7 @@ import anyio
 
 from actors.board.history import History
 from actors.core.messages import BookmakerId
-from web.problems import Problem
+from web.protocol.problems import Problem
 
 HEARTBEAT_S = 10.0
 RETRY_AFTER_S = 5

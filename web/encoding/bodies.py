@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Sequence
 
 from actors.core.cooperative import Steps
-from web.segments import STORED_COMMA, Run, stored
+from web.encoding.segments import STORED_COMMA, Run, stored
 
 WHOLE_BYTES = 2**20
 """Bytes up to which a body is one part: as a message to the server it costs more than to be joined."""

@@ -14,11 +14,11 @@ from quart import Blueprint, Response
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
-from web.negotiation import prefers_html
-from web.pages import page
-from web.prepared import Asked, Handler, Prepared, header, prepared_json, response_of
-from web.requests import HttpCounters
-from web.views import actor_view, bookmaker_view, meter_view, source_view, time_view
+from web.endpoints.monitor import actor_view, bookmaker_view, meter_view, source_view, time_view
+from web.endpoints.pages import page
+from web.protocol.middleware import HttpCounters
+from web.protocol.negotiation import prefers_html
+from web.protocol.responses import Asked, Handler, Prepared, header, prepared_json, response_of
 
 MAX_TURN_AGE_S = 10.0
 MONITOR = "/monitor"

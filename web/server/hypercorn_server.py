@@ -14,7 +14,7 @@ from hypercorn.typing import ASGIFramework
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from actors.core.errors import CoreFailure
-from web.listener import BACKLOG
+from web.server.listener import BACKLOG
 
 Serve = Callable[[ASGIFramework, socket.socket, anyio.Event], Coroutine[None, None, None]]
 """Serves an application on a socket until the event is set."""

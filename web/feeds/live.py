@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from actors.board.history import History
 from actors.board.snapshot import Readable
 from actors.core.messages import BookmakerId
-from web.audience import Audience
-from web.frames import Frames
+from web.feeds.events import Frames
+from web.feeds.subscribers import Audience
 
 
 @dataclass(frozen=True, slots=True)

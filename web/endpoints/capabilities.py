@@ -9,10 +9,10 @@ import msgspec
 from quart import Blueprint, Response
 
 from actors.core.messages import BookmakerId
-from web import changes, odds, stream
-from web.negotiation import has_already
-from web.prepared import header
-from web.schemas import Capabilities
+from web.encoding.schemas import Capabilities
+from web.endpoints import changes, odds, stream
+from web.protocol.negotiation import has_already
+from web.protocol.responses import header
 
 API_VERSION = "2.1"
 MAX_AGE_S = 300

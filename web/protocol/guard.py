@@ -11,8 +11,8 @@ from uuid import uuid4
 import structlog
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
-from web.prepared import CORS
-from web.problems import MEDIA_TYPE, Problem, document
+from web.protocol.problems import MEDIA_TYPE, Problem, document
+from web.protocol.responses import CORS
 
 log = structlog.get_logger()
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from urllib.parse import parse_qsl
 
 from actors.core.messages import BookmakerId
-from web.problems import Problem
+from web.protocol.problems import Problem
 
 MAX_WAIT_S = 30
 MAX_CONFLATE_MS = 120_000

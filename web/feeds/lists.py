@@ -16,11 +16,11 @@ from msgspec import Struct
 from actors.board.snapshot import Book, Chunk, Readable, Snapshot
 from actors.core.cooperative import CHUNKS, Steps, in_slices, let_go
 from actors.core.messages import BookmakerId
-from web.bodies import gzip_body, plain_body
-from web.negotiation import Coding, coding_for, has_already
-from web.prepared import Prepared, prepared
-from web.problems import Problem
-from web.segments import Api, Run, Segments
+from web.encoding.bodies import gzip_body, plain_body
+from web.encoding.segments import Api, Run, Segments
+from web.protocol.negotiation import Coding, coding_for, has_already
+from web.protocol.problems import Problem
+from web.protocol.responses import Prepared, prepared
 
 RETRY_AFTER_S = 5
 SUCCESSOR = '</api/v2/odds>; rel="successor-version"'

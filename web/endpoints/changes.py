@@ -6,10 +6,10 @@ import anyio
 from quart import Blueprint, Response, request
 
 from actors.core.cooperative import in_slices, let_go
-from web.frames import PIECES
-from web.live import Live
-from web.parameters import Query
-from web.problems import Problem
+from web.feeds.events import PIECES
+from web.feeds.live import Live
+from web.protocol.problems import Problem
+from web.protocol.query import Query
 
 PATH = "/api/v2/changes"
 FILTERS = ("since", "bookmaker", "wait")

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from quart import Blueprint, Response
 
 from actors.core.messages import BookmakerId
-from web.answers import Answers, View
-from web.parameters import Query
-from web.prepared import Asked, Handler, Prepared, asked, response_of
-from web.segments import Api
+from web.encoding.segments import Api
+from web.feeds.lists import Answers, View
+from web.protocol.query import Query
+from web.protocol.responses import Asked, Handler, Prepared, asked, response_of
 
 PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
 

@@ -20,14 +20,14 @@ from quart import Blueprint, Response, request
 
 from actors.core.clock import elapsed_s
 from actors.core.messages import BookmakerId
-from web import frames as events
-from web.audience import Rest
-from web.listener import KeepFresh
-from web.live import Live
-from web.parameters import Query, version_of
-from web.prepared import CORS
-from web.problems import Problem
-from web.requests import HttpCounters
+from web.feeds import events
+from web.feeds.live import Live
+from web.feeds.subscribers import Rest
+from web.protocol.middleware import HttpCounters
+from web.protocol.problems import Problem
+from web.protocol.query import Query, version_of
+from web.protocol.responses import CORS
+from web.server.listener import KeepFresh
 
 log = structlog.get_logger()
 
