@@ -42,13 +42,12 @@ actors.recordings.zstd_blocks actors.service.registry
 actors.service.describe actors.service.recorder actors.service.replay actors.service.settings
 actors.service.system
 
-web web.feeds.lists web.app web.feeds.subscribers web.encoding.bodies web.endpoints.capabilities
-web.endpoints.changes web.encoding.crc32 web.feeds.events web.protocol.guard web.protocol.fast_path
-web.server.lifecycle web.server.listener web.feeds.live web.protocol.negotiation web.endpoints.odds
-web.server.uvicorn_server web.endpoints.pages web.protocol.query web.protocol.responses
-web.endpoints.probes web.protocol.problems web.server.recording web.protocol.middleware
-web.encoding.schemas web.encoding.segments web.server.hypercorn_server web.endpoints.stream
-web.endpoints.monitor
+web web.feeds.lists web.app web.feeds.subscribers web.endpoints.capabilities web.endpoints.changes
+web.encoding.crc32 web.feeds.events web.protocol.guard web.protocol.fast_path web.server.lifecycle
+web.server.listener web.protocol.negotiation web.endpoints.odds web.server.uvicorn_server
+web.endpoints.pages web.protocol.query web.protocol.responses web.endpoints.probes web.protocol.problems
+web.protocol.middleware web.encoding.schemas web.encoding.segments web.server.hypercorn_server
+web.endpoints.stream web.endpoints.monitor
 
 web.__main__
 """

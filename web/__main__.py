@@ -35,9 +35,8 @@ from actors.service.system import System
 from web.app import create_app
 from web.feeds.subscribers import Audience
 from web.server.hypercorn_server import Serve, serve
-from web.server.lifecycle import Exit, Life, end_for_certain
+from web.server.lifecycle import Exit, Life, end_for_certain, record_until_told
 from web.server.listener import Listener, address_of, listen
-from web.server.recording import record_until_told
 from web.server.uvicorn_server import check_uvicorn, serve_with_uvicorn
 
 log = structlog.get_logger()

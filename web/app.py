@@ -14,8 +14,7 @@ from web.endpoints import capabilities, changes, odds, pages, probes, stream
 from web.endpoints.stream import Stream
 from web.feeds.events import Frames
 from web.feeds.lists import Answers
-from web.feeds.live import Live
-from web.feeds.subscribers import Audience
+from web.feeds.subscribers import Audience, Live
 from web.protocol import middleware as requests
 from web.protocol import problems
 from web.protocol.fast_path import Layer

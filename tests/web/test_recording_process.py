@@ -13,8 +13,7 @@ from anyio.abc import TaskStatus
 from structlog.testing import capture_logs
 
 from actors.core.errors import CoreFailure
-from web.server.lifecycle import Exit
-from web.server.recording import record_until_told
+from web.server.lifecycle import Exit, record_until_told
 
 pytestmark = pytest.mark.anyio
 

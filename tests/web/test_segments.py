@@ -19,9 +19,8 @@ from actors.core.cooperative import finish
 from actors.core.messages import BookmakerId, Match, SourceMatchId
 from tests.support.builders import SCOPE, match
 from tests.support.virtual import WALL_0
-from web.encoding.bodies import gzip_body, plain_body
 from web.encoding.schemas import match_v1, match_v2
-from web.encoding.segments import RUN, Api, Run, Segment, Segments
+from web.encoding.segments import RUN, Api, Run, Segment, Segments, gzip_body, plain_body
 
 NAMES = st.sampled_from(["", "Home", "Grêmio", '"\\', "K리그\u2028", "a" * 128])
 PRICES = st.floats(1.001, 1000.0)

@@ -7,7 +7,7 @@ from quart import Blueprint, Response, request
 
 from actors.core.cooperative import in_slices, let_go
 from web.feeds.events import PIECES
-from web.feeds.live import Live
+from web.feeds.subscribers import Live
 from web.protocol.problems import Problem
 from web.protocol.query import Query
 

@@ -21,8 +21,7 @@ from quart import Blueprint, Response, request
 from actors.core.clock import elapsed_s
 from actors.core.messages import BookmakerId
 from web.feeds import events
-from web.feeds.live import Live
-from web.feeds.subscribers import Rest
+from web.feeds.subscribers import Live, Rest
 from web.protocol.middleware import HttpCounters
 from web.protocol.problems import Problem
 from web.protocol.query import Query, version_of

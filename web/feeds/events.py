@@ -16,9 +16,8 @@ import msgspec
 from actors.board.history import Change, History
 from actors.core.cooperative import SLICE, Steps, in_slices, let_go
 from actors.core.messages import BookmakerId
-from web.encoding.bodies import WHOLE_BYTES
 from web.encoding.schemas import Removed, match_v2
-from web.encoding.segments import Api
+from web.encoding.segments import WHOLE_BYTES, Api
 from web.feeds.lists import Answers, View
 
 MAX_KNOWN_BYTES = 4 * 1024 * 1024

@@ -16,8 +16,7 @@ from msgspec import Struct
 from actors.board.snapshot import Book, Chunk, Readable, Snapshot
 from actors.core.cooperative import CHUNKS, Steps, in_slices, let_go
 from actors.core.messages import BookmakerId
-from web.encoding.bodies import gzip_body, plain_body
-from web.encoding.segments import Api, Run, Segments
+from web.encoding.segments import Api, Run, Segments, gzip_body, plain_body
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared

@@ -3,19 +3,24 @@
 Owned by the event loop. A commit wakes all who wait for one of the views that it changed, a few at a
 time, so that a large audience does not hold the loop. Nothing is queued for anybody: who is woken
 looks for himself what is new.
+
+What clients that follow the board are answered from, put together.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 
 import anyio
 
 from actors.board.history import History
+from actors.board.snapshot import Readable
 from actors.core.messages import BookmakerId
+from web.feeds.events import Frames
 from web.protocol.problems import Problem
 
 HEARTBEAT_S = 10.0
@@ -156,3 +161,21 @@ def _full(is_leaving: bool, limit: int) -> Problem:  # noqa: FBT001 - a fact, no
     if is_leaving:
         code, why = "stopping", "the service is about to end"
     return Problem(503, code, f"{why}; try again later", {"Retry-After": str(RETRY_AFTER_S)})
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The live board, and what is made of it for all who follow it.
+
+    `names` are the display names in the order of the configuration.
+    """
+
+    board: Readable
+    names: Mapping[BookmakerId, str]
+    audience: Audience
+    frames: Frames
+
+    @property
+    def history(self) -> History:
+        """What changed on the way to what `read` gives."""
+        return self.audience.history
