@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.virtual import VirtualLoop
+from tests.support.time.virtual import VirtualLoop
 
 
 @pytest.fixture

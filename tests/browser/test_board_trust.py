@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.browsing import Complaints
-from tests.support.http_peer import hang, respond
-from tests.support.offered import PATH, Fixture, Offered
+from tests.support.peers.http import hang, respond
+from tests.support.systems.offered import PATH, Fixture, Offered
 
 pytestmark = pytest.mark.browser
 

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.browsing import Complaints
-from tests.support.http_peer import respond
-from tests.support.offered import PATH, Fixture, Offered
+from tests.support.peers.http import respond
+from tests.support.systems.offered import PATH, Fixture, Offered
 
 pytestmark = pytest.mark.browser
 

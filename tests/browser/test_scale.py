@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.process import Service, service
+from tests.support.systems.process import Service, service
 
 pytestmark = pytest.mark.browser
 

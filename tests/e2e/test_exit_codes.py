@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.process import ROOT
+from tests.support.systems.process import ROOT
 from web.__main__ import main
 
 SECRETS = ("s3cr3t", 'it\'s "quoted"', "back\\slash", "two\nlines", "ümlaut\u202e")

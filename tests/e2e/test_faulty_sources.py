@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.feed import Feed, configured, moving, running_feed, sheet, watching
-from tests.support.http_peer import Answer, Asked, conditional, drop, hang, http_peer, respond
-from tests.support.waiting import eventually
+from tests.support.peers.http import Answer, Asked, conditional, drop, hang, http_peer, respond
+from tests.support.systems.feed import Feed, configured, moving, running_feed, sheet, watching
+from tests.support.time.waiting import eventually
 
 TRUE, FALSE = (1.9, 3.4, 4.2), (2.5, 3.3, 2.9)
 GOOD_LIST, BAD_LIST = sheet("B365", TRUE), sheet("B365", FALSE, FALSE)

@@ -10,15 +10,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.betfair import image, market
-from tests.support.betfair_playback import CATALOGUE, LOGIN, catalogue, peers, token
-from tests.support.feed import sheet
-from tests.support.http_peer import HttpPeer, respond
-from tests.support.process import ROOT, Service, service
-from tests.support.stream_peer import StreamPeer
-from tests.support.the_odds_api import event, serve
-from tests.support.the_odds_api import market as listed
-from tests.support.waiting import eventually
+from tests.support.builders.betfair import image, market
+from tests.support.builders.the_odds_api import event, serve
+from tests.support.builders.the_odds_api import market as listed
+from tests.support.peers.http import HttpPeer, respond
+from tests.support.peers.stream import StreamPeer
+from tests.support.systems.betfair_playback import CATALOGUE, LOGIN, catalogue, peers, token
+from tests.support.systems.feed import sheet
+from tests.support.systems.process import ROOT, Service, service
+from tests.support.time.waiting import eventually
 
 SECRETS = {
     "THE_ODDS_API_KEY": "the-key-of-the-odds-api",

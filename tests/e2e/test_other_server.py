@@ -7,8 +7,8 @@ import sys
 
 import httpx2
 
-from tests.support.process import ROOT, program
-from tests.support.waiting import eventually
+from tests.support.systems.process import ROOT, program
+from tests.support.time.waiting import eventually
 
 DEFAULT = ROOT / "config" / "default.toml"
 WITHOUT_IT = """

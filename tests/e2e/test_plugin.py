@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.http_peer import http_peer, respond
-from tests.support.process import ROOT, service
-from tests.support.waiting import eventually
+from tests.support.peers.http import http_peer, respond
+from tests.support.systems.process import ROOT, service
+from tests.support.time.waiting import eventually
 
 CONFIG = """
 [sources.text]

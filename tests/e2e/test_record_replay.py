@@ -19,13 +19,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support import the_odds_api as api
-from tests.support.feed import sheet
-from tests.support.http_peer import HttpPeer, conditional, http_peer
-from tests.support.process import ROOT, Service, program, service
-from tests.support.recorded import header, pieces_of, read, received, write
+from tests.support.builders import the_odds_api as api
+from tests.support.builders.recorded import header, pieces_of, read, received, write
+from tests.support.peers.http import HttpPeer, conditional, http_peer
 from tests.support.recordings import football_data, the_odds_api
-from tests.support.waiting import eventually
+from tests.support.systems.feed import sheet
+from tests.support.systems.process import ROOT, Service, program, service
+from tests.support.time.waiting import eventually
 from web.__main__ import main
 
 CONFIG = """

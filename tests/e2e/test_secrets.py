@@ -12,10 +12,10 @@ from urllib.parse import quote_plus
 import httpx2
 import pytest
 
-from tests.support.http_peer import Answer, Asked, http_peer, respond
-from tests.support.process import Service, service
-from tests.support.the_odds_api import event, market
-from tests.support.waiting import eventually
+from tests.support.builders.the_odds_api import event, market
+from tests.support.peers.http import Answer, Asked, http_peer, respond
+from tests.support.systems.process import Service, service
+from tests.support.time.waiting import eventually
 
 KEY = 'k3y&that"nobody may+see%2'
 """As awkward as it may be: it stands otherwise in an address and in JSON."""

@@ -14,8 +14,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.process import ROOT, Service, service
-from tests.support.waiting import eventually
+from tests.support.systems.process import ROOT, Service, service
+from tests.support.time.waiting import eventually
 
 DEFAULT = ROOT / "config" / "default.toml"
 IDS = ["alder", "birch", "cedar"]

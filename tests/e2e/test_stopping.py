@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.process import Service, service
-from tests.support.waiting import eventually
+from tests.support.systems.process import Service, service
+from tests.support.time.waiting import eventually
 
 CONFIG = """
 [server]

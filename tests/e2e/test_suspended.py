@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.feed import Feed, configured, running_feed, sheet
-from tests.support.http_peer import Asked, HttpPeer, http_peer, respond
-from tests.support.waiting import eventually, let_pass
+from tests.support.peers.http import Asked, HttpPeer, http_peer, respond
+from tests.support.systems.feed import Feed, configured, running_feed, sheet
+from tests.support.time.waiting import eventually, let_pass
 
 STALE_AFTER_S = 1.0
 OLD, NEW = (1.9, 3.4, 4.2), (2.1, 3.2, 3.7)

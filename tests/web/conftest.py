@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.support.builders import match
-from tests.support.site import Site, open_site
+from tests.support.builders.messages import match
+from tests.support.systems.site import Site, open_site
 from web.server.hypercorn_server import serve
 from web.server.uvicorn_server import serve_with_uvicorn
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.http_peer import HttpPeer, http_peer
+from tests.support.peers.http import HttpPeer, http_peer
 
 
 @pytest.fixture

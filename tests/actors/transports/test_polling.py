@@ -11,9 +11,9 @@ from actors.core.clock import SystemClock
 from actors.core.errors import TransportError
 from actors.transports.http import http_date
 from actors.transports.polling import Fetched, NotModified, PollingTransport, Validators
-from tests.support.fetching import LIMITS, fetch, fetched, refusal, trouble
-from tests.support.http_peer import HttpPeer, conditional, respond
-from tests.support.virtual import ManualClock
+from tests.support.peers.fetching import LIMITS, fetch, fetched, refusal, trouble
+from tests.support.peers.http import HttpPeer, conditional, respond
+from tests.support.time.virtual import ManualClock
 
 pytestmark = pytest.mark.anyio
 

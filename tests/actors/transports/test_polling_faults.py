@@ -10,8 +10,8 @@ import zlib
 import pytest
 
 from actors.core.errors import PayloadError, TransportError
-from tests.support.fetching import HASTY, LIMITS, fetched, trouble
-from tests.support.http_peer import Answer, Asked, HttpPeer, drop, hang, http_peer, raw, reset, respond
+from tests.support.peers.fetching import HASTY, LIMITS, fetched, trouble
+from tests.support.peers.http import Answer, Asked, HttpPeer, drop, hang, http_peer, raw, reset, respond
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ import pytest
 
 from actors.core.errors import SourceError, TransportError
 from actors.transports.polling import Fetched, PollingTransport, Validators
-from tests.support.fetching import HASTY, fetch, fetched, trouble
-from tests.support.http_peer import HttpPeer, raw
-from tests.support.virtual import ManualClock
+from tests.support.peers.fetching import HASTY, fetch, fetched, trouble
+from tests.support.peers.http import HttpPeer, raw
+from tests.support.time.virtual import ManualClock
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ import pytest
 from actors.core.clock import SystemClock
 from actors.core.errors import TransportError
 from actors.transports.polling import MAX_REDIRECTS, NotModified, PollingTransport, Validators
-from tests.support.fetching import LIMITS, fetch, fetched, trouble
-from tests.support.http_peer import HttpPeer, http_peer, raw, respond
+from tests.support.peers.fetching import LIMITS, fetch, fetched, trouble
+from tests.support.peers.http import HttpPeer, http_peer, raw, respond
 
 pytestmark = pytest.mark.anyio
 

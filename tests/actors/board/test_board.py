@@ -1,0 +1,148 @@
+"""What a commit of the board publishes: one version for all that changed, none where nothing did."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from actors.board.board import Applied, Board
+from actors.board.chunks import entries_of
+from actors.board.diff import Verdict
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId
+from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, START, after, versions
+from tests.support.builders.messages import SCOPE, batch, match
+from tests.support.time.virtual import WALL_0
+
+
+def _ids(snapshot: Snapshot, bookmaker: BookmakerId = ALDER) -> list[str]:
+    return [entry.id for entry in entries_of(snapshot.books[bookmaker].chunks)]
+
+
+def test_first_list_is_published_in_order() -> None:
+    """A complete list is shown at the next version, ordered by id."""
+    snapshot = after(EMPTY, batch([match("b"), match("a"), match("-")]))
+
+    assert _ids(snapshot) == ["alder_-", "alder_a", "alder_b"]
+    assert versions(snapshot) == (1001, 1001, 1001)
+    assert (3, 3, True) == (
+        snapshot.books[ALDER].count,
+        snapshot.books[ALDER].named,
+        snapshot.books[ALDER].is_serving,
+    )
+
+
+def test_base_stays_as_it_was() -> None:
+    """A board never touches the snapshot that it was made from."""
+    base = after(EMPTY, batch([match("a")]))
+    before = (base.version, base.books[ALDER], _ids(base))
+
+    after(base, batch([match("b")], received_mono=1.0))
+
+    assert before == (base.version, base.books[ALDER], _ids(base))
+
+
+def test_nothing_applied_gives_the_base_itself() -> None:
+    """Without a change there is no new snapshot, whatever time it is."""
+    board = Board(after(EMPTY, batch([match("a")])), RULES)
+    finish(board.expire(Instant(29.9, WALL_0 + 29.9)))
+    base = board.commit()
+
+    assert Board(base, RULES).commit() is base
+    assert EMPTY is Board(EMPTY, RULES).commit()
+
+
+def test_refused_batch_gives_the_base_itself() -> None:
+    """A batch that is refused leaves no trace."""
+    base = after(EMPTY, batch([match("a")], received_mono=5.0))
+
+    late = batch([match("b")], received_mono=-40.0)
+    outdated = batch([match("b")], received_mono=4.0)
+    unfounded = batch([match("b")], complete=False, list_id="other", received_mono=6.0)
+
+    assert base is after(base, late, outdated, unfounded)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        batch([match("a")], received_mono=1.0),
+        batch([match("a", source_time=WALL_0 + 1)], received_mono=1.0, list_id="another"),
+        batch(complete=False, received_mono=1.0),
+        batch([match("a")], complete=False, received_mono=1.0),
+        batch(removals=[Removal(SourceMatchId("x"), "withdrawn")], complete=False, received_mono=1.0),
+        batch([match("a")], received_mono=1.0, scope="elsewhere"),
+        batch([], received_mono=1.0, scope="elsewhere"),
+    ],
+)
+def test_what_shows_nothing_else_mints_nothing(silent: Batch) -> None:
+    """The same list, a confirmation, a repeated delta, a change of scope: time moves, the version stays."""
+    base = after(EMPTY, batch([match("a")]))
+
+    snapshot = after(base, silent)
+
+    assert versions(base) == versions(snapshot)
+    assert 1.0 in {state.confirmed_mono for state in snapshot.books[ALDER].lists.values()}
+    assert _ids(base) == _ids(snapshot)
+
+
+def test_many_batches_are_one_version() -> None:
+    """One commit is one version, however much it takes in."""
+    snapshot = after(
+        EMPTY,
+        batch([match("a")]),
+        batch([match("a"), match("b")], received_mono=1.0),
+        batch([match("c")], scope="elsewhere"),
+        batch([match("a")], bookmaker=BIRCH),
+    )
+
+    assert (1001, 1001, 1001) == versions(snapshot) == versions(snapshot, BIRCH)
+
+
+def test_confirmation_hands_on_all_chunks() -> None:
+    """A list that is vouched for again keeps every chunk, and so everything derived from it."""
+    base = after(EMPTY, batch([match(f"m{number}") for number in range(500)]))
+
+    snapshot = after(base, batch(complete=False, received_mono=9.0))
+
+    assert base.books[ALDER].chunks == snapshot.books[ALDER].chunks
+    assert (39.0, 39.0) == (snapshot.valid_until, snapshot.books[ALDER].deadline)
+
+
+def test_applied_counts_what_changed() -> None:
+    """The verdict comes with the number of entries set, taken off, and found finished."""
+    base = after(EMPTY, batch([match("same"), match("gone"), match("old")]))
+    over = match("over", start_time=int(WALL_0) - 10_800)
+    arrived = batch([match("same"), match("new"), match("old", home="New"), over], received_mono=1.0)
+
+    applied = finish(Board(base, RULES).apply(arrived, START))
+    confirmed = finish(Board(base, RULES).apply(batch(complete=False), START))
+
+    assert Applied(Verdict.ACCEPTED, upserted=2, removed=1, finished=1) == applied
+    assert Applied(Verdict.CONFIRMED, upserted=0, removed=0, finished=0) == confirmed
+
+
+def test_empty_list_serves() -> None:
+    """`We looked: there is nothing` is an answer; it is not a change of what is shown."""
+    snapshot = after(EMPTY, batch([]))
+
+    book = snapshot.books[ALDER]
+    assert (True, 0, 30.0, inf) == (book.is_serving, book.count, book.deadline, book.first_start)
+    assert versions(EMPTY) == versions(snapshot)
+    assert not snapshot.books[BIRCH].is_serving
+
+
+def test_snapshot_holds_only_the_list_that_is_shown() -> None:
+    """`holds` tells what a conditional request may vouch for: that very list, in that scope."""
+    snapshot = after(EMPTY, batch([match("a")]))
+    board = Board(snapshot, RULES)
+    finish(board.withdraw(ALDER, SCOPE))
+    asked = [(SCOPE, "list-1"), (SCOPE, "list-2"), (Scope("elsewhere"), "list-1")]
+
+    held = [snapshot.holds(ALDER, scope, list_id) for scope, list_id in asked]  # type: ignore[arg-type]  # ids
+
+    assert [True, False, False] == held
+    assert not board.commit().holds(ALDER, SCOPE, batch().list_id)

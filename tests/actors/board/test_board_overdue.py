@@ -1,0 +1,191 @@
+"""What leaves the board by itself: stale lists by the monotonic clock, old matches by the wall clock."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from actors.board.board import Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.diff import Verdict
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Scope
+from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
+from tests.support.time.virtual import WALL_0
+
+RULES = BoardRules(expire_after_kickoff_s=10_800.0)
+BIRCH = BookmakerId("birch")
+EMPTY = Snapshot.empty(1000, (BOOKMAKER, BIRCH))
+KICK_OFF = int(WALL_0) + 600
+OTHER = Scope("other")
+
+
+def _after(base: Snapshot, *batches: Batch) -> Snapshot:
+    board = Board(base, RULES)
+    for one in batches:
+        finish(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
+    return board.commit()
+
+
+def _expired(base: Snapshot, mono: float, wall: float = WALL_0) -> Snapshot:
+    board = Board(base, RULES)
+    finish(board.expire(Instant(mono, wall)))
+    return board.commit()
+
+
+def _ids(snapshot: Snapshot, bookmaker: BookmakerId = BOOKMAKER) -> set[str]:
+    return {entry.source_match_id for entry in entries_of(snapshot.books[bookmaker].chunks)}
+
+
+LISTED = _after(EMPTY, batch([match("a"), match("b")]))
+
+
+@pytest.mark.parametrize(("mono", "expected"), [(29.999, {"a", "b"}), (30.0, set()), (30.001, set())])
+def test_list_is_withdrawn_exactly_at_its_deadline(mono: float, expected: set[str]) -> None:
+    """At `stale_after_s` after the last confirmation all its entries go, in one commit."""
+    snapshot = _expired(LISTED, mono)
+
+    is_there = bool(expected)
+    assert (expected, is_there) == (_ids(snapshot), snapshot.books[BOOKMAKER].is_serving)
+    assert LISTED.version + (not is_there) == snapshot.version
+    assert (snapshot is LISTED) is is_there
+
+
+def test_confirmation_keeps_a_list() -> None:
+    """The deadline counts from the newest confirmation."""
+    confirmed = _after(LISTED, batch(complete=False, received_mono=29.0))
+
+    assert [{"a", "b"}, set()] == [_ids(_expired(confirmed, mono)) for mono in (58.999, 59.0)]
+
+
+def test_withdrawn_list_is_withdrawn_once() -> None:
+    """Later expiries find nothing to do: no version, not even a new snapshot."""
+    withdrawn = _expired(LISTED, 30.0)
+
+    assert withdrawn is _expired(withdrawn, 1e9)
+    assert (inf, inf) == (withdrawn.valid_until, withdrawn.books[BOOKMAKER].deadline)
+
+
+def test_heartbeat_after_staleness_readmits_nothing() -> None:
+    """Heartbeats without an image after staleness leave the list withdrawn."""
+    withdrawn = _expired(LISTED, 30.0)
+    board = Board(withdrawn, RULES)
+    heartbeats = [batch(complete=False, received_mono=30.0 + second) for second in range(5)]
+
+    verdicts = {finish(board.apply(one, Instant(35.0, WALL_0))).verdict for one in heartbeats}
+
+    assert ({Verdict.UNFOUNDED}, True) == (verdicts, board.commit() is withdrawn)
+
+
+def test_scopes_go_stale_each_by_itself() -> None:
+    """Only the entries of the stale scope go; the bookmaker serves as long as one scope is not stale."""
+    base = _after(LISTED, batch([match("x")], scope=OTHER, received_mono=10.0))
+
+    first = _expired(base, 30.0)
+    both = _expired(first, 40.0)
+
+    assert [({"x"}, True), (set(), False)] == [
+        (_ids(one), one.books[BOOKMAKER].is_serving) for one in (first, both)
+    ]
+    assert [30.0, 40.0, inf] == [one.valid_until for one in (base, first, both)]
+
+
+def test_empty_list_goes_stale_without_a_version() -> None:
+    """An empty list shows nothing, so its withdrawal changes no view; but it serves no more."""
+    base = _after(EMPTY, batch([]))
+
+    snapshot = _expired(base, 30.0)
+
+    assert (True, False) == (base.books[BOOKMAKER].is_serving, snapshot.books[BOOKMAKER].is_serving)
+    assert base.version == snapshot.version
+
+
+def test_other_bookmakers_stay_when_one_goes_stale() -> None:
+    """One bookmaker's silence is its own."""
+    base = _after(LISTED, batch([match("a")], bookmaker=BIRCH, stale_after_s=60.0))
+
+    snapshot = _expired(base, 30.0)
+
+    assert (set(), {"a"}) == (_ids(snapshot), _ids(snapshot, BIRCH))
+    assert snapshot.books[BIRCH] is base.books[BIRCH]
+
+
+@pytest.mark.parametrize("wall", [WALL_0 - 3600, WALL_0 + 3600])
+def test_wall_clock_makes_nothing_stale(wall: float) -> None:
+    """Staleness goes by the monotonic clock alone."""
+    assert _expired(LISTED, 29.9, wall) is LISTED
+
+
+@pytest.mark.parametrize(
+    ("after_kick_off", "expected"),
+    [(0.0, {"a", "b"}), (10_799.9, {"a", "b"}), (10_800.0, {"b"}), (1e9, {"b"})],
+)
+def test_match_leaves_three_hours_after_its_kick_off(after_kick_off: float, expected: set[str]) -> None:
+    """Past `start_time + expire_after_kickoff_s` a match is finished; one of unknown kick-off never is."""
+    base = _after(EMPTY, batch([match("a", start_time=KICK_OFF), match("b", start_time=None)]))
+
+    snapshot = _expired(base, 0.0, KICK_OFF + after_kick_off)
+
+    assert expected == _ids(snapshot)
+    assert snapshot.version == base.version + (expected == {"b"})
+
+
+def test_expiry_is_that_of_the_configuration() -> None:
+    """`expire_after_kickoff_s` may be set."""
+    base = _after(EMPTY, batch([match("a", start_time=KICK_OFF)]))
+    board = Board(base, BoardRules(expire_after_kickoff_s=60.0))
+
+    finish(board.expire(Instant(0.0, KICK_OFF + 60.0)))
+
+    assert _ids(board.commit()) == set()
+
+
+def test_finished_match_does_not_make_its_list_stale() -> None:
+    """The list stays and serves, empty or not."""
+    base = _after(EMPTY, batch([match("a", start_time=KICK_OFF)]))
+
+    snapshot = _expired(base, 0.0, KICK_OFF + 10_800.0)
+
+    assert (set(), True, 30.0) == (
+        _ids(snapshot),
+        snapshot.books[BOOKMAKER].is_serving,
+        snapshot.valid_until,
+    )
+
+
+def test_snapshot_knows_what_is_due_first() -> None:
+    """`valid_until` is the earliest deadline of all lists, `first_start` the earliest known kick-off."""
+    snapshot = _after(
+        EMPTY,
+        batch([match("a", start_time=KICK_OFF + 5), match("b", start_time=None)]),
+        batch([match("c", start_time=KICK_OFF)], scope=OTHER, stale_after_s=20.0),
+        batch([match("d", start_time=KICK_OFF + 9)], bookmaker=BIRCH, stale_after_s=25.0),
+    )
+
+    books = [snapshot.books[bookmaker] for bookmaker in (BOOKMAKER, BIRCH)]
+    assert (20.0, KICK_OFF) == (snapshot.valid_until, snapshot.first_start)
+    assert [(20.0, KICK_OFF), (25.0, KICK_OFF + 9)] == [(book.deadline, book.first_start) for book in books]
+
+
+def test_withdrawn_list_leaves_the_others() -> None:
+    """`withdraw` takes one list of one bookmaker off at once, until a complete one comes."""
+    base = _after(LISTED, batch([match("x")], scope=OTHER), batch([match("a")], bookmaker=BIRCH))
+    board = Board(base, RULES)
+
+    finish(board.withdraw(BOOKMAKER, SCOPE))
+    snapshot = board.commit()
+
+    assert ({"x"}, {"a"}) == (_ids(snapshot), _ids(snapshot, BIRCH))
+    assert (base.version + 1, True) == (snapshot.version, snapshot.books[BOOKMAKER].lists[SCOPE].withdrawn)
+
+
+def test_withdrawing_what_is_not_there_changes_nothing() -> None:
+    """A list that the board does not have is no error, and nothing changes: the base comes back."""
+    board = Board(LISTED, RULES)
+
+    finish(board.withdraw(BOOKMAKER, OTHER))
+
+    assert board.commit() is LISTED

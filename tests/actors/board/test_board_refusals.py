@@ -1,0 +1,166 @@
+"""Which batches the board takes in: late, outdated and unfounded ones leave everything as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from actors.board.board import Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.diff import Verdict
+from actors.board.snapshot import ListState, Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, Removal, Scope, SourceMatchId
+from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
+from tests.support.time.virtual import WALL_0
+
+RULES = BoardRules()
+EMPTY = Snapshot.empty(1000, (BOOKMAKER,))
+
+
+def _at(mono: float) -> Instant:
+    return Instant(mono, WALL_0 + mono)
+
+
+def _applied(base: Snapshot, batches: Sequence[Batch], now: Instant) -> tuple[list[Verdict], Snapshot]:
+    board = Board(base, RULES)
+    return [finish(board.apply(one, now)).verdict for one in batches], board.commit()
+
+
+def _after(base: Snapshot, *batches: Batch, mono: float = 0.0) -> Snapshot:
+    return _applied(base, batches, _at(mono))[1]
+
+
+def _verdict(base: Snapshot, one: Batch, mono: float = 0.0) -> Verdict:
+    return _applied(base, [one], _at(mono))[0][0]
+
+
+def _ids(snapshot: Snapshot) -> set[str]:
+    return {entry.source_match_id for entry in entries_of(snapshot.books[BOOKMAKER].chunks)}
+
+
+def _list(snapshot: Snapshot, scope: Scope = SCOPE) -> ListState:
+    return snapshot.books[BOOKMAKER].lists[scope]
+
+
+LISTED = _after(EMPTY, batch([match("a"), match("b")], received_mono=5.0), mono=5.0)
+
+
+@pytest.mark.parametrize(
+    ("age", "expected"), [(29.999, Verdict.ACCEPTED), (30.0, Verdict.LATE), (30.001, Verdict.LATE)]
+)
+def test_list_that_is_stale_before_it_is_applied_is_refused(age: float, expected: Verdict) -> None:
+    """Exactly `stale_after_s` after its receipt a list is stale, and an old one never readmits anything."""
+    assert expected is _verdict(EMPTY, batch([match("a")], received_mono=100.0), mono=100.0 + age)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize(
+    ("mono", "expected"), [(4.999, Verdict.OUTDATED), (5.0, Verdict.ACCEPTED), (5.001, Verdict.ACCEPTED)]
+)
+def test_what_is_older_than_the_board_is_refused(mono: float, expected: Verdict, *, complete: bool) -> None:
+    """Order is order of receipt: nothing older than what the board has gets in, what is as old does."""
+    assert expected is _verdict(
+        LISTED, batch([match("c")], complete=complete, received_mono=mono), mono=6.0
+    )
+
+
+def test_age_is_a_matter_of_one_scope() -> None:
+    """A list of one scope may be older than that of another."""
+    assert Verdict.ACCEPTED is _verdict(LISTED, batch([], scope="other", received_mono=1.0), mono=6.0)
+
+
+def test_sources_clock_does_not_order_anything() -> None:
+    """Without a declared sequence, order is order of receipt, whatever time the source gives."""
+    behind = batch([match("a", prices=(2.1, 3.5, 4.0), source_time=WALL_0 - 3600)], received_mono=6.0)
+
+    snapshot = _after(LISTED, behind, mono=6.0)
+
+    (shown,) = entries_of(snapshot.books[BOOKMAKER].chunks)
+    assert (2.1, WALL_0 - 3600) == (shown.match.home_price, shown.updated)
+
+
+@pytest.mark.parametrize("matches", [0, 1])
+def test_change_needs_its_list_on_the_board(matches: int) -> None:
+    """Confirmations and deltas without a list, or of another one, are unfounded."""
+    changes = batch([match("c")][:matches], complete=False, list_id="other", received_mono=6.0)
+
+    assert [Verdict.UNFOUNDED, Verdict.UNFOUNDED] == [_verdict(EMPTY, changes), _verdict(LISTED, changes)]
+
+
+@pytest.mark.parametrize("matches", [0, 1])
+def test_change_of_a_withdrawn_list_is_unfounded(matches: int) -> None:
+    """What was withdrawn comes back with a complete list, never with a heartbeat or a delta."""
+    board = Board(LISTED, RULES)
+    finish(board.withdraw(BOOKMAKER, SCOPE))
+    base = board.commit()
+    change = batch([match("c")][:matches], complete=False, received_mono=6.0)
+
+    verdicts, snapshot = _applied(base, [change], _at(6.0))
+
+    assert ([Verdict.UNFOUNDED], set()) == (verdicts, _ids(snapshot))
+    assert base is snapshot
+
+
+def test_complete_list_readmits_what_was_withdrawn() -> None:
+    """The next complete list brings entries back, with a new `updated`, and the list serves again."""
+    board = Board(LISTED, RULES)
+    finish(board.withdraw(BOOKMAKER, SCOPE))
+
+    snapshot = _after(board.commit(), batch([match("a")], received_mono=7.0), mono=7.0)
+
+    assert ({"a"}, True) == (_ids(snapshot), snapshot.books[BOOKMAKER].is_serving)
+    assert ListState(batch().list_id, 7.0, 30.0) == _list(snapshot)
+    assert [WALL_0 + 7.0] == [entry.updated for entry in entries_of(snapshot.books[BOOKMAKER].chunks)]
+
+
+def test_delta_changes_the_list_and_confirms_it() -> None:
+    """Upserts and removals of the list on the board, which is vouched for by them."""
+    removal = Removal(SourceMatchId("b"), "suspended")
+    change = batch([match("c")], removals=[removal], complete=False, received_mono=6.0, stale_after_s=40.0)
+
+    verdicts, snapshot = _applied(LISTED, [change], _at(6.0))
+
+    assert ([Verdict.ACCEPTED], {"a", "c"}, 46.0) == (verdicts, _ids(snapshot), _list(snapshot).deadline)
+
+
+def test_confirmation_moves_the_deadline_only() -> None:
+    """A 304 or a heartbeat says that the list holds from now on."""
+    verdicts, snapshot = _applied(LISTED, [batch(complete=False, received_mono=20.0)], _at(21.0))
+
+    assert ([Verdict.CONFIRMED], 50.0, 50.0) == (verdicts, _list(snapshot).deadline, snapshot.valid_until)
+    assert LISTED.version == snapshot.version
+
+
+def test_rejected_match_takes_its_entry_off() -> None:
+    """A match that the gate rejected is absent from the list and named in its removals: it goes."""
+    rejected = Removal(SourceMatchId("a"), "price")
+
+    snapshot = _after(LISTED, batch([match("b")], removals=[rejected], received_mono=6.0), mono=6.0)
+
+    assert {"b"} == _ids(snapshot)
+
+
+def test_complete_list_takes_off_what_is_absent_from_its_scope_only() -> None:
+    """A complete list of one league says nothing about another."""
+    base = _after(LISTED, batch([match("x"), match("y")], scope="other", received_mono=5.0), mono=5.0)
+
+    snapshot = _after(base, batch([match("b")], received_mono=6.0), mono=6.0)
+
+    assert {"b", "x", "y"} == _ids(snapshot)
+    assert (35.0, 36.0) == (_list(snapshot, Scope("other")).deadline, _list(snapshot).deadline)
+
+
+def test_id_belongs_to_the_scope_that_named_it_last() -> None:
+    """After it moved, its old scope neither takes it off nor keeps it alive."""
+    base = _after(
+        LISTED, batch([match("a")], scope="other", received_mono=6.0, stale_after_s=10.0), mono=6.0
+    )
+    without_it = _after(base, batch([match("b")], received_mono=15.0), mono=15.0)
+    board = Board(without_it, RULES)
+    finish(board.expire(_at(16.0)))
+
+    assert base.version == LISTED.version
+    assert ({"a", "b"}, {"b"}) == (_ids(without_it), _ids(board.commit()))

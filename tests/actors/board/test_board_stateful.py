@@ -1,0 +1,200 @@
+"""The board against a naive one: any lists, changes, silences and withdrawals, compared at every commit."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from math import inf
+
+import msgspec
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+
+from actors.board.board import Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Book, Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
+from tests.support.builders.messages import batch, match
+from tests.support.oracles.naive_board import NaiveBook, Row, Shown
+from tests.support.time.virtual import WALL_0
+
+RULES = BoardRules(expire_after_kickoff_s=3600.0)
+STALE_AFTER_S = 30.0
+BOOKMAKER_IDS = (BookmakerId("birch"), BookmakerId("alder"), BookmakerId("cedar"))
+SOURCE_TIME = 1.0  # stands for a source's own time, which is made to differ between matches
+
+IDS = st.sampled_from(("m", "B", "~", "10", "9"))
+MATCHES = st.builds(
+    match,
+    IDS,
+    home=st.sampled_from(("Home", "", "Other")),
+    prices=st.sampled_from(((2.0, 3.5, 4.0), (2.1, 3.4, 3.9))),
+    start_time=st.sampled_from([None, *(int(WALL_0) + start for start in (-3600, -1800, 600))]),
+    source_time=st.sampled_from((None, SOURCE_TIME)),
+)
+ABOUT = {
+    "bookmaker": st.sampled_from(BOOKMAKER_IDS),
+    "scope": st.sampled_from(("s", "t")),
+    "list_id": st.sampled_from(("list-1", "list-1", "list-2")),
+}
+MATCH_LISTS = st.lists(MATCHES, max_size=5, unique_by=lambda one: one.source_match_id)
+COMPLETE_LISTS = st.builds(batch, MATCH_LISTS, **ABOUT)
+CONFIRMATIONS = st.builds(batch, complete=st.just(value=False), **ABOUT)
+DELTAS = st.builds(
+    lambda change, gone: msgspec.structs.replace(change, complete=False, removals=_removals(change, gone)),
+    COMPLETE_LISTS,
+    st.sets(IDS, max_size=3),
+)
+SETTINGS = settings(
+    derandomize=True,
+    deadline=None,
+    max_examples=150,
+    stateful_step_count=30,
+    phases=(Phase.generate, Phase.shrink),
+    report_multiple_bugs=False,
+)
+AGES = st.sampled_from((0.0, 0.0, 0.0, 2.0, STALE_AFTER_S))
+
+
+def _removals(change: Batch, gone: set[str]) -> tuple[Removal, ...]:
+    names = gone - {one.source_match_id for one in change.matches}
+    return tuple(Removal(SourceMatchId(one), "withdrawn") for one in sorted(names))
+
+
+class BoardMachine(RuleBasedStateMachine):
+    """Does the same to both boards. Time passes only between commits, as for the aggregator."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = Instant(0.0, WALL_0)
+        self.serial = 0
+        self.naive = {bookmaker: NaiveBook(RULES.expire_after_kickoff_s) for bookmaker in BOOKMAKER_IDS}
+        self.before = deepcopy(self.naive)
+        self.touched: set[BookmakerId] = set()
+        self.moved: set[BookmakerId] = set()
+        self.snapshot = Snapshot.empty(1000, BOOKMAKER_IDS)
+        self.board = Board(self.snapshot, RULES)
+
+    @rule(one=COMPLETE_LISTS, age=AGES)
+    def complete_list(self, one: Batch, age: float) -> None:
+        """A whole list of a scope comes in."""
+        self._take(one, age)
+
+    @rule(one=DELTAS, age=AGES)
+    def delta(self, one: Batch, age: float) -> None:
+        """A change of a list comes in."""
+        self._take(one, age)
+
+    @rule(one=CONFIRMATIONS, age=AGES)
+    def confirmation(self, one: Batch, age: float) -> None:
+        """A list is vouched for."""
+        self._take(one, age)
+
+    @rule(bookmaker=ABOUT["bookmaker"], scope=ABOUT["scope"])
+    def withdrawal(self, bookmaker: BookmakerId, scope: Scope) -> None:
+        """A list is taken off, as after a poison batch."""
+        finish(self.board.withdraw(bookmaker, scope))
+        self.naive[bookmaker].withdraw(scope)
+        self._note(bookmaker)
+
+    @rule()
+    def commit(self) -> None:
+        """What was taken in is published."""
+        self._commit()
+
+    @rule(
+        seconds=st.sampled_from((1.0, 14.0, 15.0, 30.0)), shift=st.sampled_from((0.0, 0.0, 3600.0, -3600.0))
+    )
+    def time_passes(self, seconds: float, shift: float) -> None:
+        """Time passes, on the wall clock any time, and what is overdue goes."""
+        self._commit()
+        self.now = Instant(self.now.mono + seconds, self.now.wall + seconds + shift)
+        finish(self.board.expire(self.now))
+        for bookmaker, naive in self.naive.items():
+            known = deepcopy(naive)
+            naive.go_stale(self.now)
+            naive.expire(self.now)
+            if naive != known:
+                self._note(bookmaker)
+        self._commit()
+
+    def _take(self, made: Batch, age: float) -> None:
+        self.serial += 1
+        one = msgspec.structs.replace(
+            made,
+            matches=tuple(self._dated(at, one) for at, one in enumerate(made.matches)),
+            received_mono=self.now.mono - age,
+            received_at=self.now.wall - age + self.serial / 1000,
+        )
+        expected = self.naive[one.bookmaker].take(one, self.now)
+
+        assert expected == finish(self.board.apply(one, self.now)).verdict
+        if expected in {"accepted", "confirmed"}:
+            self._note(one.bookmaker)
+
+    def _dated(self, at: int, one: Match) -> Match:
+        """Give every match a source time of its own, so that a new `updated` is never the old one."""
+        if one.source_time is None:
+            return one
+        return msgspec.structs.replace(one, source_time=WALL_0 - 1e6 + self.serial + at / 10)
+
+    def _note(self, bookmaker: BookmakerId) -> None:
+        self.touched.add(bookmaker)
+        if self.naive[bookmaker].rows != self.before[bookmaker].rows:
+            self.moved.add(bookmaker)
+
+    def _commit(self) -> None:
+        old, self.snapshot = self.snapshot, self.board.commit()
+        self.board = Board(self.snapshot, RULES)
+        changes = any(self._changes(bookmaker, is_v2=False) for bookmaker in BOOKMAKER_IDS)
+
+        assert (self.snapshot is old) or self.touched
+        assert old.version + changes == self.snapshot.version
+        assert BOOKMAKER_IDS == tuple(self.snapshot.books)
+        for bookmaker in BOOKMAKER_IDS:
+            self._compare(bookmaker, old.books[bookmaker])
+        self._compare_deadlines()
+        for naive in self.naive.values():
+            naive.commit()
+        self.before = deepcopy(self.naive)
+        self.touched.clear()
+        self.moved.clear()
+
+    def _changes(self, bookmaker: BookmakerId, *, is_v2: bool) -> bool:
+        return self.before[bookmaker].view(is_v2=is_v2) != self.naive[bookmaker].view(is_v2=is_v2)
+
+    def _compare(self, bookmaker: BookmakerId, old: Book) -> None:
+        naive, book = self.naive[bookmaker], self.snapshot.books[bookmaker]
+        version, v1, v2 = self.snapshot.version, naive.view(is_v2=False), naive.view(is_v2=True)
+
+        assert (v1, v2) == (_shown(bookmaker, book, is_v2=False), _shown(bookmaker, book, is_v2=True))
+        assert (len(v1), len(v2)) == (book.count, book.named)
+        assert (version if self._changes(bookmaker, is_v2=False) else old.v1_version) == book.v1_version
+        assert (version if self._changes(bookmaker, is_v2=True) else old.v2_version) == book.v2_version
+        assert bool(naive.deadlines()) == book.is_serving
+        assert (book is old) or bookmaker in self.touched
+        if bookmaker not in self.moved:
+            assert [id(chunk) for chunk in old.chunks] == [id(chunk) for chunk in book.chunks]
+
+    def _compare_deadlines(self) -> None:
+        deadlines = [min(naive.deadlines(), default=inf) for naive in self.naive.values()]
+        starts = [min(naive.starts(), default=inf) for naive in self.naive.values()]
+
+        assert deadlines == [book.deadline for book in self.snapshot.books.values()]
+        assert starts == [book.first_start for book in self.snapshot.books.values()]
+        assert (min(deadlines), min(starts)) == (self.snapshot.valid_until, self.snapshot.first_start)
+
+
+def _shown(bookmaker: BookmakerId, book: Book, *, is_v2: bool) -> list[Shown]:
+    return [
+        (entry.id.removeprefix(f"{bookmaker}_"), *Row(entry.scope, entry.match, 0.0).content, entry.updated)
+        for entry in entries_of(book.chunks)
+        if entry.is_named or not is_v2
+    ]
+
+
+def test_board_is_what_a_naive_one_would_be() -> None:
+    """Content, order, `updated`, versions per view, serving, deadlines and sharing are the oracle's."""
+    run_state_machine_as_test(BoardMachine, settings=SETTINGS)

@@ -1,0 +1,193 @@
+"""Lists that lose too much at once: doubted twice, believed the third time (faults.md, C5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from actors.board.board import Board, BoardRules
+from actors.board.diff import Verdict
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, Removal, SourceMatchId
+from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
+from tests.support.time.virtual import WALL_0
+
+RULES = BoardRules()
+EMPTY = Snapshot.empty(1000, (BOOKMAKER,))
+ACCEPTED, SUSPECT = Verdict.ACCEPTED, Verdict.SUSPECT
+AHEAD = int(WALL_0) + 1
+BEGUN = int(WALL_0)
+
+
+def _list(
+    numbers: Iterable[int],
+    mono: float = 0.0,
+    *,
+    rejected: Iterable[int] = (),
+    start_time: int | None = None,
+    prefix: str = "m",
+    list_id: str = "list-1",
+) -> Batch:
+    matches = [match(f"{prefix}{number}", start_time=start_time) for number in numbers]
+    removals = [Removal(SourceMatchId(f"{prefix}{number}"), "price") for number in rejected]
+    return batch(matches, removals=removals, received_mono=mono, list_id=list_id)
+
+
+def _applied(base: Snapshot, batches: Sequence[Batch]) -> tuple[list[Verdict], Snapshot]:
+    board = Board(base, RULES)
+    verdicts = [finish(board.apply(one, Instant(one.received_mono, WALL_0))).verdict for one in batches]
+    return verdicts, board.commit()
+
+
+def _verdict(before: Batch, after: Batch) -> Verdict:
+    return _applied(_applied(EMPTY, [before])[1], [after])[0][0]
+
+
+FULL = _applied(EMPTY, [_list(range(100))])[1]
+SMALL = range(10)
+
+
+@pytest.mark.parametrize(
+    ("before", "kept", "expected"),
+    [
+        (41, 20, SUSPECT),  # loses 21, more than half
+        (42, 21, ACCEPTED),  # loses 21, exactly half
+        (43, 21, SUSPECT),
+        (20, 0, ACCEPTED),  # loses all, but only 20
+        (21, 0, SUSPECT),
+        (21, 1, ACCEPTED),
+        (500, 250, ACCEPTED),
+        (500, 249, SUSPECT),
+    ],
+)
+def test_list_is_doubted_if_it_loses_more_than_half_and_more_than_twenty(
+    before: int, kept: int, expected: Verdict
+) -> None:
+    """Both bounds are exclusive, and both must be passed."""
+    assert expected is _verdict(_list(range(before)), _list(range(kept)))
+
+
+@pytest.mark.parametrize(
+    ("start_time", "expected"),
+    [(AHEAD, SUSPECT), (None, SUSPECT), (BEGUN, ACCEPTED), (BEGUN - 60, ACCEPTED)],
+)
+def test_only_matches_still_to_come_count_as_lost(start_time: int | None, expected: Verdict) -> None:
+    """Matches that have kicked off vanish normally; an unknown kick-off counts as ahead."""
+    assert expected is _verdict(_list(range(50), start_time=start_time), _list([]))
+
+
+def test_matches_that_have_begun_do_not_count_into_the_half() -> None:
+    """Half is half of those still to come: 100 under way do not cover for 30 lost of 50."""
+    under_way = _list(range(100), start_time=BEGUN, prefix="begun")
+    ahead = _list(range(50), start_time=AHEAD)
+    before = batch([*under_way.matches, *ahead.matches])
+    after = batch([*under_way.matches, *ahead.matches[:20]])
+
+    assert SUSPECT is _verdict(before, after)
+
+
+def test_rejected_matches_are_not_lost() -> None:
+    """A match that the list names and that was rejected is off the board, but not lost."""
+    assert ACCEPTED is _verdict(_list(range(100)), _list(range(10), rejected=range(50, 100)))
+    assert SUSPECT is _verdict(_list(range(100)), _list(range(10), rejected=range(70, 100)))
+
+
+def test_new_matches_do_not_make_up_for_lost_ones() -> None:
+    """A list of other matches loses all that were there."""
+    assert SUSPECT is _verdict(_list(range(50)), _list(range(50), prefix="new"))
+
+
+def test_other_scopes_are_not_lost() -> None:
+    """Only what the list's own scope had counts."""
+    other = batch(_list(range(100), prefix="other").matches, scope="other")
+    base = _applied(EMPTY, [_list(range(10)), other])[1]
+
+    assert [ACCEPTED] == _applied(base, [_list(range(9), 1.0)])[0]
+
+
+def test_delta_is_never_doubted() -> None:
+    """Removals that are named are meant."""
+    removals = [Removal(SourceMatchId(f"m{number}"), "withdrawn") for number in range(100)]
+
+    verdicts, snapshot = _applied(FULL, [batch(removals=removals, complete=False, received_mono=1.0)])
+
+    assert ([ACCEPTED], 0) == (verdicts, snapshot.books[BOOKMAKER].count)
+
+
+def test_doubted_list_changes_and_confirms_nothing() -> None:
+    """The list of before stays, its deadline runs on, no version is minted, it is not held any more."""
+    verdicts, snapshot = _applied(FULL, [_list(SMALL, 9.0, list_id="list-2")])
+
+    book = snapshot.books[BOOKMAKER]
+    assert ([SUSPECT], FULL.version) == (verdicts, snapshot.version)
+    assert (FULL.books[BOOKMAKER].chunks, 30.0, True) == (
+        book.chunks,
+        snapshot.valid_until,
+        book.is_serving,
+    )
+    held = [snapshot.holds(BOOKMAKER, SCOPE, batch(list_id=one).list_id) for one in ("list-1", "list-2")]
+    assert [False, False] == held
+
+
+def test_third_list_in_a_row_is_believed() -> None:
+    """Exactly at the third such payload the list is taken as it is, whether or not it is the same."""
+    doubtful = [_list(range(10 - number), 1.0 + number, list_id=f"list-{number}") for number in range(3)]
+
+    verdicts, snapshot = _applied(FULL, doubtful)
+
+    assert [SUSPECT, SUSPECT, ACCEPTED] == verdicts
+    assert (8, FULL.version + 1) == (snapshot.books[BOOKMAKER].count, snapshot.version)
+    assert (0, 33.0) == (snapshot.books[BOOKMAKER].lists[SCOPE].doubted, snapshot.valid_until)
+
+
+def test_doubts_are_counted_across_commits() -> None:
+    """Each payload may have its own commit, as with polls minutes apart."""
+    verdicts: list[Verdict] = []
+    snapshot = FULL
+    for poll in range(3):
+        found, snapshot = _applied(snapshot, [_list(SMALL, 1.0 + poll)])
+        verdicts += found
+
+    assert [SUSPECT, SUSPECT, ACCEPTED] == verdicts
+
+
+def test_good_list_in_between_starts_anew() -> None:
+    """Three in a row are needed: a list that is believed forgets the doubts before it."""
+    batches = [
+        _list(SMALL, 1.0),
+        _list(SMALL, 2.0),
+        _list(range(99), 3.0),
+        _list(SMALL, 4.0),
+        _list(SMALL, 5.0),
+        _list(SMALL, 6.0),
+    ]
+
+    assert [SUSPECT, SUSPECT, ACCEPTED, SUSPECT, SUSPECT, ACCEPTED] == _applied(FULL, batches)[0]
+
+
+def test_refused_batch_in_between_changes_no_doubt() -> None:
+    """What is outdated or unfounded is not a payload of the row."""
+    outdated = _list(range(100), -1.0)
+    unfounded = batch(complete=False, list_id="list-2", received_mono=2.5)
+    batches = [_list(SMALL, 1.0), outdated, _list(SMALL, 2.0), unfounded, _list(SMALL, 3.0)]
+
+    expected = [SUSPECT, Verdict.OUTDATED, SUSPECT, Verdict.UNFOUNDED, ACCEPTED]
+    assert expected == _applied(FULL, batches)[0]
+
+
+def test_after_staleness_any_list_is_believed() -> None:
+    """Once the doubted list's predecessor is withdrawn there is nothing left to lose."""
+    doubted = _applied(FULL, [_list(SMALL, 9.0)])[1]
+    board = Board(doubted, RULES)
+    finish(board.expire(Instant(30.0, WALL_0)))
+
+    assert board.commit().books[BOOKMAKER].lists[SCOPE].doubted == 0
+    assert [ACCEPTED] == _applied(board.commit(), [_list(SMALL, 31.0)])[0]
+
+
+def test_first_list_is_believed() -> None:
+    """Without a list of before nothing can be lost."""
+    assert [ACCEPTED] == _applied(EMPTY, [_list([])])[0]

@@ -1,0 +1,99 @@
+"""When an entry was updated: when its content changed, by the source's clock or by ours."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.board.board import Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, Match
+from tests.support.builders.messages import BOOKMAKER, batch, match
+from tests.support.time.virtual import WALL_0
+
+EMPTY = Snapshot.empty(1000, (BOOKMAKER,))
+
+
+def _after(base: Snapshot, *batches: Batch) -> Snapshot:
+    board = Board(base, BoardRules())
+    for one in batches:
+        finish(board.apply(one, Instant(0.0, 0.0)))
+    return board.commit()
+
+
+def _updated(snapshot: Snapshot) -> float:
+    (entry,) = entries_of(snapshot.books[BOOKMAKER].chunks)
+    return entry.updated
+
+
+@pytest.mark.parametrize(
+    ("source_time", "received_at", "expected"),
+    [
+        (None, 1000.0, 1000.0),
+        (None, 1000.1234, 1000.123),
+        (900.0, 1000.0, 900.0),
+        (900.98765, 1000.0, 900.988),
+        (1000.0, 1000.0, 1000.0),
+        (4600.0, 1000.0, 1000.0),  # the source's clock is an hour ahead
+        (-2600.0, 1000.0, -2600.0),
+    ],
+)
+def test_updated_is_the_sources_time_up_to_the_receive_time(
+    source_time: float | None, received_at: float, expected: float
+) -> None:
+    """The source's own time where there is one, never later than the receive time, to the millisecond."""
+    snapshot = _after(EMPTY, batch([match(source_time=source_time)], received_at=received_at))
+
+    assert expected == _updated(snapshot)
+
+
+@given(source_time=st.none() | st.floats(0.0, 4e9), received_at=st.floats(0.0, 4e9))
+@settings(derandomize=True, deadline=None, max_examples=100)
+def test_updated_is_whole_milliseconds_never_in_the_future(
+    source_time: float | None, received_at: float
+) -> None:
+    """Whatever the two clocks say, `updated` has three decimals and is not later than the receive time."""
+    snapshot = _after(EMPTY, batch([match(source_time=source_time)], received_at=received_at))
+    updated = _updated(snapshot)
+
+    assert round(updated, 3) == updated
+    assert updated <= round(received_at, 3)
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [
+        (match(), 0.0),
+        (match(source_time=WALL_0 + 5), 0.0),  # a new refresh time, nothing else
+        (match(home="Other"), 9.0),
+        (match(home="Other", source_time=WALL_0 + 5), 5.0),
+        (match(home="Other", source_time=WALL_0 + 50), 9.0),
+        (match(home="Other", source_time=WALL_0 - 50), -50.0),
+    ],
+)
+def test_updated_stays_while_the_content_is_equal(again: Match, expected: float) -> None:
+    """Only a change of content is an update, whatever refresh time the source gives."""
+    base = _after(EMPTY, batch([match()]))
+
+    assert WALL_0 + expected == _updated(_after(base, batch([again], received_mono=9.0)))
+
+
+def test_content_that_comes_back_is_updated_anew() -> None:
+    """From one price to another and back is two updates, each at its own time."""
+    base = _after(EMPTY, batch([match()]))
+    moved = _after(base, batch([match(prices=(2.1, 3.5, 4.0))], received_mono=1.0))
+    back = _after(moved, batch([match()], received_mono=2.0))
+
+    assert [WALL_0, WALL_0 + 1, WALL_0 + 2] == [_updated(one) for one in (base, moved, back)]
+
+
+def test_entry_that_was_gone_for_a_version_is_updated_anew() -> None:
+    """What readers have seen leaving comes back with a new time."""
+    base = _after(EMPTY, batch([match()]))
+    gone = _after(base, batch([], received_mono=1.0))
+
+    assert WALL_0 + 2 == _updated(_after(gone, batch([match()], received_mono=2.0)))

@@ -1,0 +1,90 @@
+"""The version of each view: the last commit that changed what it shows, and no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.board.chunks import entries_of
+from actors.core.messages import Match, Scope
+from tests.support.builders.boards import ALDER, BIRCH, EMPTY, after, versions
+from tests.support.builders.messages import batch, match
+from tests.support.time.virtual import WALL_0
+
+UNNAMED = match("u", home="")
+
+
+def test_nameless_entry_changes_v1_only() -> None:
+    """v2 does not show entries with an empty name, so their changes are no versions of it."""
+    base = after(EMPTY, batch([match("a")]))
+
+    added = after(base, batch([match("a"), UNNAMED], received_mono=1.0))
+    removed = after(added, batch([match("a")], received_mono=2.0))
+
+    assert [(1002, 1002, 1001), (1003, 1003, 1001)] == [versions(added), versions(removed)]
+    assert (2, 1) == (added.books[ALDER].count, added.books[ALDER].named)
+
+
+def test_gaining_or_losing_a_name_changes_v2() -> None:
+    """An entry that comes into v2's view, or leaves it, changes both views."""
+    base = after(EMPTY, batch([UNNAMED]))
+
+    gained = after(base, batch([match("u")], received_mono=1.0))
+    lost = after(gained, batch([UNNAMED], received_mono=2.0))
+
+    assert [(1001, 1001, 1000), (1002, 1002, 1002), (1003, 1003, 1003)] == [
+        versions(base),
+        versions(gained),
+        versions(lost),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "v2_sees_it"),
+    [
+        (None, match(home=""), False),
+        (match(away=""), match(away="", league=None), False),
+        (match(home=""), match(away=""), False),
+        (match(home=""), None, False),
+        (match(home=""), match(), True),
+        (match(), match(away=""), True),
+        (None, match(), True),
+        (match(), match(league=None), True),
+        (match(), None, True),
+    ],
+)
+def test_v2_sees_only_entries_with_names(old: Match | None, new: Match | None, *, v2_sees_it: bool) -> None:
+    """v1 has a version for every difference; v2 for those of entries with two names, before or after."""
+    base = after(EMPTY, batch([old] if old else []), batch([match("other")], scope="other"))
+
+    snapshot = after(base, batch([new] if new else [], received_mono=1.0))
+
+    assert (1002, 1002, 1002 if v2_sees_it else 1001) == versions(snapshot)
+
+
+def test_removal_counts_as_a_change() -> None:
+    """A view that shows less than before has a new version."""
+    base = after(EMPTY, batch([match("a"), match("b")]))
+
+    assert (1002, 1002, 1002) == versions(after(base, batch([match("b")], received_mono=1.0)))
+
+
+def test_other_bookmakers_are_handed_on() -> None:
+    """A bookmaker without a change keeps its book, the same object, with its own versions."""
+    base = after(EMPTY, batch([match("a")]), batch([match("a")], bookmaker=BIRCH))
+
+    snapshot = after(base, batch([match("b")], received_mono=1.0))
+
+    assert snapshot.books[BIRCH] is base.books[BIRCH]
+    assert [(1002, 1002, 1002), (1002, 1001, 1001)] == [versions(snapshot), versions(snapshot, BIRCH)]
+    assert [ALDER, BIRCH] == list(snapshot.books)
+
+
+def test_match_that_leaves_and_returns_before_the_commit_mints_nothing() -> None:
+    """Only a commit that changes something public is a version; from one scope to another is nothing."""
+    shown = match("a", source_time=WALL_0 - 60)
+    base = after(EMPTY, batch([shown]), batch([], scope="elsewhere"))
+
+    moved = after(base, batch([], received_mono=1.0), batch([shown], received_mono=1.0, scope="elsewhere"))
+
+    assert [Scope("elsewhere")] == [entry.scope for entry in entries_of(moved.books[ALDER].chunks)]
+    assert versions(base) == versions(moved)

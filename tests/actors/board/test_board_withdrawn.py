@@ -1,0 +1,103 @@
+"""A source that takes back its word: its list goes at once, and only a complete one brings it back."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.board.board import Applied, Board
+from actors.board.chunks import entries_of
+from actors.board.diff import Verdict
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, Removal, SourceMatchId
+from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after, versions
+from tests.support.builders.messages import SCOPE, batch, match, withdrawn
+from tests.support.time.virtual import WALL_0
+
+LIST = batch([match("a"), match("b")])
+
+
+def _ids(snapshot: Snapshot) -> list[str]:
+    return [entry.id for entry in entries_of(snapshot.books[ALDER].chunks)]
+
+
+def _applied(base: Snapshot, one: Batch, mono: float) -> Applied:
+    return finish(Board(base, RULES).apply(one, Instant(mono, WALL_0 + mono)))
+
+
+def test_withdrawal_takes_the_list_off_in_one_commit() -> None:
+    """All of it, and the bookmaker serves no longer."""
+    base = after(EMPTY, LIST, batch([match("c")], bookmaker=BIRCH))
+    snapshot = after(base, withdrawn(received_mono=1.0), now=Instant(1.0, WALL_0 + 1.0))
+    book = snapshot.books[ALDER]
+
+    assert ([], 0, False, True) == (
+        _ids(snapshot),
+        book.count,
+        book.is_serving,
+        book.lists[SCOPE].withdrawn,
+    )
+    assert (base.version + 1,) * 3 == versions(snapshot)
+    assert base.books[BIRCH] is snapshot.books[BIRCH]
+
+
+def test_withdrawal_of_another_scope_leaves_the_rest() -> None:
+    """It speaks for its own list only."""
+    base = after(EMPTY, LIST, batch([match("c")], scope="other"))
+
+    assert ["alder_c"] == _ids(after(base, withdrawn()))
+
+
+def test_withdrawal_is_believed_however_late() -> None:
+    """It may be older than the list, stale, or of another one: taking off does no harm."""
+    base = after(
+        EMPTY, batch([match("a")], list_id="list-9", received_mono=50.0), now=Instant(50.0, WALL_0)
+    )
+
+    assert Applied(Verdict.WITHDRAWN) == _applied(base, withdrawn(), 99.0)
+    assert [] == _ids(after(base, withdrawn(), now=Instant(51.0, WALL_0)))
+
+
+def test_withdrawal_of_nothing_changes_nothing() -> None:
+    """There is no list, or it has been withdrawn already."""
+    once = after(after(EMPTY, LIST), withdrawn())
+
+    assert EMPTY is after(EMPTY, withdrawn())
+    assert once.version == after(once, withdrawn()).version
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        batch(complete=False, received_mono=2.0),
+        batch([match("a")], complete=False, received_mono=2.0),
+        batch(removals=[Removal(SourceMatchId("a"), "gone")], complete=False, received_mono=2.0),
+    ],
+    ids=["confirmation", "change", "removal"],
+)
+def test_withdrawn_list_comes_back_by_no_change(one: Batch) -> None:
+    """Nor by a confirmation (C11)."""
+    base = after(after(EMPTY, LIST), withdrawn(received_mono=1.0))
+
+    assert Applied(Verdict.UNFOUNDED) == _applied(base, one, 2.0)
+    assert [] == _ids(after(base, one, now=Instant(2.0, WALL_0 + 2.0)))
+
+
+def test_withdrawn_list_comes_back_by_a_complete_one() -> None:
+    """However short it is: nothing is there that it could lose."""
+    many = batch([match(f"m{number}") for number in range(50)])
+    base = after(after(EMPTY, many), withdrawn(received_mono=1.0))
+    snapshot = after(base, batch([match("a")], list_id="list-2", received_mono=2.0))
+
+    assert (["alder_a"], True) == (_ids(snapshot), snapshot.books[ALDER].is_serving)
+
+
+def test_withdrawal_and_return_in_one_commit_change_nothing() -> None:
+    """Readers see what they saw before, at the version that it had."""
+    base = after(EMPTY, LIST)
+    again = batch([match("a"), match("b")], list_id="list-2", received_mono=2.0)
+    snapshot = after(base, withdrawn(received_mono=1.0), again, now=Instant(2.0, WALL_0 + 2.0))
+
+    assert (["alder_a", "alder_b"], base.version) == (_ids(snapshot), snapshot.version)
+    assert ["alder_a", "alder_b"] == [one.id for one in entries_of(base.books[ALDER].chunks)]

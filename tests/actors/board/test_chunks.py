@@ -1,0 +1,190 @@
+"""Chunks of sorted entries: they hold what a sorted dict would, and change only where they must."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import inf
+from random import Random
+from typing import TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from actors.board.chunks import CHUNK_SIZE, begun_by, changed, entries_of, find, of_scopes
+from actors.board.snapshot import Chunk, Entry
+from actors.core.cooperative import finish
+from actors.core.messages import Scope, SourceMatchId
+from tests.support.builders.messages import match
+
+Chunks: TypeAlias = tuple[Chunk, ...]
+Oracle: TypeAlias = dict[SourceMatchId, Entry]
+
+IDS = tuple(SourceMatchId(f"m{number:04}") for number in range(1200))
+LARGEST, SMALLEST = CHUNK_SIZE * 3 // 2, CHUNK_SIZE // 4
+
+RANGES = st.builds(
+    lambda start, length, step: IDS[start : start + length * step : step],
+    st.integers(0, len(IDS) - 1),
+    st.integers(1, 400),
+    st.integers(1, 40),
+)
+OPERATIONS = st.lists(st.tuples(st.booleans(), RANGES), min_size=1, max_size=8)
+
+
+def _entry(match_id: str, updated: float = 0.0, start_time: int | None = None, home: str = "Home") -> Entry:
+    return Entry(
+        f"alder_{match_id}", Scope("s"), match(match_id, home=home, start_time=start_time), updated
+    )
+
+
+def _chunks(match_ids: tuple[SourceMatchId, ...]) -> Chunks:
+    return finish(changed((), {match_id: _entry(match_id) for match_id in match_ids}))
+
+
+def _applied(oracle: Oracle, changes: dict[SourceMatchId, Entry | None]) -> Oracle:
+    return {one: entry for one, entry in sorted((oracle | changes).items()) if entry is not None}
+
+
+def _owner(chunks: Chunks, match_id: str) -> int:
+    return max([at for at, chunk in enumerate(chunks) if chunk.first <= match_id], default=0)
+
+
+def _assert_sound(chunks: Chunks) -> None:
+    sizes = [len(chunk.entries) for chunk in chunks]
+    assert all(1 <= size <= LARGEST for size in sizes)
+    assert all(size >= SMALLEST for size in sizes[1:])
+    assert all(chunk.first == chunk.entries[0].source_match_id for chunk in chunks)
+
+
+@given(operations=OPERATIONS)
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_chunks_hold_what_a_sorted_dict_holds(
+    operations: list[tuple[bool, tuple[SourceMatchId, ...]]],
+) -> None:
+    """After any changes the entries are the oracle's, in order, in chunks of bounded size."""
+    chunks: Chunks = ()
+    oracle: Oracle = {}
+    for turn, (removes, match_ids) in enumerate(operations):
+        changes = {one: None if removes else _entry(one, turn) for one in match_ids}
+        before, chunks = chunks, finish(changed(chunks, changes))
+        oracle = _applied(oracle, changes)
+
+        assert list(oracle.values()) == list(entries_of(chunks))
+        _assert_sound(chunks)
+        _assert_others_are_kept(before, chunks, {_owner(before, one) for one in match_ids})
+
+
+def _assert_others_are_kept(before: Chunks, after: Chunks, touched: set[int]) -> None:
+    """A chunk may change only if a change falls into it, or into the next, whose rest may join it."""
+    kept = {id(chunk) for chunk in after}
+    may_change = touched | {at - 1 for at in touched}
+    assert all(id(chunk) in kept for at, chunk in enumerate(before) if at not in may_change)
+
+
+@given(shown=RANGES, scopes=st.sets(st.sampled_from("abc")))
+@settings(derandomize=True, deadline=None, max_examples=40)
+def test_entries_of_scopes_are_all_of_theirs(shown: tuple[SourceMatchId, ...], scopes: set[Scope]) -> None:
+    """In the order of the board, and none of another scope."""
+    entries = {
+        one: structs.replace(_entry(one), scope=Scope("abcd"[at % 4])) for at, one in enumerate(shown)
+    }
+    found = finish(of_scopes(finish(changed((), entries)), scopes))
+
+    assert [(one, entry) for one, entry in entries.items() if entry.scope in scopes] == list(found.items())
+
+
+@given(shown=RANGES, starts=st.lists(st.none() | st.integers(0, 9), min_size=1, max_size=9))
+@settings(derandomize=True, deadline=None, max_examples=40)
+def test_matches_that_began_are_all_that_did(
+    shown: tuple[SourceMatchId, ...], starts: list[int | None]
+) -> None:
+    """Up to that moment itself, in the order of the board; one without a known kick-off never does."""
+    entries = {one: _entry(one, start_time=starts[at % len(starts)]) for at, one in enumerate(shown)}
+    found = finish(begun_by(finish(changed((), entries)), 5.0))
+
+    expected = {one for one, entry in entries.items() if entry.match.start_time in {0, 1, 2, 3, 4, 5}}
+    assert [one for one in shown if one in expected] == list(found)
+
+
+@given(shown=RANGES, wanted=st.one_of(st.sampled_from(IDS), st.text("m0129~", max_size=6)))
+@settings(derandomize=True, deadline=None, max_examples=100)
+def test_find_gives_the_entry_or_none(shown: tuple[SourceMatchId, ...], wanted: str) -> None:
+    """An entry is found by its id if and only if it is there."""
+    chunks = _chunks(shown)
+    expected = {entry.source_match_id: entry for entry in entries_of(chunks)}.get(SourceMatchId(wanted))
+
+    assert expected is find(chunks, SourceMatchId(wanted))
+
+
+@given(seed=st.integers(0, 2**32), at_once=st.integers(1, 60))
+@settings(derandomize=True, deadline=None, max_examples=25)
+def test_random_deletes_leave_no_small_chunks(seed: int, at_once: int) -> None:
+    """However a board shrinks, its chunks join: only the first may be small."""
+    chunks, left, random = _chunks(IDS), list(IDS), Random(seed)
+    random.shuffle(left)
+    while len(left) > 100:
+        gone, left = left[:at_once], left[at_once:]
+        chunks = finish(changed(chunks, dict.fromkeys(gone)))
+
+        _assert_sound(chunks)
+        assert len(chunks) <= 1 + len(left) // SMALLEST
+
+
+def test_one_change_rebuilds_one_chunk() -> None:
+    """The cost of a change is one chunk, whatever the size of the board."""
+    before = _chunks(IDS)
+
+    after = finish(changed(before, {IDS[600]: _entry(IDS[600], 1.0)}))
+
+    assert [_owner(before, IDS[600])] == [
+        at for at, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new
+    ]
+
+
+def test_no_change_gives_the_same_chunks() -> None:
+    """Nothing to change: the same objects."""
+    before = _chunks(IDS[:300])
+
+    assert before == finish(changed(before, {}))
+
+
+def test_everything_can_go() -> None:
+    """There is no empty chunk: a board without entries has none."""
+    before = _chunks(IDS[:300])
+
+    assert () == finish(changed(before, dict.fromkeys(IDS[:300])))
+
+
+def test_order_is_that_of_code_points() -> None:
+    """Ids are ordered by code points: `-`, `.`, digits, capitals, `_`, small letters, `~`."""
+    match_ids = [SourceMatchId(one) for one in ("~", "a", "_", "A", "9", "10", ".", "-")]
+
+    chunks = finish(changed((), {one: _entry(one) for one in match_ids}))
+
+    assert ["-", ".", "10", "9", "A", "_", "a", "~"] == [one.source_match_id for one in entries_of(chunks)]
+
+
+@pytest.mark.parametrize(
+    ("starts", "expected"), [([5, 3, None], 3.0), ([None, None, None], inf), ([0, 7, 9], 0.0)]
+)
+def test_chunk_knows_its_first_kick_off(starts: list[int | None], expected: float) -> None:
+    """The earliest known kick-off is that of the chunk, infinity where none is known."""
+    entries = tuple(_entry(f"m{at}", start_time=start) for at, start in enumerate(starts))
+
+    assert expected == Chunk.of(entries).first_start
+
+
+def test_chunk_counts_what_v2_shows() -> None:
+    """Entries with an empty team name are not counted as named."""
+    chunk = Chunk.of((_entry("a"), _entry("b", home=""), _entry("c")))
+
+    assert (2, "a") == (chunk.named, chunk.first)
+
+
+def test_ids_of_neighbouring_chunks_are_in_order() -> None:
+    """The last id of a chunk is below the first of the next."""
+    chunks = _chunks(IDS)
+
+    assert all(a.entries[-1].source_match_id < b.first for a, b in pairwise(chunks))

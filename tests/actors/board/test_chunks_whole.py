@@ -1,0 +1,49 @@
+"""All entries of a book by id, as a dictionary of them would be."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.board.chunks import all_gone, changed, over
+from actors.board.snapshot import Departure, Entry
+from actors.core.cooperative import finish
+from tests.support.builders.messages import SCOPE, match
+
+
+@given(st.sets(st.integers(0, 999), max_size=400))
+@settings(deadline=None, max_examples=30)
+def test_it_is_the_dictionary_of_its_entries(numbers: set[int]) -> None:
+    """In the order of the board: before there was the entry, after there is none, and why."""
+    shown = {one.source_match_id: one for one in (match(f"m{number:03}") for number in sorted(numbers))}
+    entries = {match_id: Entry(match_id, SCOPE, one, 0.0) for match_id, one in shown.items()}
+    gone = all_gone(finish(changed((), entries)), Departure.STALE)
+
+    assert list(entries.items()) == list(gone.before.items())
+    assert entries == dict(gone.before) == {one: gone.before[one] for one in gone.before}
+    assert dict.fromkeys(entries) == dict(gone.after)
+    assert dict.fromkeys(entries, Departure.STALE) == dict(gone.departures)
+    assert (len(entries), list(entries)) == (len(gone.before), list(gone.before))
+
+
+def test_what_is_not_there_is_not_found() -> None:
+    """As a dictionary says it."""
+    gone = all_gone(
+        finish(changed((), {match().source_match_id: Entry("a", SCOPE, match(), 0.0)})), Departure.STALE
+    )
+    missing = match("other").source_match_id
+
+    assert gone.before.get(missing) is None
+    with pytest.raises(KeyError):
+        gone.after[missing]
+
+
+def test_one_is_laid_over_the_other() -> None:
+    """Whichever of the two is a dictionary."""
+    entry = Entry("a", SCOPE, match(), 0.0)
+    gone = all_gone(finish(changed((), {entry.source_match_id: entry})), Departure.STALE).after
+    plain = {entry.source_match_id: entry, match("b").source_match_id: None}
+
+    assert {entry.source_match_id: None, "b": None} == over(plain, gone)
+    assert plain == over(gone, plain)

@@ -1,0 +1,234 @@
+"""The differences that a batch makes: what changes, and what readers see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+from typing import TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.board.chunks import changed, entries_of
+from actors.board.diff import (
+    Found,
+    Left,
+    Outcome,
+    complete_changes,
+    delta_changes,
+    has_kicked_off,
+    is_other,
+)
+from actors.board.snapshot import Book, Entry
+from actors.core.cooperative import finish
+from actors.core.messages import Match, Removal, Scope, SourceMatchId
+from tests.support.builders.messages import SCOPE, batch, match
+from tests.support.time.virtual import WALL_0
+
+NEVER = WALL_0 - 10_800
+"""Kick-offs up to then are over: none of those that the builders make."""
+
+OVER = int(NEVER)
+NOTHING: Left = {}
+Prices: TypeAlias = dict[str, float | None]
+
+
+def _entry(shown: Match, scope: str = SCOPE, updated: float = WALL_0) -> Entry:
+    return Entry(f"alder_{shown.source_match_id}", Scope(scope), shown, updated)
+
+
+def _book(*entries: Entry) -> Book:
+    chunks = finish(changed((), {entry.source_match_id: entry for entry in entries}))
+    return Book(1, 1, chunks=chunks)
+
+
+def _checked(book: Book, outcome: Outcome) -> Found:
+    """Give the differences, which must be those that the chunks show, unchanged ones kept."""
+    found, chunks = outcome
+    expected = finish(changed(book.chunks, found.after))
+    assert list(entries_of(expected)) == list(entries_of(chunks))
+    if not found.after:
+        assert chunks == book.chunks
+    return found
+
+
+def _complete(book: Book, *matches: Match, left: Left = NOTHING) -> Found:
+    return _checked(book, finish(complete_changes(book, batch(matches), left, NEVER)))
+
+
+def _delta(
+    book: Book, matches: Iterable[Match] = (), *, gone: Iterable[str] = (), left: Left = NOTHING
+) -> Found:
+    removals = [Removal(SourceMatchId(one), "withdrawn") for one in gone]
+    one = batch(matches, removals=removals, complete=False)
+    return _checked(book, finish(delta_changes(book, one, left, NEVER)))
+
+
+def _found(*pairs: tuple[Entry | None, Entry | None], finished: int = 0) -> Found:
+    found = Found(finished=finished)
+    for old, new in pairs:
+        found.note(next(one.source_match_id for one in (old, new) if one), old, new)
+    return found
+
+
+def test_complete_list_adds_changes_and_takes_off() -> None:
+    """What is new, what differs and what is absent changes; what is equal does not."""
+    equal, old, absent = match("equal"), match("old"), match("absent")
+    new, different = match("new"), match("old", prices=(2.1, 3.5, 4.0))
+
+    found = _complete(_book(_entry(equal), _entry(old), _entry(absent)), equal, different, new)
+
+    changes = [(None, _entry(new)), (_entry(old), _entry(different)), (_entry(absent), None)]
+    assert _found(*changes) == found
+
+
+def test_complete_list_speaks_for_its_scope_only() -> None:
+    """Entries of another scope are absent from it and stay."""
+    found = _complete(_book(_entry(match("a")), _entry(match("b"), scope="other")), match("a"))
+
+    assert _found() == found
+
+
+def test_delta_changes_only_what_it_names() -> None:
+    """Upserts and removals; everything else stays."""
+    book = _book(_entry(match("a")), _entry(match("b")), _entry(match("c")))
+
+    found = _delta(book, [match("a", home="Other")], gone=["b", "unknown"])
+
+    upsert, removal = (_entry(match("a")), _entry(match("a", home="Other"))), (_entry(match("b")), None)
+    assert _found(upsert, removal) == found
+
+
+def test_removal_in_one_scope_leaves_another_alone() -> None:
+    """A scope takes off only what is its own."""
+    found = _delta(_book(_entry(match("a"), scope="other")), gone=["a"])
+
+    assert _found() == found
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_id_that_turns_up_in_another_scope_moves_unseen(*, complete: bool) -> None:
+    """With equal content it only changes hands, and `updated` stays."""
+    before = _entry(match("a"), scope="other", updated=1.0)
+    book = _book(before)
+
+    found = _complete(book, match("a")) if complete else _delta(book, [match("a")])
+
+    assert _found((before, _entry(match("a"), updated=1.0))) == found
+
+
+@pytest.mark.parametrize(
+    "different",
+    [
+        match(home="Other"),
+        match(away="Other"),
+        match(league=None),
+        match(start_time=None),
+        match(prices=(2.01, 3.5, 4.0)),
+        match(prices=(2.0, 3.51, 4.0)),
+        match(prices=(2.0, 3.5, 4.01)),
+    ],
+)
+def test_every_part_of_the_content_counts(different: Match) -> None:
+    """Content is home, away, league, the three odds and the kick-off; a new one is a new `updated`."""
+    before = _entry(match(), updated=1.0)
+
+    assert _found((before, _entry(different))) == _complete(_book(before), different)
+
+
+def test_new_refresh_time_alone_is_no_change() -> None:
+    """The source's time for a content that stays equal is not content."""
+    found = _complete(_book(_entry(match(source_time=1.0))), match(source_time=WALL_0 - 5))
+
+    assert _found() == found
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize(
+    ("arriving", "updated"), [(match("a"), 1.0), (match("a", home="Other"), WALL_0), (match("b"), WALL_0)]
+)
+def test_entry_that_readers_still_see_comes_back_as_it_was(
+    arriving: Match, updated: float, *, complete: bool
+) -> None:
+    """Taken off by an earlier batch of the same commit, with equal content it keeps its `updated`."""
+    left = {SourceMatchId("a"): _entry(match("a"), scope="other", updated=1.0)}
+
+    found = _complete(_book(), arriving, left=left) if complete else _delta(_book(), [arriving], left=left)
+
+    assert _found((None, _entry(arriving, updated=updated))) == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (None, None, False),
+        (_entry(match()), _entry(match(source_time=5.0), scope="other"), False),
+        (_entry(match()), _entry(match(), updated=1.0), True),
+        (_entry(match()), _entry(match(league=None)), True),
+        (None, _entry(match()), True),
+        (_entry(match()), None, True),
+    ],
+)
+def test_readers_see_content_and_time(old: Entry | None, new: Entry | None, *, expected: bool) -> None:
+    """Two entries differ for readers by content or `updated`, not by scope or the source's time."""
+    assert expected is is_other(old, new)
+
+
+def test_kick_off_is_over_exactly_at_its_time() -> None:
+    """A match leaves at the moment itself; one without a known kick-off never does."""
+    starts = [99, 100, 101, None]
+
+    assert [True, True, False, False] == [has_kicked_off(match(start_time=one), 100.0) for one in starts]
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_match_that_is_over_is_not_let_in(*, complete: bool) -> None:
+    """Past its time on the way in: not shown, counted; an entry of before leaves the board."""
+    before = _entry(match("a"))
+    arriving = (match("a", start_time=OVER), match("b", start_time=OVER), match("c", start_time=OVER + 1))
+
+    found = _complete(_book(before), *arriving) if complete else _delta(_book(before), arriving)
+
+    assert _found((before, None), (None, _entry(arriving[2])), finished=2) == found
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_match_that_is_over_leaves_whatever_scope_had_it(*, complete: bool) -> None:
+    """An id that turns up in another scope moves there; if it is over there, it is not shown any more."""
+    before = _entry(match("a", start_time=None), scope="other")
+    book, arriving = _book(before), match("a", start_time=OVER)
+
+    found = _complete(book, arriving) if complete else _delta(book, [arriving])
+
+    assert _found((before, None), finished=1) == found
+
+
+IDS = [f"m{number:03}" for number in range(600)]
+LISTS = st.dictionaries(st.sampled_from(IDS), st.sampled_from([2.0, 2.1, None]), max_size=600)
+
+
+@given(st.randoms(use_true_random=False), LISTS, LISTS, st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_any_list_after_any_other(random: Random, old: Prices, new: Prices, two_scopes: bool) -> None:  # noqa: FBT001
+    """However many come, go and change: differences and chunks are those of a plain comparison."""
+    others = {one for one in old if two_scopes and random.random() < 0.5}
+    before = {
+        one: _entry(_priced(one, price), "other" if one in others else SCOPE) for one, price in old.items()
+    }
+    arriving = [_priced(one, price) for one, price in new.items()]
+    random.shuffle(arriving)
+
+    found = _complete(_book(*before.values()), *arriving)
+
+    gone = {one for one, entry in before.items() if one not in new and entry.scope == SCOPE}
+    over = {one for one, price in new.items() if price is None}
+    stay = {one for one in before.keys() & new.keys() if old[one] == new[one] and one not in others}
+    assert (gone | (over & old.keys())) == {one for one, entry in found.after.items() if entry is None}
+    assert found.after.keys() == (gone | over | new.keys()) - (over - old.keys()) - (stay - over)
+    assert (found.removed, found.finished) == (len(gone | (over & old.keys())), len(over))
+
+
+def _priced(match_id: str, price: float | None) -> Match:
+    """Make a match at that price; without one it is over."""
+    return match(match_id, start_time=OVER) if price is None else match(match_id, prices=(price, 3.5, 4.0))

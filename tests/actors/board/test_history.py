@@ -1,0 +1,295 @@
+"""The history of changes: the last change of each match since a version, exact down to a floor."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.board.board import Board
+from actors.board.history import BLOCK, CHANGE_BYTES, History, HistoryLimits, Recent
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Removal, SourceMatchId
+from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after
+from tests.support.builders.messages import batch, match, withdrawn
+from tests.support.time.virtual import WALL_0
+
+Shown = list[tuple[str, int, str | None]]
+
+
+def _history(*snapshots: Snapshot, limits: HistoryLimits = HistoryLimits()) -> History:  # noqa: B008
+    history = History(EMPTY, limits)
+    for snapshot in snapshots:
+        history.add(snapshot)
+    return history
+
+
+def _since(history: History, version: int, view: BookmakerId | None = None) -> Shown:
+    return [(one.id, one.version, one.departure) for one in _recent(history, version, view).changes]
+
+
+def _recent(history: History, version: int, view: BookmakerId | None = None) -> Recent:
+    recent = finish(history.since(view, version))
+    assert recent is not None
+    return recent
+
+
+def _oldest(history: History) -> tuple[int, int, int]:
+    finish(history.digest())
+    return history.oldest(None), history.oldest(ALDER), history.oldest(BIRCH)
+
+
+def _at(mono: float) -> Instant:
+    return Instant(mono, WALL_0 + mono)
+
+
+def _expired(base: Snapshot, now: Instant) -> Snapshot:
+    board = Board(base, RULES)
+    finish(board.expire(now))
+    return board.commit()
+
+
+ONE = after(EMPTY, batch([match("b"), match("a")]), batch([match("x")], bookmaker="birch"))
+TWO = after(ONE, batch([match("b", prices=(2.1, 3.4, 3.9)), match("a")], received_mono=1.0), now=_at(1.0))
+
+
+def test_what_changed_comes_in_the_order_of_the_list() -> None:
+    """Bookmakers as configured, then ids by code point."""
+    assert [("alder_a", 1001, None), ("alder_b", 1001, None), ("birch_x", 1001, None)] == _since(
+        _history(ONE), 1000
+    )
+
+
+def test_only_the_last_change_of_a_match_counts() -> None:
+    """It is told once, as it is now, whatever came between."""
+    history = _history(ONE, TWO)
+
+    (changed,) = _recent(history, 1001).changes
+    assert (TWO.version, 2.1) == (changed.version, changed.entry and changed.entry.match.home_price)
+    assert 3 == len(_since(history, 1000))
+
+
+def test_a_view_has_its_own_changes_and_its_own_version() -> None:
+    """What another bookmaker does is none of its business."""
+    history = _history(ONE, TWO)
+
+    assert [("birch_x", 1001, None)] == _since(history, 1000, BIRCH)
+    assert [] == _since(history, 1001, BIRCH)
+    assert (1002, 1002, 1001) == (history.latest(None), history.latest(ALDER), history.latest(BIRCH))
+
+
+@pytest.mark.parametrize(("since", "merged"), [(1000, True), (1001, False), (1002, False)])
+def test_it_knows_when_commits_are_merged(since: int, merged: bool) -> None:  # noqa: FBT001
+    """More than one commit of the view after that version."""
+    assert merged == _recent(_history(ONE, TWO), since, ALDER).is_merged
+    assert not _recent(_history(ONE, TWO), since, BIRCH).is_merged
+
+
+def _removed(*removals: Removal, complete: bool = True) -> Batch:
+    return batch([match("b")], removals=removals, complete=complete, received_mono=1.0)
+
+
+def _gone(reason: str) -> Removal:
+    return Removal(SourceMatchId("a"), reason)
+
+
+OVER = match("a", start_time=int(WALL_0) - 20_000)
+
+
+@pytest.mark.parametrize(
+    ("one", "departure"),
+    [
+        (_removed(), "withdrawn"),
+        (_removed(_gone("withdrawn"), complete=False), "withdrawn"),
+        (_removed(_gone("suspended")), "suspended"),
+        (_removed(_gone("suspended"), complete=False), "suspended"),
+        (_removed(_gone("inactive"), complete=False), "suspended"),
+        (_removed(_gone("closed"), complete=False), "finished"),
+        (_removed(_gone("finished")), "finished"),
+        (_removed(_gone("price")), "rejected"),
+        (_removed(_gone("undefined"), complete=False), "rejected"),
+        (batch([match("b"), OVER], received_mono=1.0), "finished"),
+        (batch([OVER], complete=False, received_mono=1.0), "finished"),
+        (batch([match("b"), match("a", home="")], received_mono=1.0), "unnamed"),
+        (withdrawn(received_mono=1.0), "withdrawn"),
+    ],
+)
+def test_a_removal_says_why(one: Batch, departure: str) -> None:
+    """Whatever the source's own words, clients are told one of six reasons."""
+    history = _history(ONE, after(ONE, one, now=_at(1.0)))
+
+    assert ("alder_a", 1002, departure) == _since(history, 1001)[0]
+
+
+def test_the_last_reason_counts() -> None:
+    """A match that goes, comes back and goes again in one commit."""
+    back = batch([match("a")], complete=False, received_mono=1.0)
+    steps = [_removed(_gone("suspended"), complete=False), back, _removed(_gone("price"))]
+
+    history = _history(ONE, after(ONE, *steps, now=_at(1.0)))
+
+    assert ("alder_a", 1002, "rejected") == _since(history, 1001)[0]
+
+
+def test_a_stale_list_goes_as_stale() -> None:
+    """All of it, in one commit."""
+    history = _history(ONE, _expired(ONE, _at(30.0)))
+
+    assert {"stale"} == {departure for _, _, departure in _since(history, 1001)}
+    assert 3 == len(_since(history, 1001))
+
+
+def test_a_match_past_its_time_goes_as_finished() -> None:
+    """Expiry after kick-off is no fault of anybody."""
+    base = after(EMPTY, batch([match("a", start_time=int(WALL_0))], stale_after_s=1e9))
+
+    history = _history(base, _expired(base, _at(10_800.0)))
+
+    assert [("alder_a", 1002, "finished")] == _since(history, 1001)
+
+
+def test_what_v2_never_shows_is_no_change() -> None:
+    """Entries without a name come, change and go unseen."""
+    one = after(EMPTY, batch([match("a", home="")]))
+    two = after(one, batch([match("a", home="", prices=(2.1, 3.4, 3.9))], received_mono=1.0), now=_at(1.0))
+    history = _history(one, two, _expired(two, _at(31.0)))
+
+    assert ([], 1000) == (_since(history, 1000), history.latest(None))
+
+
+def test_moving_to_another_scope_is_no_change() -> None:
+    """Readers see no scopes."""
+    moved = after(ONE, batch([match("a")], scope="other", received_mono=1.0), now=_at(1.0))
+
+    assert [] == _since(_history(ONE, moved), 1001)
+
+
+def test_a_match_that_comes_back_is_there() -> None:
+    """Its removal is forgotten."""
+    gone = after(ONE, _removed(), now=_at(1.0))
+    back = after(gone, batch([match("b"), match("a")], received_mono=2.0), now=_at(2.0))
+
+    assert [("alder_a", 1003, None)] == _since(_history(ONE, gone, back), 1001)
+
+
+@pytest.mark.parametrize(
+    "limits", [HistoryLimits(max_changes=2), HistoryLimits(max_bytes=2 * CHANGE_BYTES + 60)]
+)
+def test_the_oldest_changes_go_first(limits: HistoryLimits) -> None:
+    """Above either bound; each view's oldest version rises to what was dropped of it."""
+    history = _history(ONE, TWO, limits=limits)
+
+    assert (1001, 1001, 1000) == _oldest(history)
+    assert [("alder_b", 1002, None), ("birch_x", 1001, None)] == _since(history, 1001) + _since(
+        history, 1000, BIRCH
+    )
+    assert finish(history.since(None, 1000)) is finish(history.since(ALDER, 1000)) is None
+
+
+def test_a_lively_match_pushes_nobody_out() -> None:
+    """One change a match is kept, so a thousand of one match take one place."""
+    snapshots = [ONE]
+    for number in range(1, 1000):
+        prices = (2.0 + number / 1e4, 3.5, 4.0)
+        one = batch([match("b", prices=prices)], complete=False, received_mono=number / 100)
+        snapshots.append(after(snapshots[-1], one, now=_at(number / 100)))
+
+    history = _history(*snapshots, limits=HistoryLimits(max_changes=3))
+
+    assert (1000, 3) == (_oldest(history)[0], len(_since(history, 1000)))
+
+
+def test_listeners_hear_of_commits_that_v2_shows_once_they_are_digested() -> None:
+    """With the bookmakers that changed, several commits at once if need be."""
+    history, heard = History(EMPTY, HistoryLimits()), []
+    history.subscribe(lambda bookmakers: heard.append(sorted(bookmakers)))
+    history.add(ONE)
+    history.add(TWO)
+    before = list(heard)
+
+    finish(history.digest())
+    history.add(after(TWO, batch([match("n", home="")], scope="s", received_mono=1.0), now=_at(1.0)))
+    finish(history.digest())
+
+    assert ([], [[ALDER, BIRCH]]) == (before, heard)
+
+
+def test_a_long_commit_is_digested_in_slices_and_a_question_in_between_is_exact() -> None:
+    """Whoever asks meanwhile gets all of it, and whoever was at it finds it done."""
+    history = History(EMPTY, HistoryLimits())
+    history.add(after(EMPTY, batch([match(f"{number:05}") for number in range(1000)])))
+    steps = history.digest()
+    next(steps)
+
+    asked = len(_since(history, 1000))
+
+    assert (1000, []) == (asked, list(steps))
+    assert 1000 == len(_since(history, 1000))
+
+
+def test_an_answer_that_takes_long_is_of_one_moment() -> None:
+    """What is added while it is put in order is not in it, nor is anything missing that was replaced."""
+    many = [match(f"{number:05}") for number in range(4 * BLOCK)]
+    first = after(EMPTY, batch(many))
+    history = _history(first)
+    finish(history.digest())
+    steps = history.since(None, 1000)
+    next(steps)
+
+    moved = [match(f"{number:05}", prices=(9.0, 9.0, 1.3)) for number in range(4 * BLOCK)]
+    history.add(after(first, batch(moved, received_mono=1.0), now=_at(1.0)))
+    finish(history.digest())
+
+    old, new = finish(steps), _recent(history, 1001)
+    assert old is not None
+    assert [(1001, 2.0), (1002, 9.0)] == [
+        (one.version, one.changes[-1].entry and one.changes[-1].entry.match.home_price)
+        for one in (old, new)
+    ]
+    assert {one.id for one in old.changes} == {one.id for one in new.changes}
+    assert {1001} == {one.version for one in old.changes}
+
+
+def test_changes_of_many_commits_are_found_from_each_version() -> None:
+    """However they fall into blocks, and whichever of them were replaced since."""
+    snapshots, expected = [EMPTY], dict[str, int]()
+    for number in range(3 * BLOCK):
+        one = batch(
+            [match(f"{number * 7 % (2 * BLOCK):04}", prices=(2.0 + number / 1e4, 3.5, 4.0))],
+            complete=number == 0,
+            received_mono=number / 100,
+        )
+        snapshots.append(after(snapshots[-1], one, now=_at(number / 100)))
+        expected[f"alder_{number * 7 % (2 * BLOCK):04}"] = snapshots[-1].version
+    history = _history(*snapshots[1:])
+
+    for since in range(EMPTY.version, snapshots[-1].version + 1):
+        wanted = {name: version for name, version in expected.items() if version > since}
+        assert wanted == {name: version for name, version, _ in _since(history, since)}
+
+
+def test_quiet_matches_do_not_keep_blocks_of_their_own() -> None:
+    """One that changes once in a while, among others that change all the time, takes the place of one."""
+    history, board = History(EMPTY, HistoryLimits()), EMPTY
+    for number in range(40 * BLOCK // 32):
+        lively = [match(f"lively-{at:03}", prices=(2.0 + number / 1e4, 3.5, 4.0)) for at in range(BLOCK)]
+        one = batch(
+            [*lively, match(f"quiet-{number:04}")], complete=number == 0, received_mono=number / 100
+        )
+        history.add(board := after(board, one, now=_at(number / 100)))
+        finish(history.digest())
+
+    blocks = history._blocks.values()
+    assert 40 * BLOCK // 32 + BLOCK == sum(map(len, blocks)) == len(_since(history, EMPTY.version))
+    assert len(blocks) <= 2 + 4 * sum(map(len, blocks)) // BLOCK
+
+
+def test_versions_before_the_first_are_not_known() -> None:
+    """A restarted process knows nothing of the one before it."""
+    assert (1000, 1000) == (_oldest(_history())[0], _oldest(_history(ONE, TWO))[0])
+
+
+def test_the_base_is_not_touched() -> None:
+    """Differences are those of one commit; the snapshot before it keeps its own."""
+    assert {ALDER} == set(TWO.differences)
+    assert {ALDER, BIRCH} == set(ONE.differences)

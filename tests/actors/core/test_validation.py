@@ -1,0 +1,212 @@
+"""The integrity gate: which matches pass, what becomes of the others, and how they are counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import inf, isfinite, nan
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.core.cooperative import finish
+from actors.core.messages import Match, Removal, SourceMatchId
+from actors.core.validation import Admission, Bounds, Reason, admit, cleaned, fault
+from tests.support.builders.messages import batch, match
+
+BOUNDS = Bounds()
+YEAR_2100 = 4_102_444_800
+
+
+def _admitted(*matches: Match, removals: tuple[Removal, ...] = ()) -> Admission:
+    return finish(admit(batch(matches, removals=removals), BOUNDS))
+
+
+def _removal(match_id: str, reason: str) -> Removal:
+    return Removal(SourceMatchId(match_id), reason)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("price", [1.0, 0.99, 0.0, -0.0, -2.0, nan, inf, -inf, float("1e400"), 1e-320])
+def test_price_that_is_not_finite_and_above_one_is_refused(price: float, place: int) -> None:
+    """Each of the three prices must be finite and above 1.0."""
+    prices = [2.0, 3.5, 4.0]
+    prices[place] = price
+
+    assert Reason.PRICE is fault(match(prices=prices), BOUNDS)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_price_just_above_one_is_accepted(place: int) -> None:
+    """The bound of a price is exclusive: the least bit above 1.0 is a price."""
+    prices = [20.0, 20.0, 20.0]
+    prices[place] = 1.0000001
+
+    assert fault(match(prices=prices), BOUNDS) is None
+
+
+@pytest.mark.parametrize(
+    ("prices", "expected"),
+    [
+        ((2.0, 4.0, 5.0), None),  # exactly 0.95
+        ((2.0, 4.0, 5.0001), Reason.BOOK_SUM),
+        ((2.0, 2.5, 2.0), None),  # exactly 1.40
+        ((2.0, 2.5, 1.9999), Reason.BOOK_SUM),
+        ((1000.0, 1000.0, 1000.0), Reason.BOOK_SUM),
+        ((1.01, 1.01, 1.01), Reason.BOOK_SUM),
+    ],
+)
+def test_book_sum_is_believed_within_its_bounds(
+    prices: tuple[float, float, float], expected: Reason | None
+) -> None:
+    """A book sum of exactly 0.95 or 1.40 is believed, one beyond is not."""
+    assert expected is fault(match(prices=prices), BOUNDS)
+
+
+def test_bounds_are_those_that_were_given() -> None:
+    """A source may set its own bounds."""
+    even = match(prices=(3.0, 3.0, 3.0))
+
+    found = [fault(even, Bounds(1.0, 1.0)), fault(even, Bounds(1.01, 2.0)), fault(even, Bounds(0.1, 0.99))]
+
+    assert [None, Reason.BOOK_SUM, Reason.BOOK_SUM] == found
+
+
+@given(prices=st.tuples(st.floats(), st.floats(), st.floats()))
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_accepted_prices_are_one_offer(prices: tuple[float, float, float]) -> None:
+    """Whatever floats come: what is accepted is finite, above 1.0 and adds up within the bounds."""
+    if fault(match(prices=prices), BOUNDS) is None:
+        assert all(isfinite(price) and price > 1.0 for price in prices)
+        assert 0.949999 < sum(1 / price for price in prices) < 1.400001
+
+
+@pytest.mark.parametrize("match_id", ["a", "0", "A-z.0_9~", "x" * 128])
+def test_id_of_our_shape_is_accepted(match_id: str) -> None:
+    """A source_match_id is 1 to 128 of letters, digits and `._~-`."""
+    assert fault(match(match_id), BOUNDS) is None
+
+
+@pytest.mark.parametrize(
+    "match_id", ["", "x" * 129, "a b", "a/b", "a:b", "%41", "ä", "a\n", "a\x00", "\u0661", "\ud800"]
+)
+def test_id_of_another_shape_is_refused(match_id: str) -> None:
+    """Anything else would break the public id, a URL or a log line."""
+    assert Reason.MATCH_ID is fault(match(match_id), BOUNDS)
+
+
+@pytest.mark.parametrize("start_time", [None, 1, 1_780_000_000, YEAR_2100])
+def test_start_time_that_can_be_is_accepted(start_time: int | None) -> None:
+    """A kick-off is unknown, or after 1970 and not after 2100."""
+    assert fault(match(start_time=start_time), BOUNDS) is None
+
+
+@pytest.mark.parametrize("start_time", [0, -1, -(10**27), YEAR_2100 + 1, 3_093_527_980_799, 10**27])
+def test_start_time_that_cannot_be_is_refused(start_time: int) -> None:
+    """v1 shows 0 for an unknown kick-off, so it cannot be a known one; year 99999 is an error."""
+    assert Reason.START_TIME is fault(match(start_time=start_time), BOUNDS)
+
+
+def test_one_bad_match_takes_only_itself_off() -> None:
+    """Of 500 matches with one bad price 499 pass, and the bad one becomes a counted removal."""
+    matches = [match(f"m{number}") for number in range(500)]
+    matches[77] = match("m77", prices=(2.0, nan, 4.0))
+
+    admission = _admitted(*matches)
+
+    assert tuple(matches[:77] + matches[78:]) == admission.batch.matches
+    assert (_removal("m77", "price"),) == admission.batch.removals
+    assert Counter({"price": 1}) == admission.rejected
+
+
+def test_last_of_two_equal_ids_wins() -> None:
+    """The same id twice in one list: the last is shown, the other is counted."""
+    first, other, last = match("a", prices=(2.0, 3.0, 4.0)), match("b"), match("a", prices=(2.1, 3.1, 4.1))
+
+    admission = _admitted(first, other, last)
+
+    assert {"a": last, "b": other} == {one.source_match_id: one for one in admission.batch.matches}
+    assert Counter({"duplicate": 1}) == admission.rejected
+    assert () == admission.batch.removals
+
+
+def test_last_rejected_takes_the_match_off() -> None:
+    """A good one followed by a bad one of the same id: its price is not known any more."""
+    admission = _admitted(match("a"), match("a", prices=(1.0, 3.0, 4.0)))
+
+    assert ((), (_removal("a", "price"),)) == (admission.batch.matches, admission.batch.removals)
+    assert admission.rejected["price"] == 1
+
+
+def test_good_one_after_a_rejected_one_is_shown() -> None:
+    """A bad one followed by a good one of the same id: the last wins here too."""
+    last = match("a")
+
+    admission = _admitted(match("a", prices=(1.0, 3.0, 4.0)), last)
+
+    assert ((last,), ()) == (admission.batch.matches, admission.batch.removals)
+    assert admission.rejected["price"] == 1
+
+
+def test_removals_of_the_source_keep_their_reasons() -> None:
+    """Rejections by the source's reader are counted, suspensions and withdrawals are no rejections."""
+    removals = (
+        _removal("a", "incomplete"),
+        _removal("b", "suspended"),
+        _removal("c", "withdrawn"),
+        _removal("d", "start_time"),
+    )
+
+    admission = _admitted(match("e"), removals=removals)
+
+    assert removals == admission.batch.removals
+    assert Counter({"incomplete": 1, "start_time": 1}) == admission.rejected
+
+
+def test_accepted_match_is_shown_under_clean_names() -> None:
+    """The gate hands on the cleaned match, not the one that came."""
+    admission = _admitted(match("a", home="\x1b Home\n", away="A\u202eway", league="Unknown"))
+
+    assert (match("a", home="Home", away="Away", league=None),) == admission.batch.matches
+
+
+def test_what_the_batch_says_of_itself_stays() -> None:
+    """The gate changes matches and removals, nothing else."""
+    before = batch(
+        [match("a"), match("b", home="\x00")], list_id="L", complete=False, received_mono=5.0, scope="s"
+    )
+
+    after = finish(admit(before, BOUNDS)).batch
+
+    assert batch(after.matches, list_id="L", complete=False, received_mono=5.0, scope="s") == after
+
+
+@pytest.mark.parametrize("league", [None, "", " ", "Unknown", " Unknown\u200b", "\x00\u202e"])
+def test_league_without_a_name_is_unknown(league: str | None) -> None:
+    """An empty league and v2's own word for none are the same: None."""
+    assert cleaned(match(league=league)).league is None
+
+
+@pytest.mark.parametrize("source_time", [nan, inf, -inf])
+def test_time_that_is_no_number_is_none(source_time: float) -> None:
+    """A source's time that is not finite is as good as none."""
+    assert cleaned(match(source_time=source_time)).source_time is None
+
+
+@pytest.mark.parametrize("league", ["League", None])
+def test_clean_match_is_the_same_object(league: str | None) -> None:
+    """A match with nothing to clean costs no copy."""
+    clean = match(league=league, source_time=1_700_000_000.0)
+
+    assert cleaned(clean) is clean
+
+
+def test_id_that_was_read_and_could_not_be_read_is_taken_off() -> None:
+    """Twice in one list, once unreadable: nobody can tell which is the last, so there is no price."""
+    twice = batch([match("a"), match("b")], removals=[Removal(SourceMatchId("a"), Reason.INCOMPLETE)])
+
+    admission = finish(admit(twice, BOUNDS))
+
+    assert ["b"] == [one.source_match_id for one in admission.batch.matches]
+    assert ["a"] == [one.source_match_id for one in admission.batch.removals]
+    assert {Reason.INCOMPLETE: 1, Reason.DUPLICATE: 1} == admission.rejected

@@ -1,0 +1,78 @@
+"""The integrity gate judges many matches at a time: no other verdict than one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import inf, nan
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.core.cooperative import SLICE, finish
+from actors.core.messages import Match, Removal, SourceMatchId
+from actors.core.validation import Bounds, admit, cleaned, fault
+from tests.support.builders.messages import batch, match
+
+BOUNDS = Bounds()
+NAMES = st.sampled_from(
+    ["Alder", "A|der", "", " ", "|", "Al\tder", "A  b", "é", "x" * 128, "x" * 129, "a\n"]
+)
+MATCHES = st.builds(
+    match,
+    st.sampled_from([f"m{number}" for number in range(12)] + ["m 1", "", "m1\n", "é", "m" * 129]),
+    home=st.just("Home") | NAMES,
+    away=st.just("Away") | NAMES,
+    league=st.none() | NAMES | st.just("Unknown"),
+    prices=st.just((2.0, 3.5, 4.0)) | st.sampled_from([(1.0, 3.5, 4.0), (nan, 2.0, 3.0), (9.0, 9.0, inf)]),
+    start_time=st.none() | st.sampled_from([0, 1, 4_102_444_800, 4_102_444_801]),
+    source_time=st.none() | st.sampled_from([nan, inf, 1.0]),
+)
+REMOVALS = st.builds(
+    Removal, st.sampled_from([SourceMatchId("m1"), SourceMatchId("m2")]), st.just("incomplete")
+)
+
+Judged = tuple[dict[SourceMatchId, Match], dict[SourceMatchId, str], Counter[str]]
+
+
+def _one_by_one(matches: list[Match], removals: list[Removal]) -> Judged:
+    """Judge as the rules are written: the last of an id wins, but for one that could not be read."""
+    accepted: dict[SourceMatchId, Match] = {}
+    removed: dict[SourceMatchId, str] = {one.source_match_id: one.reason for one in removals}
+    rejected = Counter(one.reason for one in removals)
+    for one in matches:
+        match_id = one.source_match_id
+        rejected["duplicate"] += match_id in accepted or match_id in removed
+        if match_id in {removal.source_match_id for removal in removals}:
+            continue
+        accepted.pop(match_id, None)
+        removed.pop(match_id, None)
+        if (reason := fault(one, BOUNDS)) is None:
+            accepted[match_id] = cleaned(one)
+        else:
+            removed[match_id] = reason
+            rejected[reason] += 1
+    return accepted, removed, +rejected
+
+
+@given(st.lists(MATCHES, max_size=8), st.lists(REMOVALS, max_size=2))
+@settings(max_examples=500)
+def test_a_slice_is_judged_as_its_matches_are(matches: list[Match], removals: list[Removal]) -> None:
+    """Whatever is beside a match, it is accepted, cleaned, rejected and counted as if it were alone."""
+    admission = finish(admit(batch(matches, removals=removals), BOUNDS))
+    accepted = {one.source_match_id: one for one in admission.batch.matches}
+    removed = {one.source_match_id: one.reason for one in admission.batch.removals}
+
+    assert _one_by_one(matches, removals) == (accepted, removed, admission.rejected)
+
+
+@pytest.mark.parametrize("place", [0, SLICE - 1, SLICE, 3 * SLICE])
+@pytest.mark.parametrize("name", [" Alder", "Alder ", "Al  der", "Al\u202eder", "A\u0308lder", "x" * 129])
+def test_one_name_in_thousands_is_cleaned(name: str, place: int) -> None:
+    """At the edge of a slice as in the middle."""
+    matches = [match(f"m{number}") for number in range(4 * SLICE)]
+    matches[place] = match("odd", home=name)
+    shown = finish(admit(batch(matches), BOUNDS)).batch.matches
+
+    assert [cleaned(one) for one in matches] == list(shown)
+    assert name not in {one.home for one in shown}

@@ -1,0 +1,186 @@
+"""The edges of a source: down after two failures in a row, up again with the first success."""
+
+from __future__ import annotations
+
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from actors.core.clock import Instant
+from actors.core.errors import PayloadError, TransportError
+from actors.core.messages import Scope
+from actors.monitoring.status import SourceStatus
+from actors.monitoring.transitions import failed, scope_failed, scope_succeeded, succeeded
+from tests.support.systems.supervision import source_record
+from tests.support.time.virtual import WALL_0
+
+LOG = structlog.get_logger()
+
+
+def _play(script: str, status: SourceStatus) -> list[tuple[str, ...]]:
+    """Play one attempt every ten seconds, "x" for a failure and "." for a success; give what is logged."""
+    with capture_logs() as logs:
+        for number, attempt in enumerate(script):
+            now = Instant(10.0 * number, WALL_0 + 10.0 * number)
+            if attempt == "x":
+                failed(status, TransportError(f"failure {number}"), now, LOG)
+            else:
+                succeeded(status, now, LOG)
+    return [tuple(str(line[key]) for key in sorted(line)) for line in logs]
+
+
+DOWN = ("2", "failure 1", "source.down", "warning")
+"""attempts, error, event, level"""
+
+
+@pytest.mark.parametrize(
+    ("script", "logged"),
+    [
+        pytest.param("....", [], id="all is well"),
+        pytest.param("x.x.x.", [], id="single failures"),
+        pytest.param("xx", [DOWN], id="two in a row"),
+        pytest.param("xxxxxxx", [DOWN], id="repeats are not logged"),
+        pytest.param("xx.", [DOWN, ("3", "20.0", "source.recovered", "info")], id="back at the third"),
+        pytest.param("xxxxx...", [DOWN, ("6", "50.0", "source.recovered", "info")], id="back for good"),
+        pytest.param(
+            ".x.xx.",
+            [("2", "failure 4", "source.down", "warning"), ("3", "20.0", "source.recovered", "info")],
+            id="only failures in a row count",
+        ),
+    ],
+)
+def test_only_the_edges_are_logged(script: str, logged: list[tuple[str, ...]]) -> None:
+    """Once down at the second failure in a row, once up with `attempts` and `down_for_s`."""
+    assert logged == _play(script, source_record())
+
+
+def test_a_failing_source_says_so() -> None:
+    """The record counts the row, keeps the last error, and dates the failing from its first failure."""
+    status = source_record()
+
+    _play(".xxx", status)
+
+    assert (3, 3, True) == (status.failures, status.failures_total, status.is_down)
+    assert ("failure 3", WALL_0 + 10, WALL_0) == (
+        status.last_error,
+        status.failing_since,
+        status.last_success_at,
+    )
+
+
+def test_one_failure_is_not_down() -> None:
+    """After a single failure the source is failing, and not down yet."""
+    status = source_record()
+
+    _play("x", status)
+
+    assert (1, False, WALL_0) == (status.failures, status.is_down, status.failing_since)
+
+
+def test_a_success_forgets_the_failures_but_not_their_number() -> None:
+    """Afterwards nothing is wrong; only the total remembers."""
+    status = source_record()
+
+    _play("xxx.", status)
+
+    assert (0, 3, False) == (status.failures, status.failures_total, status.is_down)
+    assert (None, None, WALL_0 + 30) == (status.last_error, status.failing_since, status.last_success_at)
+
+
+def test_an_unreadable_payload_is_a_failure_like_any_other() -> None:
+    """The source is as good as down when what it gives cannot be read."""
+    status = source_record()
+
+    for number in range(2):
+        failed(status, PayloadError("it is HTML"), Instant(number, WALL_0 + number), LOG)
+
+    assert (True, "it is HTML") == (status.is_down, status.last_error)
+
+
+@pytest.mark.parametrize("step_s", [-3600.0, 3600.0])
+def test_how_long_it_was_down_does_not_go_by_the_wall_clock(step_s: float) -> None:
+    """Durations are monotonic: a clock that is put back or forward changes no `down_for_s` (C12)."""
+    status = source_record()
+    for mono in (0.0, 10.0):
+        failed(status, TransportError("refused"), Instant(mono, WALL_0 + mono), LOG)
+
+    with capture_logs() as logs:
+        succeeded(status, Instant(25.0, WALL_0 + 25.0 + step_s), LOG)
+
+    assert [25.0] == [line["down_for_s"] for line in logs]
+
+
+def _play_scopes(script: str, status: SourceStatus) -> list[tuple[str, str | None, int]]:
+    """Play attempts such as "a+ b- c!": good, failed alone, failed with all; give what is logged."""
+    with capture_logs() as logs:
+        for number, attempt in enumerate(script.split()):
+            scope, how = attempt[0], attempt[1]
+            now = Instant(10.0 * number, WALL_0 + 10.0 * number)
+            if how == "+":
+                scope_succeeded(status, Scope(scope), now, LOG)
+            else:
+                error = TransportError(f"failure {number}", reason="connection")
+                scope_failed(status, Scope(scope), error, now, LOG, alone=how == "-")
+    return [(line["event"], line.get("scope"), line["attempts"]) for line in logs]
+
+
+LOST, FOUND = ("scope.lost", "a", 2), ("scope.recovered", "a", 3)
+
+
+@pytest.mark.parametrize(
+    ("script", "logged"),
+    [
+        pytest.param("a+ b+ a+ b+", [], id="all is well"),
+        pytest.param("a- a+ a- a+", [], id="single failures"),
+        pytest.param("a- b+ a- b+ a- b+ a-", [LOST], id="two in a row, and repeats"),
+        pytest.param("a- a- a+ a+", [LOST, FOUND], id="lost and found"),
+        pytest.param("a- b- c- a+ b+", [], id="one each"),
+        pytest.param("a! b!", [("source.down", None, 2)], id="all of them"),
+        pytest.param("a! b! c! a! b!", [("source.down", None, 2)], id="all of them, repeatedly"),
+        pytest.param(
+            "a! b! c+ a+ b+", [("source.down", None, 2), ("source.recovered", None, 3)], id="and back"
+        ),
+        pytest.param(
+            "a- a- b! c! b+ a+",
+            [LOST, ("source.down", None, 2), ("source.recovered", None, 3), FOUND],
+            id="one lost before all were",
+        ),
+    ],
+)
+def test_only_the_edges_of_scopes_are_logged(
+    script: str, logged: list[tuple[str, str | None, int]]
+) -> None:
+    """One that fails alone is lost, those that fail together are the source: once down, once up."""
+    assert logged == _play_scopes(script, source_record())
+
+
+def test_a_lost_scope_says_so_and_the_source_is_up() -> None:
+    """It is counted by its reason; the source as such does not fail."""
+    status = source_record()
+
+    _play_scopes("b+ a- a- b+ a-", status)
+
+    record = status.scopes[Scope("a")]
+    assert (3, True, "failure 4", None) == (
+        *(record.failures, record.is_lost, record.last_error),
+        record.last_success_at,
+    )
+    assert (0, False, 3, {"connection": 3}) == (
+        *(status.failures, status.is_down, status.failures_total),
+        dict(status.failed_by),
+    )
+    assert ("failure 4", None) == (status.error, status.failing_since)
+
+
+def test_a_found_scope_forgets_its_failures() -> None:
+    """Nothing is wrong any more, and the time of its success is known."""
+    status = source_record()
+
+    _play_scopes("a- a- a+", status)
+
+    record = status.scopes[Scope("a")]
+    assert (0, False, None, WALL_0 + 20) == (
+        *(record.failures, record.is_lost, record.last_error),
+        record.last_success_at,
+    )
+    assert None is status.error

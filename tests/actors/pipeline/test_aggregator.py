@@ -1,0 +1,214 @@
+"""The aggregator: one commit for all that waits, and deadlines that need no batch."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from actors.core.messages import BookmakerId, Removal, SourceMatchId
+from actors.monitoring.status import BookmakerState
+from tests.support.builders.messages import batch, match
+from tests.support.systems.aggregator_stage import AggregatorStage
+from tests.support.systems.supervision import supervised
+from tests.support.time.virtual import WALL_0, VirtualClock, settle
+
+pytestmark = pytest.mark.anyio
+
+ALDER = BookmakerId("alder")
+AN_HOUR_S = 3600
+
+
+async def test_what_waits_is_drained_and_committed_once() -> None:
+    """Three batches that wait together make one version, and nothing is left in the mailbox."""
+    stage = AggregatorStage("alder", "birch", "cedar")
+    for name in ("alder", "birch", "cedar"):
+        stage.intake.put_nowait(batch([match("m1"), match("m2")], bookmaker=name))
+
+    async with supervised(stage.child):
+        await settle()
+
+        shown = ["alder_m1", "alder_m2", "birch_m1", "birch_m2", "cedar_m1", "cedar_m2"]
+        assert (shown, 1) == (stage.shown(), stage.version)
+        assert (0, ()) == (stage.intake.depth, stage.intake.taken)
+
+
+async def test_a_batch_is_applied_at_once() -> None:
+    """Nobody waits for the next tick: a batch is visible as soon as the loop has run."""
+    stage = AggregatorStage("alder")
+
+    async with supervised(stage.child):
+        await anyio.sleep(3.3)
+        stage.intake.put_nowait(batch([match()], received_mono=3.3))
+        await settle()
+
+        assert (["alder_m1"], 3.3) == (stage.shown(), VirtualClock().now().mono)
+
+
+async def test_who_waits_for_changes_hears_of_each_commit() -> None:
+    """Of batches, of staleness and of what a read withdraws, each at once; not of what changes nothing."""
+    stage, heard = AggregatorStage("alder", "birch"), []
+    stage.published.history.subscribe(
+        lambda bookmakers: heard.append((anyio.current_time(), sorted(bookmakers)))
+    )
+    stage.intake.put_nowait(batch([match("m1")], stale_after_s=10.0))
+
+    async with supervised(stage.child):
+        await anyio.sleep(3)
+        stage.intake.put_nowait(batch(complete=False, received_mono=3.0, stale_after_s=10.0))
+        await anyio.sleep(1)
+        stage.intake.put_nowait(batch([match("m1")], bookmaker="birch", received_mono=4.0))
+        await anyio.sleep(20)
+
+    assert [(0.0, ["alder"]), (4.0, ["birch"]), (13.0, ["alder"])] == heard
+
+
+async def test_the_way_of_each_accepted_batch_is_measured() -> None:
+    """From its receipt to its commit, with what it changed; what changes nothing new is no commit."""
+    stage = AggregatorStage("alder", "birch")
+    deliveries = [
+        batch([match("m1"), match("m2")], received_at=WALL_0 + 1),
+        batch([match("m1")], bookmaker="birch", received_at=WALL_0 + 9),
+        batch(complete=False, bookmaker="birch", list_id="unknown"),
+        batch([match("m1"), match("m2")], received_at=WALL_0 + 2, received_mono=0.5),
+    ]
+
+    async with supervised(stage.child):
+        await anyio.sleep(3)
+        for delivery in deliveries:
+            stage.intake.put_nowait(delivery)
+            await settle()
+
+        alder, birch = (one.meter.summary(3.0) for one in stage.status.bookmakers.values())
+        commits = stage.status.board.commits.summary(3.0)
+
+    assert (2, 2.0) == (alder.count, alder.sizes_per_s)
+    assert 1.0 <= (alder.p50_s or 0) < 1.2
+    assert 2.0 <= (alder.p99_s or 0) < 2.4
+    assert (1, 1.0) == (birch.count, birch.sizes_per_s)
+    assert (birch.p50_s or 1) < 1e-5
+    assert (2, 3.0) == (commits.count, commits.sizes_per_s)
+
+
+async def test_what_changes_nothing_mints_no_version() -> None:
+    """An equal list and a confirmation are counted by their verdict, and the version stays."""
+    stage = AggregatorStage("alder")
+    deliveries = [
+        batch([match()], received_mono=0.0),
+        batch([match()], list_id="list-2", received_mono=1.0),
+        batch(complete=False, list_id="list-2", received_mono=2.0),
+    ]
+
+    async with supervised(stage.child):
+        for delivery in deliveries:
+            stage.intake.put_nowait(delivery)
+            await anyio.sleep(1)
+
+        board = stage.status.board
+        assert 1 == stage.version
+        assert {"accepted": 2, "confirmed": 1} == board.verdicts
+
+
+async def test_changes_are_counted() -> None:
+    """The record tells upserts, removals and what was over on the way in."""
+    stage = AggregatorStage("alder")
+    over = match("over", start_time=int(WALL_0) - 3 * AN_HOUR_S)
+    deliveries = [
+        batch([match("m1"), match("m2"), over]),
+        batch([match("m3")], removals=[Removal(SourceMatchId("m1"), "suspended")], complete=False),
+    ]
+
+    async with supervised(stage.child):
+        for delivery in deliveries:
+            stage.intake.put_nowait(delivery)
+            await settle()
+
+        board = stage.status.board
+        assert (3, 1, 1) == (board.upserted, board.removed, board.finished)
+
+
+async def test_it_ticks_every_second_without_batches() -> None:
+    """The liveness probe sees a turn at least once a second, whatever the bookmakers do."""
+    stage = AggregatorStage("alder")
+    turns: list[float | None] = []
+
+    async with supervised(stage.child):
+        for _ in range(5):
+            await anyio.sleep(1)
+            await settle()
+            turns.append(stage.status.board.last_turn_mono)
+
+    assert [1.0, 2.0, 3.0, 4.0, 5.0] == turns
+
+
+async def test_a_stale_list_is_withdrawn_at_its_deadline() -> None:
+    """Without anybody reading, the aggregator notes it exactly then, between its ticks, in one commit."""
+    stage = AggregatorStage("alder", "birch")
+    stage.intake.put_nowait(batch([match("m1"), match("m2")], stale_after_s=30.25))
+    stage.intake.put_nowait(batch([match("m1")], bookmaker="birch", stale_after_s=1000.0))
+    status = stage.status.bookmakers[ALDER]
+
+    async with supervised(stage.child):
+        await anyio.sleep(30.2)
+        before = (status.state, list(status.withdrawn))
+        await anyio.sleep(0.05)
+        await settle()
+
+        assert (BookmakerState.LIVE, []) == before
+        assert (BookmakerState.STALE, ["league"]) == (status.state, list(status.withdrawn))
+        assert (["birch_m1"], 2) == (stage.shown(), stage.version)
+
+
+async def test_a_withdrawal_is_logged_once() -> None:
+    """One line for each withdrawal, none for the ticks after it nor for a confirmation too late."""
+    stage = AggregatorStage("alder")
+    lines: list[tuple[float, str, list[str]]] = []
+
+    async with supervised(stage.child):
+        for at in (0.0, 50.0):
+            stage.intake.put_nowait(batch([match()], received_mono=at))
+            for second in range(50):
+                with capture_logs() as logs:
+                    await anyio.sleep(1)
+                    await settle()
+                lines += [
+                    (at + second + 1, line["bookmaker"], line["scopes"])
+                    for line in logs
+                    if line["event"] == "bookmaker.withdrawn"
+                ]
+            stage.intake.put_nowait(batch(complete=False, received_mono=at + 50))
+
+    assert [(30.0, "alder", ["league"]), (80.0, "alder", ["league"])] == lines
+
+
+async def test_a_confirmation_brings_nothing_back() -> None:
+    """What was withdrawn returns with a complete list alone, never with a heartbeat (faults.md, C11)."""
+    stage = AggregatorStage("alder")
+    stage.intake.put_nowait(batch([match()]))
+
+    async with supervised(stage.child):
+        await anyio.sleep(31)
+        stage.intake.put_nowait(batch(complete=False, received_mono=31.0))
+        await settle()
+        after_heartbeat = stage.shown()
+        stage.intake.put_nowait(batch([match()], received_mono=31.0))
+        await settle()
+
+        assert ([], ["alder_m1"]) == (after_heartbeat, stage.shown())
+
+
+async def test_a_match_expires_after_its_kick_off() -> None:
+    """Three hours after kick-off it leaves within a second, although its list goes on being confirmed."""
+    stage = AggregatorStage("alder")
+    kick_off = int(WALL_0) + 100
+    stage.intake.put_nowait(
+        batch([match("m1", start_time=kick_off), match("m2", start_time=None)], stale_after_s=1e6)
+    )
+
+    async with supervised(stage.child):
+        await anyio.sleep(100 + 3 * AN_HOUR_S - 1)
+        before = (stage.shown(), stage.version)
+        await anyio.sleep(2)
+
+        assert (["alder_m1", "alder_m2"], 1) == before
+        assert (["alder_m2"], 2) == (stage.shown(), stage.version)

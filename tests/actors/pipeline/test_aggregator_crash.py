@@ -1,0 +1,190 @@
+"""A crash of the aggregator costs the batch that caused it, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+
+import anyio
+import anyio.lowlevel
+import pytest
+from structlog.testing import capture_logs
+
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import finish
+from actors.core.errors import CoreFailure
+from actors.core.messages import BookmakerId
+from actors.runtime.actor import ActorState
+from actors.runtime.supervisor import Supervisor
+from tests.support.builders.hostile import Matches, poison, with_matches
+from tests.support.builders.messages import SCOPE, batch, match
+from tests.support.systems.aggregator_stage import AggregatorStage
+from tests.support.systems.supervision import supervised
+from tests.support.time.virtual import VirtualClock, VirtualLoop, settle
+
+pytestmark = pytest.mark.anyio
+
+NAMES = ("alder", "birch", "cedar")
+
+
+def _jump(seconds: float) -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    loop.jump(seconds)
+
+
+async def test_a_poison_batch_costs_nobody_else_an_update() -> None:
+    """What was applied before it, but not committed, and what waited behind it are both shown."""
+    stage = AggregatorStage(*NAMES)
+    stage.intake.put_nowait(batch([match("applied")], bookmaker="alder"))
+    stage.intake.put_nowait(poison("birch", SCOPE))
+    stage.intake.put_nowait(batch([match("waiting")], bookmaker="cedar"))
+
+    async with supervised(stage.child):
+        await settle()
+
+        assert ["alder_applied", "cedar_waiting"] == stage.shown()
+        assert (["birch"], 1) == (stage.blamed, stage.status.board.dropped)
+        assert (1, ActorState.RUNNING) == (
+            stage.status.board.actor.crashes,
+            stage.status.board.actor.state,
+        )
+
+
+async def test_who_waits_for_changes_hears_of_what_a_poison_batch_cost() -> None:
+    """Its list goes at once, and whoever follows is told at once."""
+    stage, heard = AggregatorStage(*NAMES), []
+    stage.published.history.subscribe(lambda bookmakers: heard.append(sorted(bookmakers)))
+    stage.intake.put_nowait(batch([match("m")], bookmaker="birch"))
+
+    async with supervised(stage.child):
+        await settle()
+        stage.intake.put_nowait(poison("birch", SCOPE))
+        await settle()
+
+    assert [["birch"], ["birch"]] == heard
+
+
+async def test_something_newer_is_not_replaced_by_what_is_put_back() -> None:
+    """A newer list of the same bookmaker that came in meanwhile wins over the one applied before."""
+    stage = AggregatorStage(*NAMES)
+    old, new = batch([match("old")]), batch([match("new")], list_id="list-2", received_mono=1.0)
+    hostile = batch([match()], bookmaker="birch")
+
+    def overtake_and_crash() -> None:
+        stage.intake.put_nowait(new)
+        raise RuntimeError("poison")
+
+    stage.intake.put_nowait(old)
+    stage.intake.put_nowait(with_matches(hostile, Matches([match()], overtake_and_crash)))
+
+    async with supervised(stage.child):
+        await settle()
+
+        assert ["alder_new"] == stage.shown()
+
+
+async def test_the_poisoned_list_is_withdrawn_and_no_other() -> None:
+    """Only the (bookmaker, scope) of the batch loses its entries, and the drop is logged once."""
+    stage = AggregatorStage(*NAMES)
+    for name in ("alder", "birch"):
+        stage.intake.put_nowait(batch([match("m1")], bookmaker=name))
+    stage.intake.put_nowait(batch([match("m2")], bookmaker="birch", scope="other"))
+
+    with capture_logs() as logs:
+        async with supervised(stage.child):
+            await settle()
+            stage.intake.put_nowait(poison("birch", SCOPE))
+            await settle()
+
+            assert (["alder_m1", "birch_m2"], 2) == (stage.shown(), stage.version)
+
+    dropped = [line for line in logs if line["event"] == "batch.dropped"]
+    assert [("birch", SCOPE)] == [(line["bookmaker"], line["scope"]) for line in dropped]
+
+
+async def test_reads_never_fail_while_it_crashes() -> None:
+    """Whoever reads between any two steps sees a whole snapshot, and no version below the last."""
+    stage = AggregatorStage(*NAMES)
+    versions: list[int] = []
+
+    async with supervised(stage.child):
+        for number in range(40):
+            good = batch([match(f"m{number}")], list_id=f"list-{number}", received_mono=0.0)
+            stage.intake.put_nowait(good)
+            stage.intake.put_nowait(poison("birch", f"scope-{number}"))
+            for _ in range(20):
+                await anyio.lowlevel.checkpoint()
+                versions.append(stage.version)
+
+        assert sorted(versions) == versions
+        assert ([f"alder_m{number}"], 40) == (stage.shown(), stage.status.board.dropped)
+
+
+async def test_crashes_that_a_batch_explains_do_not_end_the_process() -> None:
+    """Ten poison batches at once are ten restarts, no CoreFailure and no pause."""
+    stage = AggregatorStage(*NAMES)
+    for number in range(10):
+        stage.intake.put_nowait(poison("birch", f"scope-{number}"))
+
+    async with supervised(stage.child):
+        await settle()
+
+        actor = stage.status.board.actor
+        assert (ActorState.RUNNING, 11, 10) == (actor.state, actor.starts, actor.crashes)
+        assert ["birch"] * 10 == stage.blamed
+
+
+async def test_four_crashes_that_no_batch_explains_end_it() -> None:
+    """The fourth within 60 s is a CoreFailure (faults.md, D6)."""
+    stage = AggregatorStage(*NAMES)
+    stage.clock.breaks = 4
+
+    with pytest.RaisesGroup(pytest.RaisesExc(CoreFailure, match="the clock is broken")):
+        await Supervisor([stage.child], VirtualClock()).run()
+
+    assert ([], 4) == (stage.blamed, stage.status.board.actor.crashes)
+
+
+async def test_a_restarted_aggregator_goes_on_from_the_published_snapshot() -> None:
+    """After three crashes the board is the same object as before, and the next batch is added to it."""
+    stage = AggregatorStage(*NAMES)
+    stage.intake.put_nowait(batch([match()], bookmaker="alder"))
+
+    async with supervised(stage.child):
+        await settle()
+        before = finish(stage.published.current())
+        stage.clock.breaks = 3
+        await anyio.sleep(2)
+        after = finish(stage.published.current())
+        stage.intake.put_nowait(batch([match()], bookmaker="birch", received_mono=2.0))
+        await settle()
+
+        alder = BookmakerId("alder")
+        assert (3, before) == (stage.status.board.actor.crashes, after)
+        assert before.books[alder] is finish(stage.published.current()).books[alder]
+        assert (["alder_m1", "birch_m1"], 2) == (stage.shown(), stage.version)
+
+
+async def test_a_read_that_withdraws_meanwhile_costs_no_batch() -> None:
+    """When a read has withdrawn what was overdue, the turn is made again on what is published now."""
+    stage = AggregatorStage(*NAMES)
+    stage.intake.put_nowait(batch([match()], bookmaker="alder", stale_after_s=30.0))
+    seen: list[Snapshot] = []
+
+    def withdraw_meanwhile() -> None:
+        if not seen:
+            _jump(25)
+            seen.append(finish(stage.published.current()))
+
+    async with supervised(stage.child):
+        await anyio.sleep(10)
+        kept = batch([match()], bookmaker="birch", received_mono=10.0, stale_after_s=100.0)
+        hit = batch(bookmaker="cedar", received_mono=10.0, stale_after_s=100.0)
+        stage.intake.put_nowait(kept)
+        stage.intake.put_nowait(with_matches(hit, Matches([match()], withdraw_meanwhile)))
+        await settle()
+
+        alder = BookmakerId("alder")
+        assert (["birch_m1", "cedar_m1"], 3) == (stage.shown(), stage.version)
+        assert seen[0].books[alder] is finish(stage.published.current()).books[alder]
+        assert (0, 0) == (stage.status.board.actor.crashes, stage.status.board.dropped)

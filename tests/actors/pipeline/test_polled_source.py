@@ -1,0 +1,227 @@
+"""The schedule of a polled source: first delay, interval, backoff, Retry-After, requests for a list.
+
+Its transport is tested over real sockets elsewhere; here a scripted one answers at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from itertools import accumulate, pairwise
+from random import Random
+from typing import Any
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from actors.board.board import BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import Steps
+from actors.core.errors import PayloadError, SourceError, TransportError
+from actors.core.messages import BookmakerId, Payload, Scope
+from actors.pipeline.context import Desk
+from actors.pipeline.polled_source import SourceActor
+from actors.pipeline.schedule import Schedule
+from actors.runtime.conflation import merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.supervisor import ChildSpec
+from actors.source_api.kinds import PolledKind
+from actors.source_api.options import PolledOptions
+from actors.source_api.plan import Target, every
+from actors.transports.polling import Fetched, Transport, Validators
+from tests.support.systems.supervision import source_record, supervised
+from tests.support.time.virtual import WALL_0, VirtualClock
+
+pytestmark = pytest.mark.anyio
+
+ALDER = BookmakerId("alder")
+REFUSED = TransportError("refused")
+
+
+class Longest(Random):
+    """Draws the longest delay that is allowed."""
+
+    def uniform(self, a: float, b: float) -> float:
+        """Give the upper bound."""
+        return max(a, b)
+
+
+LONGEST = Longest()
+
+
+class Stage:
+    """A source whose attempts end as scripted, None for a success, and then succeed for ever."""
+
+    def __init__(
+        self,
+        script: Iterable[SourceError | None] = (),
+        poll_interval_s: float = 60.0,
+        random: Random = LONGEST,
+    ) -> None:
+        self.asked: list[float] = []
+        self.clock = VirtualClock()
+        self._script = iter(script)
+        url = "http://127.0.0.1:9/never-asked"
+        self.desk = Desk(
+            options=PolledOptions(kind="scripted", url=url, poll_interval_s=poll_interval_s),
+            keys={ALDER: "A"},
+            inboxes={ALDER: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
+            status=source_record(),
+            refresh=asyncio.Event(),
+            published=Published(Snapshot.empty(1, (ALDER,)), BoardRules(), self.clock),
+            clock=self.clock,
+            random=random,
+        )
+        plan = every(lambda options: (Target(Scope("all"), options.url),))
+        kind = PolledKind("scripted", PolledOptions, lambda _: None, plan, _decode, _never)
+        schedule = Schedule(plan(self.desk.options, ()), random)
+        self.child = ChildSpec(
+            self.desk.status.actor, lambda: SourceActor(kind, self.desk, schedule, self._connect)
+        )
+
+    @asynccontextmanager
+    async def _connect(self) -> AsyncIterator[Transport]:
+        yield self
+
+    async def fetch(self, url: str, validators: Validators) -> Fetched:
+        """Answer as scripted."""
+        del url
+        now = anyio.current_time()
+        self.asked.append(now)
+        outcome = next(self._script, None)
+        if outcome is not None:
+            raise outcome
+        return Fetched(b"content", 7, validators, None, now)
+
+
+def _decode(payload: Payload, options: PolledOptions) -> Steps[object]:
+    del options
+    yield
+    return payload.body
+
+
+def _never(*given: object) -> Steps[Any]:
+    raise AssertionError(given)
+
+
+@pytest.mark.parametrize(("poll_interval_s", "first"), [(900.0, 0.5), (5.0, 0.5), (2.0, 0.2), (0.5, 0.05)])
+async def test_the_first_poll_comes_soon(poll_interval_s: float, first: float) -> None:
+    """After at most half a second and a tenth of the interval, and then one interval after the other."""
+    stage = Stage(poll_interval_s=poll_interval_s)
+
+    async with supervised(stage.child):
+        await anyio.sleep(3.5 * poll_interval_s)
+
+    assert [first + poll_interval_s * number for number in range(4)] == pytest.approx(stage.asked)
+
+
+@pytest.mark.parametrize(
+    ("poll_interval_s", "delays"),
+    [
+        (10.0, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0]),
+        (90.0, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0]),
+        (900.0, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 300.0, 300.0]),
+    ],
+)
+async def test_failures_are_retried_ever_more_slowly(poll_interval_s: float, delays: list[float]) -> None:
+    """The longest delay doubles from 0.5 s up to 30 s or a third of the interval."""
+    stage = Stage([REFUSED] * len(delays), poll_interval_s)
+
+    async with supervised(stage.child):
+        await anyio.sleep(sum(delays) + 1)
+
+    assert list(accumulate(delays, initial=0.5)) == stage.asked
+
+
+async def test_retries_are_jittered() -> None:
+    """With true randomness no delay is longer than allowed, and no two are alike."""
+    stage = Stage([REFUSED] * 20, random=Random(7))
+
+    async with supervised(stage.child):
+        await anyio.sleep(1000)
+
+    delays = [later - earlier for earlier, later in pairwise(stage.asked[:21])]
+    allowed = [min(30.0, 0.5 * 2**number) for number in range(20)]
+    assert all(delay <= longest for delay, longest in zip(delays, allowed, strict=True))
+    assert 20 == len({round(delay, 6) for delay in delays})
+
+
+async def test_flapping_does_not_reset_the_delay() -> None:
+    """A success in between forgets nothing: only 60 s of success do."""
+    stage = Stage([REFUSED, None] * 7 + [None] * 12 + [REFUSED, None], poll_interval_s=5.0)
+
+    async with supervised(stage.child):
+        await anyio.sleep(200)
+
+    flapping = [0.5, 5.0, 1.0, 5.0, 2.0, 5.0, 4.0, 5.0, 8.0, 5.0, 16.0, 5.0, 30.0]
+    delays = [*flapping, *[5.0] * 13, 0.5]
+    assert list(accumulate(delays, initial=0.5)) == stage.asked[: len(delays) + 1]
+
+
+@pytest.mark.parametrize(("retry_after_s", "delay"), [(120.0, 120.0), (0.0, 0.5), (None, 0.5)])
+async def test_a_peer_is_not_asked_before_it_allows_it(retry_after_s: float | None, delay: float) -> None:
+    """Retry-After lengthens the delay and never shortens it, nor does a request for a fresh list."""
+    stage = Stage([TransportError("status was 503, must be 200", retry_after_s)])
+
+    async with supervised(stage.child):
+        await anyio.sleep(0.6)
+        stage.desk.refresh.set()
+        await anyio.sleep(150)
+
+    assert [0.5, 0.5 + delay] == stage.asked[:2]
+
+
+async def test_a_request_for_a_fresh_list_shortens_the_wait() -> None:
+    """After a success it is heard within half a second, once, and the schedule goes on from there."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        await anyio.sleep(20)
+        stage.desk.refresh.set()
+        await anyio.sleep(100)
+
+    assert ([0.5, 20.5, 80.5], False) == (stage.asked, stage.desk.refresh.is_set())
+
+
+async def test_the_wall_clock_does_not_move_the_schedule() -> None:
+    """Put back or forward by an hour, neither interval nor backoff change (faults.md, C12)."""
+    stage = Stage([REFUSED, REFUSED, None, None])
+
+    async with supervised(stage.child):
+        for shift_s in (3600.0, -3600.0, 0.0, 3600.0):
+            stage.clock.wall_shift_s = shift_s
+            await anyio.sleep(0.9)
+        await anyio.sleep(100)
+
+    assert [0.5, 1.0, 2.0, 62.0] == stage.asked
+
+
+async def test_its_record_tells_the_whole_story() -> None:
+    """While it is down: since when, how often, why, and when it is asked again."""
+    stage = Stage([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
+    status = stage.desk.status
+
+    async with supervised(stage.child):
+        await anyio.sleep(12.5)
+
+        assert (4, 3, 3, True) == (status.attempts, status.failures, status.failures_total, status.is_down)
+        assert ("refused", WALL_0 + 10.5) == (status.last_error, status.failing_since)
+        assert (WALL_0 + 14, WALL_0 + 0.5) == (status.next_attempt_at, status.last_success_at)
+
+
+async def test_each_edge_is_logged_once() -> None:
+    """Down at the second failure in a row, up with the next success, under the names of both."""
+    stage = Stage([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
+
+    with capture_logs() as logs:
+        async with supervised(stage.child):
+            await anyio.sleep(100)
+
+    down, up = logs
+    names = {"actor": "source:source", "source": "source"}
+    expected_down = {"event": "source.down", "log_level": "warning", "attempts": 2, "error": "it is HTML"}
+    expected_up = {"event": "source.recovered", "log_level": "info", "attempts": 4, "down_for_s": 3.5}
+    assert ({**names, **expected_down}, {**names, **expected_up}) == (down, up)

@@ -1,0 +1,272 @@
+"""What a stream's actor asks beside the stream, in virtual time: sessions, names, the nearest matches."""
+
+from __future__ import annotations
+
+import json
+
+import anyio
+import pytest
+
+from actors.core.cooperative import finish
+from actors.core.errors import TransportError
+from actors.core.messages import Payload
+from actors.pipeline.stream_feed import NAMES_SCOPE
+from actors.pipeline.stream_http import Errands
+from actors.sources.betfair.kind import KIND
+from tests.support.builders.betfair import (
+    HOME,
+    TOKEN,
+    Json,
+    change,
+    definition,
+    delta,
+    failure,
+    image,
+    market,
+)
+from tests.support.systems.betfair_playback import catalogue, token
+from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
+
+pytestmark = pytest.mark.anyio
+
+ACCOUNT: Json = {"username": "the-user", "password": "the-password", "session_token": None}
+BETTER = delta(change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]}), id=None)
+CATALOGUE = "/v1"
+
+
+def _wanted(stage: StreamStage) -> list[list[str]]:
+    """Give the markets whose names were asked for, request by request."""
+    bodies = [
+        json.loads(body)["params"]["filter"] for _, url, _, body in stage.asked if url.endswith(CATALOGUE)
+    ]
+    return [one["marketIds"] for one in bodies if "marketIds" in one]
+
+
+def _several(*market_ids: str) -> StreamStage:
+    """Give a stream of these markets."""
+    stage = StreamStage()
+    images = {**image(*map(market, market_ids)), "id": None}
+    stage.answer = lambda request: (
+        [*granted(request)[:1], images] if request["op"] == "marketSubscription" else granted(request)
+    )
+    return stage
+
+
+async def test_a_session_is_kept_alive_every_ten_minutes() -> None:
+    """With the token that it has then."""
+    stage = StreamStage()
+    stage.web = lambda url: token("token-2") if url.endswith("keepAlive") else catalogue()
+    async with running(stage):
+        await anyio.sleep(1250)
+        stage.wire.close()
+        await anyio.sleep(1)
+
+    shown = [headers["X-Authentication"] for _, url, headers, _ in stage.asked if url.endswith("keepAlive")]
+    logins = [one["session"] for one in stage.requests if one["op"] == "authentication"]
+    assert ([600.0, 1200.0], [TOKEN, "token-2"]) == (stage.times("keepAlive"), shown)
+    assert [TOKEN, "token-2"] == logins
+
+
+async def test_a_session_that_was_not_kept_is_got_anew() -> None:
+    """By a login, when it is needed next; the connection stays."""
+    stage = StreamStage(**ACCOUNT)
+
+    def web(url: str) -> bytes:
+        if url.endswith("keepAlive"):
+            return token("", status="FAIL")
+        return token(f"token-{len(stage.times('login'))}") if url.endswith("login") else catalogue()
+
+    stage.web = web
+    async with running(stage):
+        await anyio.sleep(650)
+        opened = list(stage.opened)
+        stage.wire.close()
+        await anyio.sleep(1)
+
+    logins = [one["session"] for one in stage.requests if one["op"] == "authentication"]
+    assert ([0.0], ["token-1", "token-2"]) == (opened, logins)
+
+
+@pytest.mark.parametrize("trouble", ["unreachable", "refused"])
+async def test_a_given_session_outlives_trouble_with_keeping_it(trouble: str) -> None:
+    """Nothing else can replace it, and only the stream can tell that it has ended."""
+    stage = StreamStage()
+
+    def web(url: str) -> bytes:
+        if url.endswith("keepAlive") and trouble == "unreachable":
+            raise TransportError("refused", reason="connection")
+        return token("", status="FAIL") if url.endswith("keepAlive") else catalogue()
+
+    stage.web = web
+    async with running(stage):
+        await anyio.sleep(650)
+        stage.wire.close()
+        await anyio.sleep(100)
+
+    assert 2 == len(stage.wires)
+    assert [TOKEN, TOKEN] == [one["session"] for one in stage.requests if one["op"] == "authentication"]
+
+
+async def test_names_are_asked_for_in_batches() -> None:
+    """A hundred a request, each market once."""
+    names = [f"1.{number}" for number in range(250)]
+    stage = _several(*names)
+    stage.web = lambda _: catalogue(*names[:240])
+    async with running(stage):
+        await anyio.sleep(100)
+
+    assert [100, 100, 50] == [len(one) for one in _wanted(stage)]
+    assert names == sorted((name for one in _wanted(stage) for name in one), key=names.index)
+
+
+async def test_names_that_nobody_knew_are_asked_for_again_later() -> None:
+    """After ten minutes, if the market still changes."""
+    stage = StreamStage()
+    stage.web = lambda url: token(TOKEN) if url.endswith("keepAlive") else catalogue()
+    async with running(stage):
+        for _ in range(130):
+            await anyio.sleep(10)
+            stage.wire.say(BETTER)
+
+    times = stage.times(CATALOGUE)
+    assert [0.0, 600.0, 1200.0] == times
+
+
+async def test_a_catalogue_that_fails_is_asked_again_after_five_seconds() -> None:
+    """For as long as that takes, and the stream is none the worse for it."""
+    stage = StreamStage()
+
+    def web(url: str) -> bytes:
+        if len(stage.times(CATALOGUE)) < 4:
+            raise TransportError("refused", reason="connection")
+        assert url
+        return catalogue("1.1")
+
+    stage.web = web
+    async with running(stage):
+        await anyio.sleep(100)
+
+    assert [0.0, 5.0, 10.0, 15.0] == stage.times(CATALOGUE)
+    assert ([0.0], 0) == (stage.opened, stage.desk.status.failures)
+    assert 3 == stage.desk.status.failed_by["errand_connection"]
+
+
+async def test_names_vouch_for_no_price() -> None:
+    """A catalogue knows nothing of prices: what it names is as old as the stream's last word."""
+    stage = StreamStage()
+    stage.web, stage.web_delay_s = (lambda _: catalogue("1.1")), 20.0
+    async with running(stage, beats=False):
+        stage.is_refused = True
+        await anyio.sleep(1)
+        stage.wire.close()
+        await anyio.sleep(20)
+        named = [one for batch in stage.inbox.batches for one in batch.matches if one.home]
+        await anyio.sleep(9.5)
+        is_serving = finish(stage.desk.published.current()).books[EXCHANGE].is_serving
+
+    assert ["Alder Town"] == [one.home for one in named]
+    assert {0.0} == {one.received_mono for one in stage.inbox.batches}
+    assert not is_serving
+
+
+async def test_names_of_markets_that_are_gone_are_forgotten() -> None:
+    """What is remembered is no more than what the newest image lists."""
+    stage = _several("1.1", "1.2")
+    stage.web = lambda _: catalogue("1.1")
+    errands = Errands(KIND, stage.desk.options, stage, stage.clock)
+    errands.want_names(["1.1", "1.2", "1.3"], None)
+    await errands.fetch_names()
+    errands.want_names(["1.4", "1.5"], frozenset({"1.1", "1.5"}))
+
+    assert ({"1.1"}, {"1.4", "1.5"}) == (set(errands._asked_mono), set(errands._lacking))
+
+
+async def test_nothing_is_asked_for_markets_that_are_gone() -> None:
+    """An image that came before the answer settles it."""
+    stage = StreamStage()
+    errands = Errands(KIND, stage.desk.options, stage, stage.clock)
+    errands.want_names(["1.1"], None)
+    errands.want_names([], frozenset())
+    body, names = await errands.fetch_names()
+
+    assert ([], b"", {}) == (stage.asked, body, names)
+
+
+async def test_only_what_a_catalogue_said_is_recorded() -> None:
+    """Where nothing was asked there is nothing to play back."""
+    recorded: list[Payload] = []
+    stage = StreamStage(catalogue_url="")
+    object.__setattr__(stage.desk, "record", recorded.append)
+    async with running(stage):
+        await anyio.sleep(20)
+
+    assert [] == [one.body for one in recorded if one.scope == NAMES_SCOPE]
+    assert recorded
+
+
+async def test_the_nearest_kick_offs_are_followed() -> None:
+    """While the account may not have all, every ten minutes those that are nearest then."""
+    stage = StreamStage(max_markets=1)
+    nearest = iter(["1.1", "1.2", "1.3"])
+    stage.answer = _limited
+    stage.web = lambda url: catalogue(next(nearest)) if url.endswith(CATALOGUE) else token(TOKEN)
+    async with running(stage):
+        await anyio.sleep(1300)
+
+    wanted = [one["marketFilter"].get("marketIds") for one in stage.subscriptions()]
+    assert [None, ["1.1"], ["1.2"], ["1.3"]] == wanted
+
+
+def _limited(request: Json) -> list[Json]:
+    """Grant single markets only, and name them in full."""
+    if request["op"] != "marketSubscription":
+        return granted(request)
+    ids = request["marketFilter"].get("marketIds")
+    if ids is None:
+        return [failure("SUBSCRIPTION_LIMIT_EXCEEDED", closed=False, id=request["id"])]
+    runners = [{**one, "name": "A"} for one in definition()["runners"]]
+    return [granted(request)[0], image(*(market(one, runners=runners) for one in ids), id=request["id"])]
+
+
+async def test_the_nearest_cannot_always_be_told() -> None:
+    """Then the present ones stay, and the trouble is counted."""
+    stage = StreamStage(max_markets=1)
+    stage.answer = _limited
+    stage.web = lambda _: catalogue("1.1") if not stage.opened[1:] else b"<html>"
+    async with running(stage):
+        await anyio.sleep(1300)
+
+    assert [None, ["1.1"]] == [one["marketFilter"].get("marketIds") for one in stage.subscriptions()]
+    assert 0 < stage.desk.status.failed_by["errand_unreadable"]
+
+
+async def test_two_that_need_a_session_log_in_once() -> None:
+    """The second waits for the first, and takes what that got."""
+    stage = StreamStage(**ACCOUNT)
+    rest = SlowRest(token("token-1"))
+    errands = Errands(KIND, stage.desk.options, rest, stage.desk.clock)
+    got: list[str] = []
+
+    async def get() -> None:
+        got.append(await errands.token())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(get)
+        tasks.start_soon(get)
+
+    assert (["token-1", "token-1"], 1) == (got, rest.asked)
+
+
+class SlowRest:
+    """Answers with one body, after a second."""
+
+    def __init__(self, body: bytes) -> None:
+        self.asked = 0
+        self._body = body
+
+    async def ask(self, method: str, url: str, headers: object, body: bytes) -> bytes:
+        """Count, wait, answer."""
+        del method, url, headers, body
+        self.asked += 1
+        await anyio.sleep(1)
+        return self._body

@@ -1,0 +1,216 @@
+"""The actor of a computed source: an image first, then changes under its name, an image again at need."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from random import Random
+
+import anyio
+import pytest
+
+from actors.board.board import Board, BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import Steps, finish
+from actors.core.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
+from actors.pipeline.context import Desk
+from actors.pipeline.ticking_source import TickingSourceActor
+from actors.runtime.conflation import Inbox, merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.supervisor import ChildSpec
+from actors.source_api.kinds import TickingKind
+from actors.source_api.options import SourceOptions
+from tests.support.builders.messages import batch, match
+from tests.support.systems.supervision import source_record, supervised
+from tests.support.time.virtual import WALL_0, VirtualClock, settle
+
+pytestmark = pytest.mark.anyio
+
+NAMES = (BookmakerId("alder"), BookmakerId("birch"))
+SCOPE = Scope("computed")
+TICK_S = 0.25
+
+
+class Counting:
+    """A machine whose image and whose changes name the number of calls so far, per key."""
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        self.scope = SCOPE
+        self.interval_s = TICK_S
+        self._keys = keys
+        self._advanced = 0
+        self._images = 0
+
+    def image(self) -> Steps[Mapping[str, Extract]]:
+        """Give a list of one match."""
+        yield
+        self._images += 1
+        return {key: Extract((match(f"{key}-image-{self._images}"),)) for key in self._keys}
+
+    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
+        """Give one upsert and one removal."""
+        yield
+        del now
+        self._advanced += 1
+        removal = Removal(SourceMatchId("gone"), "finished")
+        return {key: Extract((match(f"{key}-{self._advanced}"),), (removal,)) for key in self._keys}
+
+
+class Stage:
+    """The source with its desk, and a board that takes what it is told to."""
+
+    def __init__(self) -> None:
+        self.inboxes: dict[BookmakerId, Inbox] = {
+            name: Mailbox(lambda one: one.scope, merged_deliveries) for name in NAMES
+        }
+        self.desk = Desk(
+            options=SourceOptions(kind="counting", stale_after_s=12.0),
+            keys={name: f"key-{name}" for name in NAMES},
+            inboxes=self.inboxes,
+            status=source_record(),
+            refresh=asyncio.Event(),
+            published=Published(Snapshot.empty(1, NAMES), BoardRules(), VirtualClock()),
+            clock=VirtualClock(),
+            random=Random(1),
+        )
+        kind = TickingKind("counting", SourceOptions, lambda _: None, lambda _, keys, __: Counting(keys))
+        self.child = ChildSpec(self.desk.status.actor, lambda: TickingSourceActor(kind, self.desk))
+
+    def take(self, name: BookmakerId) -> Batch:
+        """Take what `name` is offered; there must be something."""
+        delivery = self.inboxes[name].get_nowait()
+        assert isinstance(delivery, Batch)
+        return delivery
+
+    def change_board(self, change: Callable[[Board], object]) -> None:
+        """Publish what `change` makes of the board."""
+        base = finish(self.desk.published.current())
+        board = Board(base, BoardRules())
+        change(board)
+        self.desk.published.replace(base, board.commit())
+
+    async def play(self, ticks: int, *, accept: bool) -> str:
+        """Let it tick, give "I" for each image that alder gets and "." for changes; all go on the board."""
+        seen = ""
+        for _ in range(ticks):
+            await settle()
+            for name in NAMES:
+                offer = self.take(name)
+                if accept:
+                    self.change_board(partial(_apply, offer))
+                if name == NAMES[0]:
+                    seen += "I" if offer.complete else "."
+            await anyio.sleep(TICK_S)
+        await settle()
+        return seen
+
+
+def _apply(offer: Batch, board: Board) -> None:
+    finish(board.apply(offer, VirtualClock().now()))
+
+
+async def test_the_first_offer_is_an_image() -> None:
+    """At once, without a tick of delay, every bookmaker gets the complete list of its own key."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        await settle()
+        image = stage.take(NAMES[1])
+
+    only = [match("key-birch-image-1")]
+    expected = batch(only, bookmaker="birch", scope=SCOPE, list_id=image.list_id, stale_after_s=12.0)
+    assert expected == image
+
+
+async def test_changes_follow_under_the_name_of_the_image() -> None:
+    """They are no complete list, they refer to the image's, and they carry their own time."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        await settle()
+        image = stage.take(NAMES[0])
+        await anyio.sleep(TICK_S)
+        await settle()
+        change = stage.take(NAMES[0])
+
+    assert (False, image.list_id, TICK_S) == (change.complete, change.list_id, change.received_mono)
+    assert (match("key-alder-2"),) == change.matches
+    assert ("gone",) == tuple(removal.source_match_id for removal in change.removals)
+
+
+async def test_while_the_board_has_the_list_only_changes_are_sent() -> None:
+    """One image is enough for ever."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        assert "I" + "." * 99 == await stage.play(100, accept=True)
+
+
+async def test_after_a_request_the_next_offer_is_an_image() -> None:
+    """Whoever sets `refresh` gets a fresh list, under another name, and the request is taken back."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        await settle()
+        first = stage.take(NAMES[0])
+        stage.desk.refresh.set()
+        await anyio.sleep(TICK_S)
+        await settle()
+        second = stage.take(NAMES[0])
+
+    assert (True, False) == (second.complete, stage.desk.refresh.is_set())
+    assert first.list_id != second.list_id
+
+
+async def test_an_image_that_does_not_arrive_is_sent_again_less_and_less_often() -> None:
+    """After a second, then after twice as long each time, up to a third of the 12 s that a list holds."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        assert "I" + "..." == await stage.play(4, accept=False)
+        assert "I" + 7 * "." == await stage.play(8, accept=False)
+        assert 2 * ("I" + 15 * ".") == await stage.play(32, accept=False)
+
+
+async def test_a_list_that_arrived_makes_it_patient_anew() -> None:
+    """What was slow once need not be slow again."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        await stage.play(4, accept=False)
+        await stage.play(4, accept=True)
+        stage.change_board(lambda board: finish(board.withdraw(NAMES[0], SCOPE)))
+
+        assert ".I...I......" == await stage.play(12, accept=False)
+
+
+async def test_a_list_that_the_board_has_lost_is_sent_again() -> None:
+    """Once it is withdrawn, the next tick brings an image again, to that bookmaker only."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        await stage.play(8, accept=True)
+        stage.change_board(lambda board: finish(board.withdraw(NAMES[0], SCOPE)))
+        _, before = [stage.take(name) for name in NAMES]
+        await anyio.sleep(TICK_S)
+        await settle()
+        lost, other = [stage.take(name) for name in NAMES]
+
+    assert (True, False) == (lost.complete, other.complete)
+    assert before.list_id == other.list_id
+
+
+async def test_every_tick_counts_as_a_success() -> None:
+    """A computed source cannot fail: its record shows attempts, payloads and the last success."""
+    stage = Stage()
+
+    async with supervised(stage.child):
+        await anyio.sleep(10)
+        await settle()
+        status = stage.desk.status
+
+    expected = (41, 41, 0, WALL_0 + 10)
+    assert expected == (status.attempts, status.payloads, status.failures, status.last_success_at)

@@ -1,0 +1,239 @@
+"""The source kind `replay` in a running service: the same final content, at any speed, and it stays."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import anyio
+import msgspec
+import pytest
+
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import finish
+from actors.core.errors import ConfigError
+from actors.core.messages import BookmakerId, Match
+from actors.monitoring.status import BookmakerState
+from actors.recordings.playback import Playback
+from actors.recordings.reader import open_sources
+from actors.service.recorder import Recorder
+from actors.service.registry import kind_named
+from actors.service.settings import load
+from actors.service.system import System
+from tests.support.builders.recorded import ALDER, header, received, write
+from tests.support.systems.feed import sheet
+from tests.support.systems.simulated_service import CONFIG, NAMES
+from tests.support.time.virtual import VirtualClock, settle
+
+pytestmark = pytest.mark.anyio
+
+CEDAR = BookmakerId("cedar")
+REPLAY = """
+[board]
+expire_after_kickoff_s = 1_000_000_000
+[sources.recording]
+kind = "replay"
+path = "{path}"
+{options}
+[bookmakers.cedar]
+name = "Cedar"
+source = "recording"
+key = "{key}"
+"""
+ONE, TWO = sheet("B365", (2.0, 3.5, 4.0)), sheet("B365", (2.1, 3.5, 4.0))
+FULL, HALF = (sheet("B365", *[(2.0, 3.5, 4.0)] * count) for count in (60, 20))
+
+
+def _config(folder: Path, path: Path, options: str = "", key: str = "B365") -> Path:
+    config = folder / "replay.toml"
+    config.write_text(REPLAY.format(path=path, options=options, key=key), "utf-8")
+    return config
+
+
+@contextlib.asynccontextmanager
+async def _running(config: Path) -> AsyncIterator[System]:
+    system = System(load(config, {}), VirtualClock(), Random(1))
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(system.supervisor.run)
+        yield system
+        tasks.cancel_scope.cancel()
+
+
+def _matches(snapshot: Snapshot, bookmaker: BookmakerId) -> list[Match]:
+    """Give what is on the board but for the sources' times, which conflated changes have and others not."""
+    entries = [entry for chunk in snapshot.books[bookmaker].chunks for entry in chunk.entries]
+    return [msgspec.structs.replace(entry.match, source_time=None) for entry in entries]
+
+
+def _prices(system: System) -> list[float]:
+    return [match.home_price for match in _matches(finish(system.published.current()), CEDAR)]
+
+
+def _final(path: Path) -> Snapshot:
+    playback = Playback(open_sources(path, kind_named))
+    for moment in playback.moments():
+        finish(playback.work(moment))
+    return playback.snapshot
+
+
+@pytest.mark.parametrize("speed", ["0.5", "1", "60.0", '"max"'])
+@pytest.mark.parametrize(
+    "records",
+    [
+        [received(ONE, 0.0), received(TWO, 50.0)],
+        [received(FULL, 0.0), *(received(HALF, at, list_id=str(at)) for at in (10.0, 20.0))],
+        [received(FULL, 0.0), *(received(HALF, at, list_id=str(at)) for at in (10.0, 20.0, 30.0))],
+        [received(ONE, 0.0, stale_after_s=30.0), received(b"<html>", 100.0)],
+        [received(b"<html>", 0.0), received(ONE, 100.0)],
+    ],
+    ids=["change", "doubted", "believed", "withdrawn", "late"],
+)
+async def test_the_final_content_is_the_recordings(
+    tmp_path: Path, records: list[object], speed: str
+) -> None:
+    """Whatever its speed: with its doubts and its withdrawals; and it stays."""
+    path = write(tmp_path / "feed.rec.zst", header(), *records)  # type: ignore[arg-type]  # of Recorded
+    expected = _matches(_final(path), ALDER.id)
+
+    async with _running(_config(tmp_path, path, f"speed = {speed}")) as system:
+        await anyio.sleep(300)
+        after_minutes = _matches(finish(system.published.current()), CEDAR)
+        await anyio.sleep(600)
+        much_later = _matches(finish(system.published.current()), CEDAR)
+
+    assert expected == after_minutes == much_later
+
+
+async def test_it_plays_at_its_speed(tmp_path: Path) -> None:
+    """The first payload comes at once, the next after its share of the recorded time."""
+    path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 67.0))
+
+    async with _running(_config(tmp_path, path, "speed = 2.0")) as system:
+        seen = []
+        for second in (0.5, 29.5, 30.5):
+            await anyio.sleep(second - anyio.current_time())
+            seen.append(_prices(system))
+
+    assert [[2.0], [2.0], [2.1]] == seen
+
+
+async def test_a_loop_begins_again(tmp_path: Path) -> None:
+    """After the end comes the beginning, without a moment at which nothing is shown."""
+    path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 17.0))
+
+    async with _running(_config(tmp_path, path, "loop = true")) as system:
+        await anyio.sleep(1)
+        seen = []
+        for _ in range(400):
+            seen.append(_prices(system))
+            await anyio.sleep(0.1)
+
+    changes = [new for old, new in pairwise(seen) if old != new]
+    assert [[2.1], [2.0], [2.1], [2.0]] == changes[:4]
+    assert [] not in seen
+
+
+async def test_a_bookmaker_without_a_list_is_not_serving(tmp_path: Path) -> None:
+    """Before the recording has one that can be read, and after it is withdrawn for as long as it takes."""
+    path = write(
+        tmp_path / "feed.rec.zst",
+        header(),
+        received(b"<html>", 0.0),
+        received(ONE, 10.0, stale_after_s=30.0),
+        received(b"<html>", 100.0),
+    )
+    states = []
+    async with _running(_config(tmp_path, path)) as system:
+        for second in (5.0, 15.0, 38.0, 45.0, 80.0):
+            await anyio.sleep(second - anyio.current_time())
+            snapshot = finish(system.published.current())
+            (state,) = system.status.observe(snapshot, VirtualClock().now()).values()
+            states.append((state, snapshot.books[CEDAR].count))
+
+    live, stale = BookmakerState.LIVE, BookmakerState.STALE
+    assert [(BookmakerState.STARTING, 0), (live, 1), (live, 1), (live, 0), (stale, 0)] == states
+
+
+async def test_a_recording_of_a_computed_source(tmp_path: Path) -> None:
+    """Three simulated bookmakers, recorded for a minute and played as fast as can be."""
+    config, clock = tmp_path / "simulated.toml", VirtualClock()
+    config.write_text(CONFIG, "utf-8")
+    settings = load(config, {})
+    with Recorder.open(tmp_path, settings, clock) as recorder:
+        system = System(settings, clock, Random(1), recorder.of)
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(system.supervisor.run)
+            await anyio.sleep(60)
+            await settle()
+            tasks.cancel_scope.cancel()
+    last = finish(system.published.current())
+    path = tmp_path / "simulated.rec.zst"
+    text = CONFIG.replace("7000.0", "1_000_000_000.0").replace(
+        'kind = "simulated"\nseed = 7\nmatches = 30\nupdates_per_s = 1.0',
+        f'kind = "replay"\npath = "{path}"\nspeed = "max"',
+    )
+    config.write_text(text, "utf-8")
+
+    async with _running(config) as played:
+        await anyio.sleep(10)
+        snapshot = finish(played.published.current())
+
+    assert [_matches(last, name) for name in NAMES] == [_matches(snapshot, name) for name in NAMES]
+    assert {True} == {source.is_simulated for source in played.status.sources.values()}
+
+
+async def test_a_restart_costs_nothing(tmp_path: Path) -> None:
+    """A bookmaker that asks for a fresh list gets that of the recording's present."""
+    path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 0.0), received(TWO, 5.0))
+
+    async with _running(_config(tmp_path, path)) as system:
+        await anyio.sleep(10)
+        system.supervisor.quarantine("bookmaker:cedar", "to see it come back")
+        await anyio.sleep(31)
+        withdrawn = _prices(system)
+        await anyio.sleep(40)
+        back = _prices(system)
+
+    assert ([], [2.1]) == (withdrawn, back)
+
+
+@pytest.mark.parametrize(
+    ("options", "key", "message"),
+    [
+        ("", "BW", r"path was '.*', which has no bookmaker with the key 'BW', must be one of B365$"),
+        ("", "", r"bookmakers\.cedar\.key was '', must be the key of a bookmaker in the recording$"),
+        ("speed = 0", "B365", r"sources\.recording\.speed was 0: "),
+        ('speed = "fast"', "B365", r"sources\.recording\.speed was 'fast': "),
+        ('speed = "max"\nloop = true', "B365", r"loop was true, must be false with speed 'max'$"),
+    ],
+    ids=["key", "empty key", "speed 0", "speed", "endless"],
+)
+def test_what_cannot_be_played_is_refused(tmp_path: Path, options: str, key: str, message: str) -> None:
+    """When the configuration is read, naming file, key and value."""
+    path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 0.0))
+    config = _config(tmp_path, path, options, key)
+
+    with pytest.raises(ConfigError, match=message) as caught:
+        load(config, {})
+
+    assert str(caught.value).startswith(f"{config}: ")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "cannot be read: No such file"), (b"Div,Date\n", "is not a recording that can be read: ")],
+    ids=["missing", "damaged"],
+)
+def test_a_file_that_is_no_recording_is_refused(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    """When the configuration is read, and not when it plays."""
+    path = tmp_path / "feed.rec.zst"
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(ConfigError, match=rf"sources\.recording\.path was '{path}': {path}: {message}"):
+        load(_config(tmp_path, path), {})

@@ -1,0 +1,185 @@
+"""Conflation: one merged batch has the effect of the two that it stands for, and the newest wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.board.board import Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, Match, Removal, SourceMatchId
+from actors.runtime.conflation import merged_batches
+from tests.support.builders.messages import BOOKMAKER, batch, match, withdrawn
+from tests.support.time.virtual import WALL_0
+
+IDS = ("a", "b", "c")
+MATCHES = st.lists(
+    st.builds(match, st.sampled_from(IDS), prices=st.sampled_from(((2.0, 3.5, 4.0), (2.1, 3.4, 3.9)))),
+    max_size=3,
+    unique_by=lambda one: one.source_match_id,
+)
+GONE = st.sets(st.sampled_from(IDS), max_size=2)
+KINDS = st.sampled_from(("complete", "delta", "delta", "confirmation", "withdrawn"))
+STEPS = st.lists(st.tuples(KINDS, MATCHES, GONE), min_size=1, max_size=6)
+
+
+class Listed(NamedTuple):
+    """One list as an oracle keeps it: its name, its home prices, when it was vouched for."""
+
+    list_id: str
+    prices: dict[str, float]
+    confirmed: float
+
+
+def _applied(state: Listed, one: Batch) -> Listed:
+    if one.withdrawn:
+        return Listed("", {}, one.received_mono)  # whatever it is called, nothing names it any more
+    if one.complete:
+        return Listed(one.list_id, _prices(one.matches), one.received_mono)
+    if one.list_id != state.list_id:
+        return state
+    gone = {removal.source_match_id for removal in one.removals}
+    kept = {name: price for name, price in state.prices.items() if name not in gone}
+    return Listed(state.list_id, kept | _prices(one.matches), one.received_mono)
+
+
+def _prices(matches: Iterable[Match]) -> dict[str, float]:
+    return {one.source_match_id: one.home_price for one in matches}
+
+
+def _removals(*match_ids: str) -> list[Removal]:
+    return [Removal(SourceMatchId(one), "withdrawn") for one in match_ids]
+
+
+def _batches(steps: list[tuple[str, list[Match], set[str]]]) -> list[Batch]:
+    """Make what one source would send, in order: every complete list has its own name."""
+    made: list[Batch] = []
+    list_id = "list-0"
+    for at, (kind, matches, gone) in enumerate(steps, start=1):
+        if kind == "complete":
+            list_id = f"list-{at}"
+            made.append(batch(matches, list_id=list_id, received_mono=float(at)))
+            continue
+        if kind == "withdrawn":
+            made.append(withdrawn(list_id=list_id, received_mono=float(at)))
+            continue
+        names = {match.source_match_id for match in matches}
+        changes = (matches, _removals(*sorted(gone - names))) if kind == "delta" else ([], [])
+        made.append(
+            batch(changes[0], removals=changes[1], list_id=list_id, complete=False, received_mono=float(at))
+        )
+    return made
+
+
+@given(shown=MATCHES, steps=STEPS)
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_merged_batch_has_the_effect_of_all(
+    shown: list[Match], steps: list[tuple[str, list[Match], set[str]]]
+) -> None:
+    """Applying what was merged, in any number, gives the list that applying each in turn gives."""
+    before = Listed("list-0", _prices(shown), 0.0)
+    batches = _batches(steps)
+
+    assert reduce(_applied, batches, before) == _applied(before, reduce(merged_batches, batches))
+
+
+@given(shown=MATCHES, steps=STEPS, at=st.integers(0, 5))
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_batches_in_the_wrong_order_are_put_right(
+    shown: list[Match], steps: list[tuple[str, list[Match], set[str]]], at: int
+) -> None:
+    """Two neighbours that arrive in the wrong order have the effect of the right one."""
+    before = Listed("list-0", _prices(shown), 0.0)
+    batches = _batches(steps)
+    at %= len(batches)
+    state = reduce(_applied, batches[:at], before)
+    pair = batches[at : at + 2]
+
+    assert reduce(_applied, pair, state) == _applied(state, reduce(merged_batches, reversed(pair)))
+
+
+@given(steps=STEPS)
+@settings(derandomize=True, deadline=None, max_examples=100)
+def test_merged_batch_names_no_match_twice(steps: list[tuple[str, list[Match], set[str]]]) -> None:
+    """A match is set or removed, once."""
+    merged = reduce(merged_batches, _batches(steps))
+
+    names = [one.source_match_id for one in merged.matches]
+    names += [one.source_match_id for one in merged.removals]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_newer_complete_list_replaces() -> None:
+    """Nothing of what it replaces is left."""
+    new = batch([match("b")], list_id="list-2", received_mono=1.0)
+
+    assert new is merged_batches(batch([match("a")]), new)
+    assert new is merged_batches(batch([match("a")], complete=False), new)
+    assert new is merged_batches(new, batch([match("a")]))
+
+
+def test_withdrawal_outlasts_all_but_a_complete_list() -> None:
+    """What the source takes back is gone, whatever waits or follows; only a list brings it back."""
+    gone = withdrawn(received_mono=2.0)
+    changes = batch([match("a")], complete=False, received_mono=3.0)
+    confirmation = batch(complete=False, received_mono=3.0)
+    fresh = batch([match("b")], list_id="list-2", received_mono=3.0)
+
+    assert gone is merged_batches(batch([match("a")]), gone)
+    assert gone is merged_batches(gone, changes)
+    assert gone is merged_batches(gone, confirmation)
+    assert gone is merged_batches(confirmation, gone)
+    assert fresh is merged_batches(gone, fresh) is merged_batches(fresh, gone)
+
+
+def test_withdrawal_is_no_confirmation() -> None:
+    """Though it names no match either."""
+    assert (False, True) == (withdrawn().is_confirmation, batch(complete=False).is_confirmation)
+
+
+def test_later_of_two_at_one_instant_wins() -> None:
+    """Where the clock does not tell them apart, order is order of arrival."""
+    first, second = batch([match("a")]), batch([match("b")], list_id="list-2")
+
+    assert second is merged_batches(first, second)
+
+
+def test_confirmation_only_moves_the_time() -> None:
+    """It vouches for what waits, and leaves it as it is."""
+    old = batch([match("a")], removals=_removals("b"))
+
+    merged = merged_batches(old, batch(complete=False, received_mono=9.0))
+
+    expected = batch([match("a")], removals=_removals("b"), received_mono=9.0, received_at=WALL_0)
+    assert expected == merged
+
+
+def test_older_confirmation_of_another_list_does_nothing() -> None:
+    """It vouches for what a newer list has replaced."""
+    newer = batch([match("a")], list_id="list-2", received_mono=9.0)
+
+    assert newer is merged_batches(newer, batch(complete=False, list_id="list-1"))
+
+
+@pytest.mark.parametrize("source_time", [None, WALL_0 + 4.0])
+def test_conflation_does_not_change_when_a_match_was_received(source_time: float | None) -> None:
+    """`updated` is not later than the receive time of the payload that brought the match."""
+    first = batch([match("a", source_time=source_time)], received_mono=1.0)
+    second = batch([match("b")], complete=False, received_mono=5.0)
+
+    assert _updated(first, second) == _updated(merged_batches(first, second))
+
+
+def _updated(*batches: Batch) -> dict[str, float]:
+    board = Board(Snapshot.empty(1000, (BOOKMAKER,)), BoardRules())
+    for one in batches:
+        finish(board.apply(one, Instant(5.0, WALL_0 + 5.0)))
+    return {entry.id: entry.updated for entry in entries_of(board.commit().books[BOOKMAKER].chunks)}

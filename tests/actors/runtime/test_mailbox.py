@@ -1,0 +1,127 @@
+"""The mailbox: one pending item per key, in the order of arrival, and nothing lost on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.builders.mailboxes import Item, drained, empty_box, filled
+from tests.support.time.virtual import settle
+
+OPERATIONS = st.lists(st.sampled_from(("a", "b", "c", "get", "get", "keep", "settle")), max_size=40)
+
+
+def test_items_come_out_in_the_order_of_their_keys() -> None:
+    """First in, first out; a key keeps its place while it waits."""
+    box = filled("b", "a", "b", "c", "a")
+
+    assert [Item("b", (0, 2)), Item("a", (1, 4)), Item("c", (3,))] == drained(box)
+    assert box.get_nowait() is None
+
+
+def test_what_is_put_over_a_waiting_item_is_counted() -> None:
+    """Received counts everything, conflated what was merged, depth the keys that wait."""
+    box = filled("a", "b", "a", "a")
+
+    assert (4, 2, 2) == (box.received, box.conflated, box.depth)
+
+
+def test_mailbox_cannot_grow() -> None:
+    """However many items come, at most one per key waits."""
+    box = empty_box()
+    for serial in range(10_000):
+        box.put_nowait(Item(str(serial % 7), (serial,)))
+
+    assert (10_000, 9_993, 7) == (box.received, box.conflated, box.depth)
+    assert len(drained(box)) == 7
+
+
+def test_item_that_was_taken_is_not_merged_into() -> None:
+    """What is in hand is out of reach: something newer of its key waits by itself."""
+    box = filled("a")
+    taken = box.get_nowait()
+    box.put_nowait(Item("a", (1,)))
+
+    assert (Item("a", (0,)), taken, 1, 0) == (taken, box.in_hand, box.depth, box.conflated)
+
+
+@given(operations=OPERATIONS)
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_every_item_comes_out_once_in_order(operations: list[str]) -> None:
+    """Per key nothing is lost, doubled or reordered, and whatever crashes in between is put back."""
+    box, sent, seen = empty_box(), defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+    for serial, operation in enumerate(operations):
+        match operation:
+            case "get":
+                box.keep()
+                box.get_nowait()
+            case "keep":
+                box.keep()
+            case "settle":
+                box.keep()
+                _see(seen, box.taken)
+                box.settle()
+            case key:
+                sent[key].append(serial)
+                box.put_nowait(Item(key, (serial,)))
+        assert box.depth <= 3
+    box.keep()
+    _see(seen, box.taken)
+    box.settle()
+    _see(seen, drained(box))
+
+    assert sent == seen
+
+
+def _see(seen: dict[str, list[int]], items: list[Item] | tuple[Item, ...]) -> None:
+    for item in items:
+        seen[item.key].extend(item.serials)
+
+
+@pytest.mark.anyio
+async def test_reader_waits_for_an_item() -> None:
+    """`get` waits until something is put, and takes it in hand."""
+    box, got = empty_box(), list[Item]()
+
+    async def read() -> None:
+        got.append(await box.get())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read)
+        await settle()
+        before = list(got)
+        box.put_nowait(Item("a", (0,)))
+        box.put_nowait(Item("a", (1,)))
+
+    assert ([], [Item("a", (0, 1))]) == (before, got)
+    assert (Item("a", (0, 1)), 0) == (box.in_hand, box.depth)
+
+
+@pytest.mark.anyio
+async def test_reader_that_gives_up_loses_nothing() -> None:
+    """What comes after a reader's deadline waits for the next one."""
+    box = empty_box()
+    with anyio.move_on_after(1.0):
+        await box.get()
+    box.put_nowait(Item("a", (0,)))
+
+    assert Item("a", (0,)) == await box.get()
+
+
+@pytest.mark.anyio
+async def test_reader_that_is_cancelled_as_something_arrives_loses_nothing() -> None:
+    """Cancelled between the arrival and its turn, a reader leaves the item where it is."""
+    box = empty_box()
+    reader = asyncio.create_task(box.get())
+    await settle()
+    box.put_nowait(Item("a", (0,)))
+    reader.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reader
+
+    assert (None, [Item("a", (0,))]) == (box.in_hand, drained(box))

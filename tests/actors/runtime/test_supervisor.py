@@ -1,0 +1,181 @@
+"""The supervisor: a crash is one actor's alone, and a fresh instance takes over at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from traceback import extract_tb
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from actors.core.errors import CoreFailure
+from actors.runtime.actor import Actor, ActorState, ActorStatus
+from actors.runtime.supervisor import ChildSpec, Supervisor
+from tests.support.systems.supervision import supervised
+from tests.support.time.virtual import WALL_0, VirtualClock, settle
+
+pytestmark = pytest.mark.anyio
+
+Failure = Callable[[], None]
+
+
+class Ticker:
+    """Notes the time every second."""
+
+    def __init__(self) -> None:
+        self.ticks: list[float] = []
+
+    async def run(self) -> None:
+        """Tick for ever."""
+        while True:
+            self.ticks.append(anyio.current_time())
+            await anyio.sleep(1)
+
+
+class Failing:
+    """Fails after some seconds."""
+
+    def __init__(self, after_s: float, failure: Failure) -> None:
+        self._after_s = after_s
+        self._failure = failure
+
+    async def run(self) -> None:
+        """Live until it fails."""
+        await anyio.sleep(self._after_s)
+        self._failure()
+
+
+class Once:
+    """Makes a failing actor first and healthy ones afterwards; `made` holds them all."""
+
+    def __init__(self, after_s: float, failure: Failure) -> None:
+        self.made: list[Actor] = []
+        self._first = Failing(after_s, failure)
+
+    def __call__(self) -> Actor:
+        """Make the next."""
+        self.made.append(Ticker() if self.made else self._first)
+        return self.made[-1]
+
+
+def _raise() -> None:
+    raise ValueError("broken")
+
+
+def _return() -> None:
+    pass
+
+
+def _be_cancelled() -> None:
+    raise asyncio.CancelledError
+
+
+async def test_before_its_start_an_actor_is_waiting() -> None:
+    """A record exists from the beginning and says that nothing ran yet."""
+    spec = ChildSpec(ActorStatus("a"), Ticker)
+    Supervisor([spec], VirtualClock())
+
+    assert (ActorState.WAITING, None, 0) == (spec.status.state, spec.status.since, spec.status.starts)
+
+
+async def test_an_exception_restarts_a_fresh_instance_at_once() -> None:
+    """A crash costs no time: at the same moment another instance runs, and the record says why."""
+    start = Once(7.0, _raise)
+    spec = ChildSpec(ActorStatus("a"), start)
+
+    async with supervised(spec):
+        await anyio.sleep(7)
+        await settle()
+
+        (_, fresh) = start.made
+        assert isinstance(fresh, Ticker)
+        assert [7.0] == fresh.ticks
+        since = WALL_0 + 7
+        error = "ValueError: broken"
+        expected = ActorStatus("a", ActorState.RUNNING, since, starts=2, crashes=1, last_error=error)
+        assert expected == spec.status
+
+
+async def test_a_crash_is_logged_once_with_its_stack() -> None:
+    """One error line names the actor and carries the exception with its traceback."""
+    with capture_logs() as logs:
+        async with supervised(ChildSpec(ActorStatus("a"), Once(7.0, _raise))):
+            await anyio.sleep(60)
+
+    (crash,) = logs
+    expected = ("actor.crashed", "a", 1, "error")
+    assert expected == (crash["event"], crash["actor"], crash["crashes"], crash["log_level"])
+    assert "_raise" in [frame.name for frame in extract_tb(crash["exc_info"].__traceback__)]
+
+
+async def test_returning_is_a_crash() -> None:
+    """An actor that comes back has a bug; it is started again like one that raised."""
+    spec = ChildSpec(ActorStatus("a"), Once(7.0, _return))
+
+    async with supervised(spec):
+        await anyio.sleep(8)
+
+        assert (2, 1, ActorState.RUNNING) == (spec.status.starts, spec.status.crashes, spec.status.state)
+        assert str(spec.status.last_error).startswith("ActorReturned: ")
+
+
+async def test_an_actor_that_cannot_be_made_has_crashed() -> None:
+    """An exception in `start` itself counts as the actor's."""
+
+    def start() -> Actor:
+        if spec.status.crashes == 0:
+            _raise()
+        return Ticker()
+
+    spec = ChildSpec(ActorStatus("a"), start)
+
+    async with supervised(spec):
+        await settle()
+
+        assert (2, 1, ActorState.RUNNING) == (spec.status.starts, spec.status.crashes, spec.status.state)
+
+
+@pytest.mark.parametrize("failure", [_raise, _return, _be_cancelled])
+async def test_siblings_do_not_notice_a_failure(failure: Failure) -> None:
+    """The same instances go on and miss no tick, before and behind the one that fails.
+
+    A stray cancellation, as from awaiting a future that was cancelled, is a failure like any other.
+    """
+    before, behind = Ticker(), Ticker()
+    specs = [
+        ChildSpec(ActorStatus("before"), lambda: before),
+        ChildSpec(ActorStatus("failing"), Once(2.5, failure)),
+        ChildSpec(ActorStatus("behind"), lambda: behind),
+    ]
+
+    async with supervised(*specs):
+        await anyio.sleep(10.5)
+
+        seconds = [float(second) for second in range(11)]
+        assert (seconds, seconds) == (before.ticks, behind.ticks)
+        assert [1, 2, 1] == [spec.status.starts for spec in specs]
+
+
+async def test_a_core_child_that_crashes_too_often_ends_everything() -> None:
+    """The fourth crash within a minute raises CoreFailure with its cause, and the others stop."""
+    core = ChildSpec(ActorStatus("core"), lambda: Failing(10.0, _raise), is_core=True)
+    other = ChildSpec(ActorStatus("other"), Ticker)
+    message = "core crashed too often: ValueError: broken"
+
+    with pytest.RaisesGroup(pytest.RaisesExc(CoreFailure, match=message)):
+        await Supervisor([core, other], VirtualClock()).run()
+
+    assert (40.0, 4) == (anyio.current_time(), core.status.crashes)
+    assert (ActorState.STOPPED, WALL_0 + 40) == (other.status.state, other.status.since)
+
+
+async def test_a_core_child_may_crash_three_times_a_minute() -> None:
+    """Up to the limit the core is restarted like anybody else."""
+    core = ChildSpec(ActorStatus("core"), lambda: Failing(25.0, _raise), is_core=True)
+
+    async with supervised(core):
+        await anyio.sleep(240)
+
+        assert (ActorState.RUNNING, 10) == (core.status.state, core.status.starts)

@@ -1,0 +1,202 @@
+"""Restart intensity: how often an actor may crash, and how long it then has to wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from actors.runtime.actor import Actor, ActorState, ActorStatus
+from actors.runtime.supervisor import ChildSpec
+from tests.support.systems.supervision import supervised
+from tests.support.time.virtual import WALL_0, settle
+
+pytestmark = pytest.mark.anyio
+
+
+class Mortal:
+    """Lives for some seconds, then crashes."""
+
+    def __init__(self, life_s: float) -> None:
+        self._life_s = life_s
+
+    async def run(self) -> None:
+        """Live, then crash."""
+        await anyio.sleep(self._life_s)
+        raise ValueError("dead")
+
+
+class Lives:
+    """Makes one actor for each of `lives_s` and immortal ones afterwards; `starts` tells when."""
+
+    def __init__(self, lives_s: Sequence[float] = ()) -> None:
+        self.starts: list[float] = []
+        self._lives_s = list(lives_s)
+
+    def __call__(self) -> Actor:
+        """Make the next."""
+        self.starts.append(anyio.current_time())
+        return Mortal(self._lives_s.pop(0) if self._lives_s else 1e9)
+
+
+@pytest.mark.parametrize(
+    ("lives_s", "starts"),
+    [
+        pytest.param([0, 0, 0], [0, 0, 0, 0], id="three at once"),
+        pytest.param([0, 0, 0, 0], [0, 0, 0, 0, 60], id="four at once"),
+        pytest.param([10, 20, 20, 20], [0, 10, 30, 50, 130], id="four within exactly 60 s"),
+        pytest.param([10, 20, 20, 20.5], [0, 10, 30, 50, 70.5], id="four within more than 60 s"),
+        pytest.param(
+            [0, 0, 0] + 7 * [0],
+            [0, 0, 0, 0, 60, 180, 420, 900, 1800, 2700, 3600],
+            id="one after each readmission: 60, 120, 240, 480, 900, 900, 900 s",
+        ),
+        pytest.param([0, 0, 0, 0, 59.5], [0, 0, 0, 0, 60, 239.5], id="within 60 s of readmission"),
+        pytest.param([0, 0, 0, 0, 61], [0, 0, 0, 0, 60, 121], id="later than 60 s after readmission"),
+        pytest.param(
+            [0, 0, 0, 0, 61, 0, 0, 0], [0, 0, 0, 0, 60, 121, 121, 121, 241], id="doubled after 61 calm s"
+        ),
+        pytest.param(
+            [0, 0, 0, 0, 599, 0, 0, 0], [0, 0, 0, 0, 60, 659, 659, 659, 779], id="doubled after 599 calm s"
+        ),
+        pytest.param(
+            [0, 0, 0, 0, 601, 0, 0, 0], [0, 0, 0, 0, 60, 661, 661, 661, 721], id="forgiven after 601 calm s"
+        ),
+    ],
+)
+async def test_when_an_actor_is_started_again(lives_s: list[float], starts: list[float]) -> None:
+    """Up to three crashes in 60 s restart at once; more cost 60 s, doubling to 900 s, until 10 calm min."""
+    lives = Lives(lives_s)
+
+    async with supervised(ChildSpec(ActorStatus("a"), lives)):
+        await anyio.sleep(5000)
+
+    assert starts == lives.starts
+
+
+@pytest.mark.parametrize("life_s", [0.0, 0.5, 5.0, 19.0])
+async def test_a_crash_loop_restarts_at_most_twelve_times_in_ten_minutes(life_s: float) -> None:
+    """A crash loop cannot keep the process busy (faults.md, D3)."""
+    lives = Lives([life_s] * 1000)
+
+    async with supervised(ChildSpec(ActorStatus("a"), lives)):
+        await anyio.sleep(600)
+
+    assert len(lives.starts) - 1 <= 12
+
+
+async def test_quarantine_is_shown_and_logged_once_each_way() -> None:
+    """Four crashes, one quarantine, one readmission: as many events, and a record that follows."""
+    spec = ChildSpec(ActorStatus("a"), Lives([5, 0, 0, 0]))
+
+    with capture_logs() as logs:
+        async with supervised(spec):
+            await anyio.sleep(30)
+            during = (spec.status.state, spec.status.since, spec.status.quarantined_until)
+            await anyio.sleep(60)
+            after = (spec.status.state, spec.status.since, spec.status.quarantined_until)
+
+    assert (ActorState.QUARANTINED, WALL_0 + 5, WALL_0 + 65) == during
+    assert (ActorState.RUNNING, WALL_0 + 65, None) == after
+    assert (5, 4, "ValueError: dead") == (spec.status.starts, spec.status.crashes, spec.status.last_error)
+    assert {"actor.crashed": 4, "actor.quarantined": 1, "actor.readmitted": 1} == Counter(
+        line["event"] for line in logs
+    )
+    (quarantined,) = [line for line in logs if line["event"] == "actor.quarantined"]
+    assert ("a", 60.0, "ValueError: dead") == (
+        quarantined["actor"],
+        quarantined["for_s"],
+        quarantined["last_error"],
+    )
+
+
+async def test_quarantine_is_one_actors_alone() -> None:
+    """The siblings of a quarantined actor are not started again."""
+    good = Lives()
+
+    async with supervised(
+        ChildSpec(ActorStatus("bad"), Lives([0] * 20)), ChildSpec(ActorStatus("good"), good)
+    ):
+        await anyio.sleep(1000)
+
+    assert [0.0] == good.starts
+
+
+async def test_quarantine_from_outside_gives_its_reason() -> None:
+    """An actor that harms others is stopped without having crashed, and comes back after 60 s."""
+    lives = Lives()
+    spec = ChildSpec(ActorStatus("a"), lives)
+
+    with capture_logs() as logs:
+        async with supervised(spec) as supervisor:
+            await anyio.sleep(10)
+            supervisor.quarantine("a", "its batches are poison")
+            await settle()
+            during = (spec.status.state, spec.status.crashes, spec.status.last_error)
+            await anyio.sleep(100)
+
+    assert (ActorState.QUARANTINED, 0, "its batches are poison") == during
+    assert [0.0, 70.0] == lives.starts
+    assert ["actor.quarantined", "actor.readmitted"] == [line["event"] for line in logs]
+    assert "its batches are poison" == logs[0]["last_error"]
+
+
+async def test_quarantines_from_outside_double_like_the_others() -> None:
+    """The second is twice as long, and what is in quarantine already is left to serve its time."""
+    lives = Lives()
+
+    async with supervised(ChildSpec(ActorStatus("a"), lives)) as supervisor:
+        await settle()
+        for _ in range(3):
+            supervisor.quarantine("a", "poison")
+            await anyio.sleep(1)
+        await anyio.sleep(97)
+        supervisor.quarantine("a", "poison")
+        await anyio.sleep(300)
+
+    assert [0.0, 60.0, 220.0] == lives.starts
+
+
+async def test_trouble_in_ending_does_not_lengthen_a_quarantine() -> None:
+    """An actor that fails while it is taken out of service serves its time, and the reason stands."""
+
+    class Sore:
+        async def run(self) -> None:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                raise ValueError("sore")
+
+    spec = ChildSpec(ActorStatus("a"), Sore)
+
+    async with supervised(spec) as supervisor:
+        supervisor.quarantine("a", "poison")
+        await settle()
+
+        assert (WALL_0 + 60, "poison") == (spec.status.quarantined_until, spec.status.last_error)
+
+
+async def test_an_explained_crash_does_not_count() -> None:
+    """Where something else took the blame, any number of crashes restarts at once."""
+    lives = Lives([0] * 20)
+    spec = ChildSpec(ActorStatus("a"), lives, is_explained=lambda: True, is_core=True)
+
+    async with supervised(spec):
+        await anyio.sleep(1)
+
+        assert ([0.0] * 21, 20) == (lives.starts, spec.status.crashes)
+        assert ActorState.RUNNING is spec.status.state
+
+
+async def test_an_explained_crash_leaves_the_others_counted() -> None:
+    """Three that nothing explains are still allowed between explained ones, and no more."""
+    lives = Lives([1] * 20)
+    spec = ChildSpec(ActorStatus("a"), lives, is_explained=lambda: len(lives.starts) % 2 == 0)
+
+    async with supervised(spec):
+        await anyio.sleep(30)
+
+    assert ([float(second) for second in range(7)], ActorState.STOPPED) == (lives.starts, spec.status.state)

@@ -1,0 +1,79 @@
+"""The Odds API after an outage, in virtual time: how soon it is asked again, and what that costs."""
+
+from __future__ import annotations
+
+import json
+
+import anyio
+import pytest
+
+from actors.core.errors import TransportError
+from actors.core.messages import Scope
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
+from tests.support.builders.the_odds_api import API_KEY
+from tests.support.systems.scopes import ScopesStage, Script
+from tests.support.systems.supervision import supervised
+
+pytestmark = pytest.mark.anyio
+
+HOUR = 3600.0
+LEAGUES = tuple(f"soccer_league_{number}" for number in range(12))
+CATALOGUE = json.dumps([{"key": league, "active": True} for league in LEAGUES]).encode()
+
+
+def out(since_s: float, until_s: float, error: TransportError) -> Script:
+    """Answer well but for that time."""
+
+    async def answer(scope: Scope, before: int) -> bytes:
+        del before
+        if since_s <= anyio.current_time() < until_s:
+            raise error
+        return CATALOGUE if scope == SPORTS_SCOPE else b"[]"
+
+    return answer
+
+
+UNSENT = TransportError("no route", reason="connection", is_sent=False)
+DENIED = TransportError("status was 401, must be 200", 60.0, status=401)
+FAILED = TransportError("status was 502, must be 200", status=502)
+
+
+async def played(script: Script, seconds: float, credits_per_day: float | None) -> ScopesStage:
+    """Run a source of all football for that long."""
+    options = TheOddsApiOptions(
+        kind=KIND.name, api_key=API_KEY, sports="football", credits_per_day=credits_per_day
+    )
+    stage = ScopesStage(KIND, script, options)
+    async with supervised(stage.child):
+        await anyio.sleep(seconds)
+    return stage
+
+
+@pytest.mark.parametrize("credits_per_day", [None, 240.0])
+@pytest.mark.parametrize("error", [UNSENT, DENIED, FAILED], ids=["unsent", "denied", "failed"])
+async def test_the_list_of_sports_is_had_soon_after_an_outage(
+    error: TransportError, credits_per_day: float | None
+) -> None:
+    """It costs nothing and nothing goes without it: ten minutes, however long the outage was."""
+    back = 12 * HOUR
+    stage = await played(out(0, back, error), back + 600, credits_per_day)
+
+    assert [] != [at for at in stage.times(SPORTS_SCOPE) if at >= back]
+
+
+async def test_what_an_outage_did_not_cost_is_there_afterwards() -> None:
+    """Attempts that were never sent are free: all leagues are asked again within half an interval."""
+    begin, back = 6 * HOUR, 18 * HOUR
+    stage = await played(out(begin, back, UNSENT), back + HOUR / 2, 240.0)
+    missing = [league for league in LEAGUES if not [at for at in stage.times(league) if at >= back]]
+
+    assert [] == missing
+
+
+async def test_an_outage_that_may_cost_is_not_tried_to_death() -> None:
+    """Answers of a failing peer may be charged: what is tried stays within the day's credits."""
+    stage = await played(out(0.1 * HOUR, 12 * HOUR, FAILED), 12 * HOUR, 240.0)
+    asked = [scope for _, scope in stage.asked if scope != SPORTS_SCOPE]
+
+    assert len(LEAGUES) <= len(asked) <= 240

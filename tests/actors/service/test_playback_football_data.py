@@ -1,0 +1,168 @@
+"""The 21 recorded downloads, played in order through real sockets, actors and board.
+
+A server hands out one file after the other; the wall clock stands at the time of each recording.
+What the board must show is computed from the files by a plain reading that shares no code with ours.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from actors.board.snapshot import Snapshot
+from actors.core.messages import BookmakerId
+from actors.monitoring.status import BookmakerState
+from tests.support.builders.football_data import Content, Offer, content, offers
+from tests.support.peers.http import HttpPeer, conditional, http_peer
+from tests.support.recordings import football_data
+from tests.support.systems.playback import BOOKMAKERS, FILE, Running, config, running
+
+pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
+
+Shown = dict[Content, tuple[str, float]]
+"""What a bookmaker shows: id and `updated` by content."""
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    return "asyncio"
+
+
+class Expectation:
+    """What the board must show after each file, and the ids that it has shown before."""
+
+    def __init__(self) -> None:
+        self.shown: dict[BookmakerId, dict[Content, float]] = {name: {} for name in BOOKMAKERS}
+        self.changed: set[BookmakerId] = set()
+        self._ids: dict[tuple[str, str, str, str], str] = {}
+
+    def advance(self, body: bytes, at: float) -> dict[BookmakerId, list[Offer]]:
+        """Go on to the next file: unchanged content keeps its time, all else has that of the file."""
+        listed = {name: offers(body, code) or [] for name, code in BOOKMAKERS.items()}
+        before = self.shown
+        self.shown = {
+            name: {offer.content: before[name].get(offer.content, at) for offer in found}
+            for name, found in listed.items()
+        }
+        self.changed = {name for name in BOOKMAKERS if before[name].keys() != self.shown[name].keys()}
+        return listed
+
+    def check_ids(self, found: list[Offer], shown: Shown, bookmaker: BookmakerId) -> None:
+        """An id names one fixture (division, day, home, away), in all files and for all bookmakers."""
+        for offer in found:
+            prefix, _, match_id = shown[offer.content][0].partition("_")
+            fixture = (offer.division, offer.date, offer.home, offer.away)
+
+            assert prefix == bookmaker
+            assert self._ids.setdefault(fixture, match_id) == match_id
+        assert len(set(self._ids.values())) == len(self._ids)
+
+
+def _recorded_at(path: Path) -> float:
+    return datetime.strptime(f"{path.stem}+0000", "%Y-%m-%dT%H%M%SZ%z").timestamp()
+
+
+def _hand_out(peer: HttpPeer, path: Path) -> str:
+    """Serve that file from now on, with ETag and Last-Modified; gives the ETag."""
+    modified = datetime.strptime(path.stem, "%Y-%m-%dT%H%M%SZ").strftime("%a, %d %b %Y %H:%M:%S GMT")  # noqa: DTZ007
+    peer.answers["/fixtures.csv"] = conditional(
+        path.read_bytes(), f'"{path.stem}"', headers={"Last-Modified": modified}
+    )
+    return f'"{path.stem}"'
+
+
+def _shown(board: Running, bookmaker: BookmakerId) -> Shown:
+    return {content(entry.match): (entry.id, entry.updated) for entry in board.entries(bookmaker)}
+
+
+def _view_versions(snapshot: Snapshot) -> dict[BookmakerId, int]:
+    assert all(book.v1_version == book.v2_version for book in snapshot.books.values())
+    return {name: book.v1_version for name, book in snapshot.books.items()}
+
+
+async def _accepted(board: Running) -> Snapshot:
+    """Wait until all bookmakers hold the present file, and give the board."""
+    seen = {state.list_id for book in board.snapshot.books.values() for state in book.lists.values()}
+
+    def is_new() -> bool:
+        lists = {book.lists[FILE].list_id for book in board.snapshot.books.values() if book.lists}
+        return len(lists) == 1 and not lists & seen and len(board.serving()) == len(BOOKMAKERS)
+
+    await board.until(is_new)
+    return board.snapshot
+
+
+async def test_the_recorded_downloads_in_order(tmp_path: Path) -> None:
+    """At every step the board shows exactly what the file says, and a new version exactly if it differs."""
+    stub, *files = football_data("fixtures")
+    expected = Expectation()
+    with http_peer() as peer:
+        _hand_out(peer, stub)
+        url = peer.url("/fixtures.csv")
+        async with running(tmp_path, config(url, stale_after_s=30.0), _recorded_at(stub)) as board:
+            await _check_the_stub(board)
+            for path in files:
+                board.clock.put(_recorded_at(path))
+                before = board.snapshot
+                etag = _hand_out(peer, path)
+                after = await _accepted(board)
+                listed = expected.advance(path.read_bytes(), _recorded_at(path))
+                _check_content(board, expected, listed)
+                _check_versions(before, after, expected.changed)
+                await _check_unchanged_polls(board, peer, etag)
+
+            verdicts = board.system.status.board.verdicts
+            assert (verdicts["accepted"], verdicts["suspect"]) == (len(files) * len(BOOKMAKERS), 0)
+            assert board.source.failures_total == 0
+
+
+async def _check_the_stub(board: Running) -> None:
+    version = board.snapshot.version
+    await board.polls(3)
+    records = board.system.status.bookmakers.values()
+
+    assert (board.snapshot.version, board.serving()) == (version, set())
+    assert [board.entries(name) for name in BOOKMAKERS] == [[], [], []]
+    assert {(record.last_error() or "").partition(":")[0] for record in records} == {
+        "column not in this file"
+    }
+    assert {record.state for record in records} == {BookmakerState.STARTING}
+
+
+def _check_content(board: Running, expected: Expectation, listed: dict[BookmakerId, list[Offer]]) -> None:
+    for name, found in listed.items():
+        shown = _shown(board, name)
+
+        assert {one: updated for one, (_, updated) in shown.items()} == expected.shown[name]
+        assert len(shown) == len(board.entries(name)) == len(found)
+        assert not {entry.match.league for entry in board.entries(name)} & {
+            None,
+            *(o.division for o in found),
+        }
+        expected.check_ids(found, shown, name)
+
+
+def _check_versions(before: Snapshot, after: Snapshot, changed: set[BookmakerId]) -> None:
+    """Each commit is one more; every one of them, and no other, is the version of a view that changed."""
+    old, new = _view_versions(before), _view_versions(after)
+
+    assert {name for name in new if new[name] != old[name]} == changed
+    assert {new[name] for name in changed} == set(range(before.version + 1, after.version + 1))
+
+
+async def _check_unchanged_polls(board: Running, peer: HttpPeer, etag: str) -> None:
+    """From here on the server says 304, which moves the deadlines and nothing else."""
+    await board.confirmations(1)
+    before, payloads, asked = board.snapshot, board.source.payloads, len(peer.asked)
+    await board.confirmations(2)
+    await board.until(lambda: board.snapshot.valid_until > before.valid_until)
+    after = board.snapshot
+
+    assert (after.version, _view_versions(after)) == (before.version, _view_versions(before))
+    assert all(book.chunks is before.books[name].chunks for name, book in after.books.items())
+    assert board.source.payloads == payloads
+    assert {one.headers.get("if-none-match") for one in peer.asked[asked:]} == {etag}
+    assert all("if-modified-since" in one.headers for one in peer.asked[asked:])

@@ -1,0 +1,122 @@
+"""All recorded answers of The Odds API, played through real sockets, actors and board.
+
+What the board must show, and what must be counted as rejected, is computed from the files by a plain
+reading that shares no code with ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from actors.core.messages import BookmakerId, Scope
+from tests.support.builders import the_odds_api as api
+from tests.support.systems.the_odds_api_playback import ERRORS, everything, expected, leagues, played, shown
+
+pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
+
+RECORDED_AT = 1722723690.0
+
+
+EPL = "soccer_epl"
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    return "asyncio"
+
+
+def _plain_reason(event: Any, market: Any) -> str | None:
+    """Say plainly why a market is not for the board; None for one that is."""
+    names = [one["name"] for one in market["outcomes"]]
+    prices = [one["price"] for one in market["outcomes"]]
+    teams = [event["home_team"], event["away_team"]]
+    if market["key"] == "h2h_lay":
+        return "lay"
+    if sorted(names) == sorted(teams):
+        return "two_way"
+    if not event["sport_key"].startswith("soccer_"):
+        return "sport"
+    if sorted(names) != sorted([*teams, "Draw"]):
+        return "outcome"
+    if min(prices) <= 1:
+        return "price"
+    return None if 0.95 <= sum(1 / price for price in prices) <= 1.4 else "book_sum"
+
+
+def _plain_reasons(answers: Mapping[str, bytes]) -> dict[str, Counter[str]]:
+    """Count by bookmaker key why its markets are not for the board."""
+    reasons: dict[str, Counter[str]] = {key: Counter() for key in api.keys_in(answers)}
+    for body in answers.values():
+        for event in json.loads(body):
+            for lines in event["bookmakers"]:
+                found = [_plain_reason(event, market) for market in lines["markets"]]
+                reasons[lines["key"]].update(reason for reason in found if reason)
+    return reasons
+
+
+async def test_the_board_equals_a_plain_reading_of_all_recordings(tmp_path: Path) -> None:
+    """Bookmaker by bookmaker: every match that the files offer with good prices, and no other."""
+    answers = everything()
+
+    async with played(tmp_path, answers, tuple(ERRORS), poll_interval_s=60.0) as (board, _):
+        found = {key: shown(board, key) for key in api.keys_in(answers)}
+
+    assert {key: expected(answers, key) for key in found} == found
+    assert sum(map(len, found.values())) > 4000
+
+
+async def test_every_rejected_market_is_counted_under_its_own_reason(tmp_path: Path) -> None:
+    """As often as it stands in the files, and no reason that is not there."""
+    answers = everything()
+    reasons = _plain_reasons(answers)
+
+    async with played(tmp_path, answers, poll_interval_s=60.0) as (board, _):
+        records = board.system.status.bookmakers
+        counted = {key: records[BookmakerId(api.bookmaker_id(key))].rejected for key in reasons}
+
+    assert reasons == counted
+    assert {"lay", "two_way", "sport", "outcome", "price", "book_sum"} == set().union(*reasons.values())
+
+
+async def test_both_recorded_errors_are_counted_under_their_own_reason(tmp_path: Path) -> None:
+    """They come with status 200; nothing of them is on the board, and the leagues do not suffer."""
+    answers = {EPL: leagues()[EPL]}
+
+    async with played(tmp_path, answers, tuple(ERRORS)) as (board, _):
+        await board.until(lambda: len(board.source.failed_by) == 2)
+        await board.polls(10)
+        reasons = set(board.source.failed_by)
+        scopes = {scope for book in board.snapshot.books.values() for scope in book.lists}
+        failing = {scope for scope, record in board.source.scopes.items() if record.failures}
+
+    assert {"missing_key", "invalid_market_combo"} == reasons
+    assert ({Scope(EPL)}, set(ERRORS)) == (scopes, failing)
+
+
+async def test_the_accepted_odds_have_real_margins(tmp_path: Path) -> None:
+    """The median book sum of a real market is between 1.03 and 1.09."""
+    async with played(tmp_path, leagues(), poll_interval_s=60.0) as (board, _):
+        matches = [entry.match for name in board.snapshot.books for entry in board.entries(name)]
+
+    assert 1.03 <= median(1 / m.home_price + 1 / m.draw_price + 1 / m.away_price for m in matches) <= 1.09
+
+
+async def test_bookmakers_are_named_by_the_api(tmp_path: Path) -> None:
+    """Where the configuration gives no name, the title of the answers is taken."""
+    answers = {EPL: leagues()[EPL]}
+    titles = {
+        api.bookmaker_id(lines["key"]): lines["title"]
+        for event in json.loads(answers[EPL])
+        for lines in event["bookmakers"]
+    }
+
+    async with played(tmp_path, answers) as (board, _):
+        assert titles == dict(board.system.status.names)

@@ -1,0 +1,195 @@
+"""Poison batches in the whole system: who is asked again, who is quarantined, and who never is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from random import Random
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from actors.core.clock import Instant
+from actors.core.cooperative import Steps, finish
+from actors.core.messages import Batch, BookmakerId, Extract, Scope, SourceName
+from actors.runtime.actor import ActorState
+from actors.service.settings import (
+    BoardSettings,
+    BookmakerSettings,
+    ServerSettings,
+    Settings,
+    SourceSettings,
+)
+from actors.service.system import System
+from actors.source_api.kinds import TickingKind
+from actors.source_api.options import SourceOptions
+from tests.support.builders.hostile import poison
+from tests.support.builders.messages import batch, match
+from tests.support.time.virtual import VirtualClock, settle
+
+pytestmark = pytest.mark.anyio
+
+ALDER, BIRCH, CEDAR = NAMES = (BookmakerId("alder"), BookmakerId("birch"), BookmakerId("cedar"))
+SCOPE = Scope("hand-made")
+
+
+class Still:
+    """A machine with one match that never changes; every third of a second it says so."""
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        self.scope = SCOPE
+        self.interval_s = 1 / 3
+        self._keys = keys
+
+    def image(self) -> Steps[Mapping[str, Extract]]:
+        """Give the one match."""
+        yield
+        return dict.fromkeys(self._keys, Extract((match("own"),)))
+
+    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
+        """Change nothing."""
+        del now
+        yield
+        return dict.fromkeys(self._keys, Extract(()))
+
+
+def _start(options: SourceOptions, keys: tuple[str, ...], now: Instant) -> Still:
+    del options, now
+    return Still(keys)
+
+
+def _any_key(key: str) -> None:
+    del key
+
+
+def _settings() -> Settings:
+    kind = TickingKind("still", SourceOptions, _any_key, _start)
+    source = SourceName("hand")
+    return Settings(
+        ServerSettings(),
+        BoardSettings(),
+        {source: SourceSettings(kind, SourceOptions(kind="still"))},
+        {name: BookmakerSettings(source, name, name) for name in NAMES},
+    )
+
+
+@asynccontextmanager
+async def _running() -> AsyncIterator[System]:
+    system = System(_settings(), VirtualClock(), Random(1))
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(system.supervisor.run)
+        await anyio.sleep(0.5)
+        yield system
+        tasks.cancel_scope.cancel()
+
+
+def _poison(bookmaker: str, scope: str = SCOPE) -> Batch:
+    return poison(bookmaker, scope, VirtualClock().now().mono)
+
+
+def _shown(system: System) -> list[str]:
+    books = finish(system.published.current()).books.values()
+    return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
+
+
+def _states(system: System) -> dict[BookmakerId, ActorState]:
+    return {name: one.actor.state for name, one in system.status.bookmakers.items()}
+
+
+ALL_SHOWN = ["alder_own", "birch_own", "cedar_own"]
+ALL_RUNNING = dict.fromkeys(NAMES, ActorState.RUNNING)
+
+
+async def test_a_poisoned_list_is_asked_for_again() -> None:
+    """Its bookmaker's entries go at once, and the source's very next tick brings them back."""
+    async with _running() as system:
+        system.bus.publish(_poison(BIRCH))
+        await settle()
+        at_once = _shown(system)
+        await anyio.sleep(0.3)
+
+        assert (["alder_own", "cedar_own"], ALL_SHOWN) == (at_once, _shown(system))
+        assert (ALL_RUNNING, 1) == (_states(system), system.status.board.dropped)
+
+
+async def test_the_others_miss_nothing() -> None:
+    """Batches published around the poison are on the board as soon as the loop has run."""
+    async with _running() as system:
+        now = VirtualClock().now().mono
+        for name, other in ((ALDER, BIRCH), (CEDAR, BIRCH), (ALDER, CEDAR)):
+            extra = batch(
+                [match(f"beside-{other}")], bookmaker=name, scope=f"by-{other}", received_mono=now
+            )
+            system.bus.publish(extra)
+            system.bus.publish(_poison(other, "by-nobody"))
+        await settle()
+
+        extras = {"alder_beside-birch", "cedar_beside-birch", "alder_beside-cedar"}
+        assert extras == set(_shown(system)) - set(ALL_SHOWN)
+        assert system.status.board.dropped == 2
+
+
+async def test_the_second_within_a_minute_quarantines_that_bookmaker() -> None:
+    """It alone is taken out of service for 60 s, with a reason, and readmitted after that."""
+    async with _running() as system:
+        with capture_logs() as logs:
+            system.bus.publish(_poison(BIRCH))
+            await anyio.sleep(59)
+            system.bus.publish(_poison(BIRCH, "another"))
+            await settle()
+            during = _states(system)
+            await anyio.sleep(59)
+            still = _states(system)
+            await anyio.sleep(2)
+
+        assert {**ALL_RUNNING, BIRCH: ActorState.QUARANTINED} == during == still
+        assert (ALL_RUNNING, ALL_SHOWN) == (_states(system), _shown(system))
+        (quarantined,) = [line for line in logs if line["event"] == "actor.quarantined"]
+        assert ("bookmaker:birch", 60.0) == (quarantined["actor"], quarantined["for_s"])
+        assert "two of its batches crashed the aggregator" == quarantined["last_error"]
+
+
+async def test_the_second_after_more_than_a_minute_does_not() -> None:
+    """Each may be an accident: the list is asked for again, and the bookmaker goes on."""
+    async with _running() as system:
+        states = []
+        for _ in range(4):
+            system.bus.publish(_poison(BIRCH))
+            await settle()
+            states.append(_states(system))
+            await anyio.sleep(61)
+
+        assert [ALL_RUNNING] * 4 == states
+        assert (ALL_SHOWN, 4) == (_shown(system), system.status.board.dropped)
+
+
+async def test_one_of_each_bookmaker_quarantines_nobody() -> None:
+    """Guilt is counted by bookmaker."""
+    async with _running() as system:
+        for name in NAMES:
+            system.bus.publish(_poison(name))
+        await settle()
+        at_once = _shown(system)
+        await anyio.sleep(0.5)
+
+        assert ([], ALL_SHOWN) == (at_once, _shown(system))
+        assert (ALL_RUNNING, 3) == (_states(system), system.status.board.dropped)
+
+
+async def test_poison_of_every_bookmaker_leaves_the_process_alive() -> None:
+    """With all of them in quarantine the aggregator goes on ticking, and later all come back."""
+    async with _running() as system:
+        versions = [finish(system.published.current()).version]
+        for _ in range(5):
+            for name in NAMES:
+                system.bus.publish(_poison(name, "by-nobody"))
+                await anyio.sleep(0.1)
+                versions.append(finish(system.published.current()).version)
+
+        aggregator = system.status.board.actor
+        assert dict.fromkeys(NAMES, ActorState.QUARANTINED) == _states(system)
+        assert (ActorState.RUNNING, 15) == (aggregator.state, aggregator.crashes)
+        assert sorted(versions) == versions
+        await anyio.sleep(70)
+        assert (ALL_RUNNING, ALL_SHOWN) == (_states(system), _shown(system))

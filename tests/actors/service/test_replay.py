@@ -1,0 +1,397 @@
+"""Replaying recordings: what the board shows when, and that it is the same every time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from math import inf
+from pathlib import Path
+from random import Random
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from actors.board.snapshot import Entry, Snapshot
+from actors.core.cooperative import finish
+from actors.core.errors import ConfigError
+from actors.core.messages import BookmakerId, SourceName
+from actors.monitoring.status import BookmakerState
+from actors.recordings.format import Recorded, RecordedBookmaker
+from actors.recordings.playback import Playback
+from actors.recordings.reader import open_sources
+from actors.service.recorder import Recorder
+from actors.service.registry import kind_named
+from actors.service.replay import Replay
+from actors.service.settings import load
+from actors.service.system import System
+from tests.support.builders.football_data import changed, csv_bytes
+from tests.support.builders.recorded import ALDER, BIRCH, SOURCE, header, received, write
+from tests.support.systems.feed import sheet
+from tests.support.systems.simulated_service import CONFIG
+from tests.support.time.virtual import WALL_0, VirtualClock, settle
+from web.app import create_app
+from web.feeds.subscribers import Audience
+
+pytestmark = pytest.mark.anyio
+
+FIRST = int(WALL_0 * 1000)
+ONE, TWO = sheet("B365", (2.0, 3.5, 4.0)), sheet("B365", (2.1, 3.5, 4.0))
+NAME = ALDER.id
+Shown = list[tuple[float, int, list[float]]]
+"""Second, version since the start and home prices after each moment."""
+
+
+def _entries(snapshot: Snapshot, bookmaker: BookmakerId = NAME) -> list[Entry]:
+    return [entry for chunk in snapshot.books[bookmaker].chunks for entry in chunk.entries]
+
+
+def _playback(path: Path) -> Playback:
+    return Playback(open_sources(path, kind_named))
+
+
+def _shown(path: Path) -> Shown:
+    playback, shown = _playback(path), []
+    first = playback.snapshot.version
+    for moment in playback.moments():
+        finish(playback.work(moment))
+        prices = [entry.match.home_price for entry in _entries(playback.snapshot)]
+        shown.append((moment.at.mono, playback.snapshot.version - first, prices))
+    return shown
+
+
+def _recorded(folder: Path, *records: Recorded, bookmakers: Sequence[RecordedBookmaker] = (ALDER,)) -> Path:
+    return write(folder / "feed.rec.zst", header(bookmakers=bookmakers), *records)
+
+
+def test_each_payload_that_changes_something_is_one_commit(tmp_path: Path) -> None:
+    """Versions count on from the first receive time in milliseconds; what changes nothing is none."""
+    path = _recorded(
+        tmp_path,
+        received(ONE, 0.5),
+        received(TWO, 1.5),
+        received(TWO, 2.5, list_id="again"),
+        received(ONE, 3),
+    )
+
+    assert FIRST + 500 == _playback(path).snapshot.version
+    assert [(0.5, 1, [2.0]), (1.5, 2, [2.1]), (2.5, 2, [2.1]), (3.0, 3, [2.0])] == _shown(path)
+
+
+def test_nothing_overdue_can_be_read_while_a_moment_is_worked_off(tmp_path: Path) -> None:
+    """Its time has come only when what it makes overdue is withdrawn."""
+    playback = _playback(_recorded(tmp_path, received(ONE, 0.5), received(TWO, 100_000.0)))
+    valid, moments = [], 0
+    for moment in playback.moments():
+        moments += moment.event is None
+        valid += [playback.is_valid(playback.snapshot) for _ in playback.work(moment)]
+
+    assert moments > 0
+    assert valid
+    assert all(valid)
+
+
+def test_all_bookmakers_change_in_one_commit(tmp_path: Path) -> None:
+    """Nobody sees a payload by halves; one that lacks a bookmaker's columns costs only that one."""
+    both = sheet("B365", (2.0, 3.5, 4.0)).replace(b",B365", b",BW")
+    row = ("XX", "14/02/2099", "15:00", "A", "B", "2.0", "3.5", "4.0", "2.2", "3.5", "4.0")
+    head = ("Div", "Date", "Time", "HomeTeam", "AwayTeam", "B365H", "B365D", "B365A", "BWH", "BWD", "BWA")
+    path = _recorded(
+        tmp_path,
+        received(csv_bytes(row, header=head), 0.0),
+        received(both, 1.0),
+        bookmakers=(ALDER, BIRCH),
+    )
+    playback, seen = _playback(path), []
+    for moment in playback.moments():
+        finish(playback.work(moment))
+        books = playback.snapshot.books
+        seen.append([book.v2_version - FIRST for book in books.values()])
+
+    assert [[1, 1], [1, 2]] == seen
+
+
+def test_a_304_confirms_and_a_missing_one_withdraws(tmp_path: Path) -> None:
+    """The deadline is counted from when the source was asked, and is a commit at its own time."""
+    path = _recorded(
+        tmp_path,
+        received(ONE, 10.125, list_id="a", stale_after_s=30.0),
+        received(b"", 30.125, list_id="a", stale_after_s=30.0, status=304),
+        received(b"", 70.125, list_id="a", stale_after_s=30.0, status=304),
+        received(ONE, 80.125, list_id="a", stale_after_s=30.0),
+    )
+
+    expected = [(10.125, 1, [2.0]), (30.125, 1, [2.0]), (60.0, 2, []), (70.125, 2, []), (80.125, 3, [2.0])]
+    assert expected == _shown(path)
+
+
+def test_a_match_leaves_when_it_is_over(tmp_path: Path) -> None:
+    """Three hours after kick-off (20:00 UTC, 1,600 s before the start), at that very second."""
+    body = csv_bytes(changed(Date="28/05/2026", Time="21:00"), changed(Date="29/05/2099", AwayTeam="X"))
+    path = _recorded(tmp_path, received(body, 0.0, stale_after_s=1e6), received(ONE, 20_000.0))
+
+    assert [(0.0, 1, [2.1, 2.1]), (9200.0, 2, [2.1]), (20_000.0, 3, [2.0])] == [
+        (round(at, 3), version, prices) for at, version, prices in _shown(path)
+    ]
+
+
+def test_a_clock_that_was_set_is_followed(tmp_path: Path) -> None:
+    """What the wall clock jumped over leaves with the first payload after the jump, and nothing hangs."""
+    body = csv_bytes(changed(Date="28/05/2026", Time="21:00"), changed(Date="29/05/2099", AwayTeam="X"))
+    path = _recorded(
+        tmp_path,
+        received(body, 0.0, list_id="a", stale_after_s=1e6),
+        received(b"", 10.0, list_id="a", stale_after_s=1e6, status=304, wall_s=9500.0),
+        received(ONE, 20.0, wall_s=-3600.0),
+    )
+
+    assert [(0.0, 1, [2.1, 2.1]), (10.0, 2, [2.1]), (20.0, 3, [2.0])] == _shown(path)
+
+
+def test_rounding_does_not_stop_the_time(tmp_path: Path) -> None:
+    """An expiry so far away that the sum and the difference do not meet passes all the same."""
+    far_s, kick_off_s = 8e9 + 0.3, -1600.0
+    body = csv_bytes(changed(Date="28/05/2026", Time="21:00"))
+    wall_s = kick_off_s + far_s - 5.0
+    path = write(
+        tmp_path / "feed.rec.zst",
+        header(expire_after_kickoff_s=far_s),
+        received(body, 0.0, wall_s=wall_s),
+        received(b"<html>", 20.0, wall_s=wall_s + 20.0),
+    )
+
+    assert (WALL_0 + kick_off_s + far_s) - far_s < WALL_0 + kick_off_s
+    assert [(0.0, 1, [2.1]), (5.0, 2, []), (20.0, 2, [])] == [
+        (round(at, 3), version, prices) for at, version, prices in _shown(path)
+    ]
+
+
+def test_what_cannot_be_read_changes_nothing(tmp_path: Path) -> None:
+    """An unreadable payload is counted and told; the board stays."""
+    path = _recorded(tmp_path, received(ONE, 0.0), received(b"<html>", 1.0), received(TWO, 2.0))
+
+    assert [(0.0, 1, [2.0]), (1.0, 1, [2.0]), (2.0, 2, [2.1])] == _shown(path)
+
+
+def test_a_folder_is_played_by_receive_time(tmp_path: Path) -> None:
+    """Two recordings as one service: events merged, bookmakers in the order of their configuration."""
+    write(tmp_path / "a.rec.zst", header(source="a", bookmakers=[BIRCH]), received(ONE, 5.0))
+    late = header(source="z", bookmakers=[ALDER], started_at=WALL_0 + 2.0)
+    write(tmp_path / "z.rec.zst", late, received(ONE, 1.0, wall_s=3.0), received(TWO, 4.0, wall_s=6.0))
+    sources = open_sources(tmp_path, kind_named)
+
+    playback = Playback(sources)
+    at = [moment.at.mono for moment in playback.moments()]
+
+    assert (["z", "a"], [ALDER.id, BIRCH.id]) == (
+        [one.header.source for one in sources],
+        list(playback.snapshot.books),
+    )
+    assert [3.0, 5.0, 6.0] == at
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ([], r"has no recording, must have files named SOURCE\.rec\.zst"),
+        ([header(source="a"), header(source="b")], r"b\.rec\.zst: bookmaker alder is in .*a\.rec\.zst as"),
+        ([header(source="a"), header(source="a", bookmakers=[BIRCH])], r"b\.rec\.zst: source a is in "),
+        (
+            [header(source="a"), header(source="b", bookmakers=[BIRCH], expire_after_kickoff_s=1.0)],
+            r"b\.rec\.zst: expire_after_kickoff_s was 1, must be 10800 as in ",
+        ),
+        ([header(kind="unheard_of")], r"a\.rec\.zst: kind was 'unheard_of', must be one of .*simulated"),
+        ([header(options={"kind": "football_data"})], r"a\.rec\.zst: its options do not suit kind 'footb"),
+    ],
+    ids=["none", "one bookmaker twice", "one source twice", "two expiries", "kind", "options"],
+)
+def test_what_does_not_fit_together_is_refused(tmp_path: Path, files: list[object], message: str) -> None:
+    """Naming the file and what was found."""
+    for name, one in zip("ab", files, strict=False):
+        write(tmp_path / f"{name}.rec.zst", one)  # type: ignore[arg-type]  # a header, as all of them
+
+    with pytest.raises(ConfigError, match=message):
+        open_sources(tmp_path, kind_named)
+
+
+async def test_it_shows_what_the_service_showed(tmp_path: Path) -> None:
+    """After each tick of a recorded live run, of three computed bookmakers, the same entries."""
+    config, clock = tmp_path / "simulated.toml", VirtualClock()
+    config.write_text(CONFIG, "utf-8")
+    settings, live = load(config, {}), []
+    with Recorder.open(tmp_path, settings, clock) as recorder:
+        system = System(settings, clock, Random(1), recorder.of)
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(system.supervisor.run)
+            await anyio.sleep(0.5)
+            for _ in range(200):
+                await settle()
+                snapshot = finish(system.published.current())
+                live.append([_entries(snapshot, name) for name in snapshot.books])
+                await anyio.sleep(1)
+            tasks.cancel_scope.cancel()
+
+    playback, replayed = _playback(tmp_path), []
+    for moment in playback.moments():
+        finish(playback.work(moment))
+        if moment.event is not None:
+            replayed.append([_entries(playback.snapshot, name) for name in playback.snapshot.books])
+
+    assert len(live) <= len(replayed)
+    assert live == replayed[: len(live)]
+
+
+def _long(folder: Path) -> Path:
+    """Record 200 payloads of 60 matches, two minutes apart at times, with repeats and damage between."""
+    random, at, records = Random(3), 0.25, []
+    for number in range(200):
+        prices = [(random.choice((2.0, 2.1, 2.2)), 3.5, 4.0) for _ in range(60)]
+        body = b"<html>" if number % 17 == 5 else sheet("B365", *prices)
+        records.append(received(body, at, list_id=f"list-{number}", stale_after_s=60.0))
+        at += random.choice((1.0, 5.0, 120.0))
+    return _recorded(folder, *records)
+
+
+async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple[dict[int, bytes], bytes]:
+    """Replay and read the board so often; give what was seen by version, and the last body."""
+    replay = Replay(open_sources(path, kind_named), speed, VirtualClock())
+    playback, status = replay.playback, replay.status
+    seen: dict[int, bytes] = {}
+    audience = Audience(playback.history, 0)
+    app = create_app(playback, status, status.names, playback, audience, keep_fresh=lambda _client: None)
+    client = app.test_client()
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(replay.run)
+        for _ in range(times):
+            response = await client.get("/api/v2/odds")
+            await client.get("/health")
+            if response.status_code == 200:
+                body = await response.get_data(as_text=False)
+                assert body == seen.setdefault(json.loads(body)["version"], body)
+            await anyio.sleep(every_s)
+        await anyio.sleep(1)
+        last = await (await client.get("/api/v2/odds")).get_data(as_text=False)
+        await replay.stop()
+    return seen, last
+
+
+async def test_the_same_every_time(tmp_path: Path) -> None:
+    """Whatever the speed and whoever reads meanwhile: each version has one body, byte for byte."""
+    path = _long(tmp_path)
+
+    often, last = await _bodies(path, 1.0, 7.0, 1500)
+    seldom, last_seldom = await _bodies(path, 10.0, 3.0, 350)
+    fast, last_fast = await _bodies(path, inf, 0.0, 20)
+
+    assert {last} == {last_seldom, last_fast}
+    assert len(often) > len(seldom) > len(fast) > 5
+    assert {**seldom, **fast, **often} == {**often, **fast, **seldom}
+
+
+async def test_changes_are_told(tmp_path: Path) -> None:
+    """Whoever waits hears of each commit, and what changed leads from any version to the last one."""
+    replay = Replay(open_sources(_long(tmp_path), kind_named), inf, VirtualClock())
+    playback = replay.playback
+    lists: list[tuple[int, dict[str, Entry | None]]] = [(playback.snapshot.version, {})]
+
+    def hear(bookmakers: Collection[BookmakerId]) -> None:
+        assert {NAME} == set(bookmakers)
+        lists.append((playback.snapshot.version, {one.id: one for one in _entries(playback.snapshot)}))
+
+    playback.history.subscribe(hear)
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(replay.run)
+        await settle()
+        await replay.stop()
+
+    for version, entries in lists:
+        recent = finish(playback.history.since(None, version))
+        assert recent is not None
+        entries.update({one.id: one.entry for one in recent.changes})
+    ends = [{entry.id: entry for entry in entries.values() if entry is not None} for _, entries in lists]
+    assert playback.snapshot.version == lists[-1][0]
+    assert len(set(dict(lists))) == len(lists) > 100
+    assert all(ends[-1] == one for one in ends)
+
+
+async def test_changes_are_told_when_they_happen(tmp_path: Path) -> None:
+    """Nobody waits for the next payload: not for a change, not for what goes stale."""
+    path = _recorded(tmp_path, received(ONE, 0.0, stale_after_s=30.125), received(TWO, 90.0))
+    replay, heard = Replay(open_sources(path, kind_named), 1.0, VirtualClock()), []
+    replay.playback.history.subscribe(lambda _: heard.append(anyio.current_time()))
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(replay.run)
+        await anyio.sleep(95)
+        await replay.stop()
+
+    assert [0.0, 30.0, 90.0] == heard
+
+
+async def test_the_speed_is_kept(tmp_path: Path) -> None:
+    """At speed 2 a payload comes after half the time; deadlines keep their place among them."""
+    path = _recorded(
+        tmp_path, received(ONE, 10.0, stale_after_s=30.125), received(TWO, 90.0, stale_after_s=30.125)
+    )
+    replay, seen = Replay(open_sources(path, kind_named), 2.0, VirtualClock()), []
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(replay.run)
+        for second in (1.0, 14.9, 15.1, 39.9, 40.1, 1000.0):
+            await anyio.sleep(second - anyio.current_time())
+            seen.append(len(_entries(replay.playback.snapshot)))
+        await replay.stop()
+
+    assert [1, 1, 0, 0, 1, 1] == seen
+
+
+async def test_the_probes_show_what_was_recorded(tmp_path: Path) -> None:
+    """Counters and states are those of the recording's end, and nothing is called live odds."""
+    path = _recorded(
+        tmp_path,
+        received(ONE, 0.0, list_id="a"),
+        received(b"", 1.0, list_id="a", status=304),
+        received(b"<html>", 2.0, list_id="b"),
+        received(sheet("B365", (2.0, 3.5, 4.0), (1.0, 1.0, 1.0)), 3.0, list_id="c"),
+        received(b"<html>", 4.0, list_id="d"),
+        received(ONE, 5.0, list_id="e"),
+        received(ONE, 6.0, list_id="e"),
+        received(b"<html>", 7.0, list_id="f"),
+    )
+    replay = Replay(open_sources(path, kind_named), inf, VirtualClock())
+    with capture_logs() as logs:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(replay.run)
+            await settle()
+            states = replay.status.observe(replay.playback.snapshot, replay.playback.now())
+            await replay.stop()
+
+    source, bookmaker = replay.status.sources[SOURCE], replay.status.bookmakers[NAME]
+    assert {NAME: BookmakerState.RETRYING} == states
+    assert (True, 7, 1, 3) == (
+        source.is_simulated,
+        source.payloads,
+        source.confirmations,
+        source.failures_total,
+    )
+    assert ({"price": 1}, 5, WALL_0 + 6) == (
+        bookmaker.rejected,
+        bookmaker.batches,
+        bookmaker.last_batch_at,
+    )
+    assert {"accepted": 3, "confirmed": 2} == replay.status.board.verdicts
+    (finished,) = [one for one in logs if one["event"] == "replay.finished"]
+    assert (8, FIRST + 1, {SourceName("feed"): "closed"}) == (
+        finished["payloads"],
+        finished["version"],
+        finished["endings"],
+    )
+
+
+async def test_a_recording_without_payloads_stands_empty(tmp_path: Path) -> None:
+    """It begins and ends at the moment when the recorder began."""
+    replay = Replay(open_sources(_recorded(tmp_path), kind_named), 1.0, VirtualClock())
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(replay.run)
+        await settle()
+        await replay.stop()
+
+    assert (FIRST, WALL_0) == (replay.playback.snapshot.version, replay.playback.now().wall)

@@ -1,0 +1,193 @@
+"""The exchange's stream through real sockets, actors and board: what its messages do to what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from actors.core.messages import SourceName
+from tests.support.builders.betfair import (
+    AWAY,
+    DRAW,
+    HOME,
+    PRICES,
+    change,
+    definition,
+    delta,
+    heartbeat,
+    image,
+    market,
+)
+from tests.support.peers.http import HttpPeer
+from tests.support.peers.stream import StreamPeer
+from tests.support.systems.betfair_playback import exchange, peers
+
+pytestmark = pytest.mark.anyio
+
+Peers = tuple[StreamPeer, HttpPeer]
+OTHER = (1.5, 4.5, 7.0)
+BOTH = {"1.1": PRICES, "1.2": OTHER}
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    return "asyncio"
+
+
+@pytest.fixture
+def both() -> Iterator[Peers]:
+    """Give a stream that answers a subscription with two markets, and a catalogue that knows nobody."""
+    with peers() as (stream, rest):
+        stream.answer = lambda _: [image(market("1.1"), market("1.2", OTHER))]
+        yield stream, rest
+
+
+async def test_prices_are_followed_message_by_message(both: Peers, tmp_path: Path) -> None:
+    """A delta changes what it names, one commit each, and leaves the rest."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        version = one.board.snapshot.version
+        one.stream.push(delta(change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]})))
+        await one.shows({**BOTH, "1.1": (2.04, 3.5, 4.0)})
+        one.stream.push(delta(change("1.2", {"id": DRAW, "batb": [[0, 0, 0]]})))
+        await one.shows({"1.1": (2.04, 3.5, 4.0)})
+        one.stream.push(delta(change("1.2", {"id": DRAW, "batb": [[0, 4.4, 2]]})))
+        await one.shows({"1.1": (2.04, 3.5, 4.0), "1.2": (1.5, 4.4, 7.0)})
+
+        assert version + 3 == one.board.snapshot.version
+
+
+@pytest.mark.parametrize("status", ["SUSPENDED", "INACTIVE", "CLOSED"])
+async def test_a_market_that_is_not_open_goes_at_once(both: Peers, tmp_path: Path, status: str) -> None:
+    """With the message that says so, though its ladders stay filled."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        one.stream.push(delta({"id": "1.1", "marketDefinition": definition(status=status)}))
+
+        await one.shows({"1.2": OTHER})
+
+
+async def test_a_suspended_market_comes_back_with_the_prices_of_then(both: Peers, tmp_path: Path) -> None:
+    """What changed meanwhile counts; nothing of it is seen before the market is open again."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        suspended = {"id": "1.1", "marketDefinition": definition(status="SUSPENDED")}
+        await one.says(delta(suspended), delta(change("1.1", {"id": AWAY, "batb": [[0, 3.9, 5]]})))
+        await one.shows({"1.2": OTHER})
+        one.stream.push(delta({"id": "1.1", "marketDefinition": definition()}))
+
+        await one.shows({"1.1": (2.0, 3.5, 3.9), "1.2": OTHER})
+
+
+async def test_the_turn_in_play_moves_the_kick_off(both: Peers, tmp_path: Path) -> None:
+    """The start time is that of the newest definition."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        turned = definition(inPlay=True, marketTime="2026-06-01T15:03:21.000Z")
+        one.stream.push(delta({"id": "1.1", "marketDefinition": turned}))
+        await one.board.until(lambda: one.entries()[0].match.start_time == 1_780_326_201)
+
+        assert BOTH == one.prices()
+
+
+async def test_a_lost_connection_resumes_where_it_was(both: Peers, tmp_path: Path) -> None:
+    """Entries stay; the same subscription is asked for with both clocks, and a patch brings the rest."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        await one.says(delta(change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]}), clk="clk-2"))
+        await one.says(heartbeat(clk="clk-3"))
+        patch = change("1.2", {"id": HOME, "batb": [[0, 1.55, 7]]})
+        one.stream.answer = lambda _: [image(patch, ct="RESUB_DELTA", initialClk=None, clk="clk-4")]
+        one.stream.cut()
+        await one.shows({"1.1": (2.04, 3.5, 4.0), "1.2": (1.55, 4.5, 7.0)})
+        first, second = one.stream.subscriptions()
+
+        assert {**first, "id": second["id"], "initialClk": "initial-1", "clk": "clk-3"} == second
+        assert (2, 1) == (one.stream.connections, one.board.source.failed_by["closed"])
+
+
+async def test_entries_stay_until_they_are_stale(both: Peers, tmp_path: Path) -> None:
+    """Without a connection the list is shown as long as it holds, and then withdrawn whole."""
+    async with exchange(tmp_path, *both, heartbeat_ms=500, stale_after_s=1.0) as one:
+        await one.shows(BOTH)
+        one.stream.refuse = lambda _: "CONNECTION_FAILED"
+        one.stream.cut()
+        await one.board.until(lambda: one.stream.connections == 2)
+        shown = one.prices()
+        await one.shows({})
+
+        assert BOTH == shown
+        assert set() == one.board.serving()
+
+
+async def test_heartbeats_bring_nothing_back(both: Peers, tmp_path: Path) -> None:
+    """What went stale stays withdrawn until an image comes, however often the server is heard (C11)."""
+    async with exchange(tmp_path, *both, heartbeat_ms=500, stale_after_s=1.0) as one:
+        await one.shows(BOTH)
+        one.stream.answer = lambda _: []
+        one.stream.cut()
+        await one.shows({})
+        version = one.board.snapshot.version
+        await one.says(*[heartbeat()] * 20)
+        after = one.board.snapshot.version, one.prices()
+        one.stream.push(image(market("1.1"), market("1.2", OTHER)))
+        await one.shows(BOTH)
+
+        assert (version, {}) == after
+
+
+async def test_silence_of_two_heartbeats_is_a_lost_connection(both: Peers, tmp_path: Path) -> None:
+    """A connection on which nothing comes is given up, and another one begun."""
+    async with exchange(tmp_path, *both, heartbeat_ms=500) as one:
+        await one.board.until(lambda: one.stream.connections == 2)
+        await one.board.until(lambda: one.board.source.failures == 0)
+
+        assert 1 == one.board.source.failed_by["silence"]
+        assert BOTH == one.prices()
+
+
+async def test_an_unreliable_stream_shows_nothing(both: Peers, tmp_path: Path) -> None:
+    """With status 503 all goes at once; the connection stays, and only a fresh image brings it back."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        held = [image(market("1.1"))]
+        one.stream.answer = lambda _: held
+        await one.says(heartbeat(status=503))
+        await one.shows({})
+        await one.says(delta(change("1.1", {"id": HOME, "batb": [[0, 2.5, 7]]}), status=503))
+        asked = len(one.stream.subscriptions())
+        one.stream.push(heartbeat())
+        await one.shows({"1.1": PRICES})
+        newest = one.stream.subscriptions()[-1]
+
+        assert (1, 2, 1) == (asked, len(one.stream.subscriptions()), one.stream.connections)
+        assert "clk" not in newest
+
+
+async def test_who_lost_the_list_gets_a_fresh_one(both: Peers, tmp_path: Path) -> None:
+    """It comes from the server, on the same connection, never from memory."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        one.stream.answer = lambda _: [image(market("1.1", OTHER))]
+        one.board.system._refreshes[SourceName("stream")].set()
+        await one.says(heartbeat())
+        await one.shows({"1.1": OTHER})
+
+        assert (2, 1) == (len(one.stream.subscriptions()), one.stream.connections)
+        assert "clk" not in one.stream.subscriptions()[-1]
+
+
+async def test_bytes_that_are_no_message_cost_the_connection_alone(both: Peers, tmp_path: Path) -> None:
+    """The list stays, and the next connection begins with an image."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        one.stream.push(b"<html>\r\n")
+        await one.board.until(lambda: one.stream.connections == 2)
+        await one.board.until(lambda: one.board.source.failures == 0)
+
+        assert 1 == one.board.source.failed_by["unreadable"]
+        assert BOTH == one.prices()
+        assert "clk" not in one.stream.subscriptions()[-1]

@@ -1,0 +1,99 @@
+"""The names of the exchange's markets, through real sockets: from definitions, or from the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.builders.betfair import (
+    AWAY,
+    DRAW,
+    HOME,
+    PRICES,
+    change,
+    definition,
+    delta,
+    heartbeat,
+    image,
+    market,
+    runner,
+)
+from tests.support.peers.http import HttpPeer, respond
+from tests.support.peers.stream import StreamPeer
+from tests.support.systems.betfair_playback import CATALOGUE, EXCHANGE, TEAMS, catalogue, exchange, peers
+
+pytestmark = pytest.mark.anyio
+
+Peers = tuple[StreamPeer, HttpPeer]
+OTHER = (1.5, 4.5, 7.0)
+BOTH = {"1.1": PRICES, "1.2": OTHER}
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    return "asyncio"
+
+
+@pytest.fixture
+def both() -> Iterator[Peers]:
+    """Give a stream that answers a subscription with two markets, and a catalogue that knows nobody."""
+    with peers() as (stream, rest):
+        stream.answer = lambda _: [image(market("1.1"), market("1.2", OTHER))]
+        yield stream, rest
+
+
+async def test_a_rename_is_followed(both: Peers, tmp_path: Path) -> None:
+    """Where definitions carry names, the newest ones are shown, with single spaces."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        for name in ("Alder  Town", "Alder City"):
+            named = [
+                runner(HOME, 1, name=name),
+                runner(AWAY, 2, name="Birch"),
+                runner(DRAW, 3, name="The Draw"),
+            ]
+            one.stream.push(delta({"id": "1.1", "marketDefinition": definition(runners=named)}))
+            await one.names("1.1", (" ".join(name.split()), "Birch", None))
+
+
+async def test_names_are_fetched_in_batches(both: Peers, tmp_path: Path) -> None:
+    """A hundred a request; and again for markets that appear later."""
+    stream, rest = both
+    names = [f"1.{number}" for number in range(150)]
+    stream.answer = lambda _: [image(*map(market, names))]
+    rest.answers[CATALOGUE] = respond(catalogue(*names))
+    async with exchange(tmp_path, *both) as one:
+        await one.board.until(lambda: one.board.snapshot.books[EXCHANGE].named == 150)
+        await one.board.until(lambda: len(one.asked(CATALOGUE)) == 2)
+        rest.answers[CATALOGUE] = respond(catalogue("1.999"))
+        one.stream.push(delta(market("1.999")))
+        await one.board.until(lambda: one.board.snapshot.books[EXCHANGE].named == 151)
+
+        assert 3 == len(one.asked(CATALOGUE))
+        assert {TEAMS} == set(one.teams().values())
+
+
+async def test_a_market_without_names_is_not_among_the_named(both: Peers, tmp_path: Path) -> None:
+    """It is shown with empty names where that is allowed, and asked for once."""
+    both[1].answers[CATALOGUE] = respond(catalogue("1.1"))
+    async with exchange(tmp_path, *both) as one:
+        await one.board.until(lambda: one.board.snapshot.books[EXCHANGE].named == 1)
+        await one.says(delta(change("1.2", {"id": AWAY, "batb": [[0, 7.2, 5]]})), heartbeat())
+        await one.shows({**BOTH, "1.2": (1.5, 4.5, 7.2)})
+
+        assert {"1.1": TEAMS, "1.2": ("", "", None)} == one.teams()
+        assert 1 == len(one.asked(CATALOGUE))
+
+
+async def test_trouble_with_names_is_no_trouble_with_prices(both: Peers, tmp_path: Path) -> None:
+    """A catalogue that fails is counted, and prices go on."""
+    both[1].answers[CATALOGUE] = respond(b"<html>", status=500)
+    async with exchange(tmp_path, *both) as one:
+        await one.board.until(lambda: one.board.source.failed_by["errand_status_500"] == 1)
+        one.stream.push(delta(change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]})))
+        await one.shows({**BOTH, "1.1": (2.04, 3.5, 4.0)})
+
+        assert (0, None) == (one.board.source.failures, one.board.source.last_error)

@@ -1,0 +1,181 @@
+"""The exchange's stream refuses: too large a subscription, no session, not allowed, a clock too old."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.builders.betfair import APP_KEY, PRICES, TOKEN, image, market
+from tests.support.peers.http import Answer, Asked, HttpPeer, respond
+from tests.support.peers.stream import StreamPeer
+from tests.support.systems.betfair_playback import (
+    CATALOGUE,
+    LOGIN,
+    Exchange,
+    catalogue,
+    exchange,
+    peers,
+    token,
+)
+
+pytestmark = pytest.mark.anyio
+
+Peers = tuple[StreamPeer, HttpPeer]
+ACCOUNT = {"username": "the-user", "password": "the-password"}
+DENIED_S = 60.0
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    return "asyncio"
+
+
+@pytest.fixture
+def both() -> Iterator[Peers]:
+    """Give a stream that answers a subscription with one market."""
+    with peers() as (stream, rest):
+        stream.answer = lambda _: [image(market())]
+        yield stream, rest
+
+
+def _in_turn(*answers: Answer) -> Answer:
+    """Give one answer after the other, and the last for ever."""
+    left = list(answers)
+
+    def answer(connection: socket.socket, asked: Asked) -> None:
+        (left.pop(0) if len(left) > 1 else left[0])(connection, asked)
+
+    return answer
+
+
+def _waits_s(one: Exchange) -> float:
+    """Give the seconds from now to the next attempt."""
+    return (one.board.source.next_attempt_at or 0.0) - one.board.clock.now().wall
+
+
+async def test_too_large_a_subscription_becomes_the_nearest_kick_offs(both: Peers, tmp_path: Path) -> None:
+    """The catalogue tells which are nearest; as many as the account may have are asked for."""
+    stream, rest = both
+    stream.refuse = _unless_few(3)
+    rest.answers[CATALOGUE] = respond(catalogue("1.1", "1.5", "1.3", "1.2"))
+    async with exchange(tmp_path, *both, max_markets=3) as one:
+        await one.shows({"1.1": PRICES})
+        asked = [request["marketFilter"] for request in stream.subscriptions()]
+
+        every = {"eventTypeIds": ["1"], "marketTypes": ["MATCH_ODDS"]}
+        assert [every, {**every, "marketIds": ["1.1", "1.5", "1.3"]}] == asked
+        assert 1 == one.board.source.failed_by["subscription_limit_exceeded"]
+
+
+async def test_a_subscription_that_is_still_too_large_is_halved(both: Peers, tmp_path: Path) -> None:
+    """Until the account may have it."""
+    stream, rest = both
+    stream.refuse = _unless_few(2)
+    rest.answers[CATALOGUE] = respond(catalogue(*(f"1.{number}" for number in range(1, 20))))
+    async with exchange(tmp_path, *both, max_markets=8) as one:
+        await one.shows({"1.1": PRICES})
+
+        asked = [request["marketFilter"].get("marketIds", []) for request in stream.subscriptions()]
+        assert [0, 8, 4, 2] == [len(ids) for ids in asked]
+
+
+def _unless_few(most: int) -> Any:
+    def refuse(request: Any) -> str | None:
+        ids = request.get("marketFilter", {}).get("marketIds", [""] * 1000)
+        is_subscription = request["op"] == "marketSubscription"
+        return "SUBSCRIPTION_LIMIT_EXCEEDED" if is_subscription and len(ids) > most else None
+
+    return refuse
+
+
+async def test_a_session_that_has_ended_is_renewed(both: Peers, tmp_path: Path) -> None:
+    """A login gives another token, which the next connection and the catalogue are shown."""
+    stream, rest = both
+    rest.answers[LOGIN] = _in_turn(respond(token("token-1")), respond(token("token-2")))
+    stream.refuse = lambda request: "NO_SESSION" if request.get("session") == "token-1" else None
+    async with exchange(tmp_path, *both, **ACCOUNT) as one:
+        await one.shows({"1.1": PRICES})
+        await one.board.until(lambda: bool(one.asked(CATALOGUE)))
+        logins = [request for request in stream.requests if request["op"] == "authentication"]
+
+        assert ["token-1", "token-2"] == [request["session"] for request in logins]
+        assert {APP_KEY} == {request["appKey"] for request in logins}
+        assert {"token-2"} == {headers["x-authentication"] for headers in one.asked(CATALOGUE)}
+        assert 2 == len(one.asked(LOGIN))
+
+
+@pytest.mark.parametrize(
+    "code", ["NOT_AUTHORIZED", "INVALID_APP_KEY", "MAX_CONNECTION_LIMIT_EXCEEDED", "NO_SESSION"]
+)
+async def test_who_is_denied_asks_at_most_once_a_minute(both: Peers, tmp_path: Path, code: str) -> None:
+    """With a token that nothing can renew, or without the right, there is no hurry (A13)."""
+    both[0].refuse = lambda _: code
+    async with exchange(tmp_path, *both) as one:
+        await one.board.until(lambda: one.board.source.next_attempt_at is not None)
+
+        assert DENIED_S - 1 < _waits_s(one) <= DENIED_S + 1
+        assert {code.lower(): 1} == one.board.source.failed_by
+
+
+async def test_a_refused_login_is_tried_at_most_once_a_minute(both: Peers, tmp_path: Path) -> None:
+    """Wrong credentials are no passing trouble, and accounts are locked for less (A13)."""
+    both[1].answers[LOGIN] = respond(token("", status="FAIL"))
+    async with exchange(tmp_path, *both, **ACCOUNT) as one:
+        await one.board.until(lambda: one.board.source.next_attempt_at is not None)
+
+        assert DENIED_S - 1 < _waits_s(one)
+        assert (1, 0) == (len(one.asked(LOGIN)), one.stream.connections)
+
+
+async def test_a_session_refused_after_a_fresh_login_is_no_reason_to_hurry(
+    both: Peers, tmp_path: Path
+) -> None:
+    """Who refuses the token of a login made for it will refuse the next one too (A13)."""
+    both[0].refuse = lambda _: "NO_SESSION"
+    async with exchange(tmp_path, *both, **ACCOUNT) as one:
+        await one.board.until(lambda: one.board.source.failed_by["no_session"] >= 3 or _waits_s(one) > 10)
+
+        assert len(one.asked(LOGIN)) <= 2
+
+
+async def test_a_clock_that_is_too_old_costs_no_minute(both: Peers, tmp_path: Path) -> None:
+    """The server closes; the next connection comes soon, without a clock, and begins with an image."""
+    stream, _ = both
+    async with exchange(tmp_path, *both) as one:
+        await one.shows({"1.1": PRICES})
+        stream.refuse = lambda request: "INVALID_CLOCK" if "clk" in request else None
+        stream.cut()
+        await one.board.until(lambda: one.board.source.failed_by["invalid_clock"] == 1)
+        await one.board.until(lambda: len(stream.subscriptions()) == 3 or _waits_s(one) > 10)
+
+        assert [False, True, False] == ["clk" in request for request in stream.subscriptions()]
+
+
+async def test_no_catalogue_to_choose_from_is_no_reason_to_hurry(both: Peers, tmp_path: Path) -> None:
+    """A subscription that is too large stays so; trouble with choosing is counted."""
+    both[0].refuse = _unless_few(3)
+    async with exchange(tmp_path, *both, catalogue_url="") as one:
+        await one.board.until(lambda: one.board.source.failed_by["errand_catalogue"] == 1)
+
+        assert 1 == one.board.source.failed_by["subscription_limit_exceeded"]
+
+
+async def test_no_secret_is_ever_shown(
+    both: Peers, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Neither in the record of the source nor in the logs, though the server repeats them."""
+    both[1].answers[LOGIN] = respond(
+        f'{{"status": "FAIL", "error": "{ACCOUNT["password"]} of {ACCOUNT["username"]}"}}'.encode()
+    )
+    async with exchange(tmp_path, *both, **ACCOUNT) as one:
+        await one.board.until(lambda: one.board.source.failures >= 1)
+        error = one.board.source.last_error or ""
+    said = "".join(capfd.readouterr()) + error
+
+    assert "the login was refused: *** of ***" == error
+    assert [] == [secret for secret in (*ACCOUNT.values(), APP_KEY, TOKEN) if secret in said]

@@ -1,0 +1,242 @@
+"""Recording a stream and replaying it, and the exchange's own historic files."""
+
+from __future__ import annotations
+
+import bz2
+import json
+from collections.abc import Generator, Iterable
+from pathlib import Path
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Entry
+from actors.core.clock import SystemClock
+from actors.core.cooperative import finish
+from actors.core.errors import ConfigError
+from actors.recordings.format import Recorded
+from actors.recordings.playback import Playback
+from actors.recordings.reader import open_sources
+from actors.recordings.zstd_blocks import Ending
+from actors.service.registry import kind_named
+from actors.service.replay import Replay
+from tests.support.builders.betfair import Json, change, delta, heartbeat, image, market
+from tests.support.peers.http import respond
+from tests.support.recordings import FOLDER
+from tests.support.systems.betfair_playback import CATALOGUE, EXCHANGE, catalogue, exchange, peers
+
+pytestmark = pytest.mark.anyio
+
+HISTORIC = "historic_lifecycle_1.159963367.bz2"
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run on a loop of real time, as the sockets do."""
+    return "asyncio"
+
+
+def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[str, Entry]]]:
+    """Play a recording; give what the board shows after each moment, by match."""
+    playback = Playback(open_sources(path, kind_named, price))
+    shown = []
+    for moment in playback.moments():
+        finish(playback.work(moment))
+        entries = entries_of(playback.snapshot.books[EXCHANGE].chunks)
+        shown.append({str(entry.source_match_id): entry for entry in entries})
+    return playback, shown
+
+
+def counted(records: Generator[Recorded, None, Ending]) -> tuple[int, Ending]:
+    """Count records, and tell how they ended."""
+    count = 0
+    while True:
+        try:
+            next(records)
+        except StopIteration as done:
+            return count, done.value
+        count += 1
+
+
+def historic(path: Path, messages: Iterable[Json], cut: int | None = None) -> Path:
+    """Write a historic file, cut to so many bytes."""
+    content = bz2.compress(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
+    path.write_bytes(content[:cut])
+    return path
+
+
+def traded(prices: tuple[float, float, float], *, img: bool = False) -> Json:
+    """Give a change of last traded prices alone, as basic historic files have them."""
+    one = market(prices=prices)
+    runners = [{"id": runner["id"], "ltp": runner["batb"][0][1]} for runner in one["rc"]]
+    return {**one, "rc": runners} if img else {"id": one["id"], "rc": runners}
+
+
+async def test_a_replay_of_a_stream_shows_what_was_shown(tmp_path: Path) -> None:
+    """Image, names, changes, suspension, a lost connection that resumes, a stream that was late."""
+    with peers() as (stream, rest):
+        stream.answer = lambda _: [image(market("1.1"), market("1.2"), market("1.3"))]
+        rest.answers[CATALOGUE] = respond(catalogue("1.1", "1.2"))
+        async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
+            await live.board.until(lambda: live.board.snapshot.books[EXCHANGE].named == 2)
+            await live.says(delta(change("1.1", {"id": 11, "batb": [[0, 2.2, 5.0]]})))
+            await live.says(delta({"id": "1.3", "marketDefinition": {"status": "SUSPENDED"}}))
+            stream.answer = lambda _: [
+                delta(change("1.2", {"id": 22, "batb": [[0, 4.4, 5.0]]}), ct="RESUB_DELTA")
+            ]
+            stream.cut()
+            await live.board.until(lambda: live.prices().get("1.2") == (2.0, 3.5, 4.4))
+            expected = {entry.source_match_id: entry for entry in live.entries()}
+
+    _, shown = played(tmp_path / "out")
+    assert {"1.1": (2.2, 3.5, 4.0), "1.2": (2.0, 3.5, 4.4)} == {
+        match: (one.match.home_price, one.match.draw_price, one.match.away_price)
+        for match, one in shown[-1].items()
+    }
+    assert expected == shown[-1]
+
+
+async def test_a_withdrawn_stream_is_replayed_as_withdrawn(tmp_path: Path) -> None:
+    """What the server called unreliable is off the board until its next image."""
+    with peers() as (stream, rest):
+        stream.answer = lambda _: [image(market("1.1"))]
+        async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
+            await live.board.until(lambda: len(live.entries()) == 1)
+            stream.push({"op": "mcm", "clk": "2", "pt": 1, "status": 503})
+            await live.board.until(lambda: not live.entries())
+            stream.push({"op": "mcm", "clk": "3", "pt": 1, "ct": "HEARTBEAT"})
+            await live.board.until(lambda: len(live.entries()) == 1)
+
+    _, shown = played(tmp_path / "out")
+    counts = [len(one) for one in shown]
+    assert [0, 1, 0, 1] == [count for at, count in enumerate(counts) if at == 0 or counts[at - 1] != count]
+
+
+async def test_no_credential_is_recorded(tmp_path: Path) -> None:
+    """Neither those of the configuration nor a token that a login gave."""
+    with peers() as (stream, rest):
+        stream.answer = lambda _: [image(market("1.1"))]
+        options = {"username": "the-user-name", "password": "the-pass-word"}
+        async with exchange(tmp_path, stream, rest, tmp_path / "out", **options) as live:
+            await live.board.until(lambda: len(live.entries()) == 1)
+
+    (source,) = open_sources(tmp_path / "out", kind_named)
+    text = repr((source.header, list(source.records())))
+    assert [] == [one for one in ("the-user", "the-pass", "token-of", "the-app") if one in text]
+
+
+def test_a_historic_file_has_no_offers_but_last_traded_prices(tmp_path: Path) -> None:
+    """They count only where they are asked for; the first line is an image, and nothing becomes stale."""
+    first = delta(traded((2.0, 3.5, 4.0), img=True), pt=1_780_000_000_000, id=None)
+    later = delta(traded((2.1, 3.5, 4.0)), pt=1_780_003_600_000, id=None)
+    path = historic(tmp_path / "one.bz2", [first, later])
+
+    (_, offered), (playback, shown) = played(path), played(path, "last_traded")
+    assert [{}, {}] == offered
+    assert [2.0, 2.1] == [one["1.1"].match.home_price for one in shown]
+    assert (1_780_000_000_002, Ending.CLOSED) == (
+        playback.snapshot.version,
+        playback.endings[playback._sources[0].header.source],
+    )
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_cut_historic_file_is_played_as_far_as_it_goes(tmp_path: Path, share: float) -> None:
+    """And says that it was cut."""
+    messages = [
+        delta(market(str(number)), pt=1_780_000_000_000 + number, id=None) for number in range(8_000)
+    ]
+    whole = historic(tmp_path / "whole.bz2", messages)
+    cut = historic(tmp_path / "cut.bz2", messages, int(whole.stat().st_size * share))
+
+    (source,) = open_sources(cut, kind_named)
+    count, ending = counted(source.records())
+    assert Ending.CUT == ending
+    assert 0 < count < len(messages)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no bzip2", bz2.compress(b"no message\n"), bz2.compress(b"{}\n")],
+    ids=["empty", "not compressed", "no JSON", "no time"],
+)
+def test_what_is_no_historic_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    """With its name and what was found."""
+    path = tmp_path / "other.bz2"
+    path.write_bytes(content)
+
+    with pytest.raises(ConfigError, match=r"other\.bz2: is not a historic file"):
+        open_sources(path, kind_named)
+
+
+@pytest.mark.recordings
+def test_a_real_match_is_replayed_from_its_listing_to_its_end() -> None:
+    """Open, in play, renamed, suspended, open, suspended, closed: shown exactly while it is open."""
+    _, shown = played(FOLDER / "betfair" / HISTORIC, "last_traded")
+
+    names = {one.match.away for each in shown for one in each.values()}
+    assert {"Crusaders (W)", "Crusaders Newtownabbey Strikers (W)"} >= names != set()
+    assert {} == shown[-1]
+
+
+async def test_a_list_that_somebody_lost_is_replayed_as_it_was_asked_for_again(tmp_path: Path) -> None:
+    """Nothing is vouched for until the new image, and older ids are dropped, in the replay as well."""
+    with peers() as (stream, rest):
+        stream.answer = lambda request: [image(market("1.1", (2.0 + request["id"] / 100, 3.5, 4.0)))]
+        async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
+            await live.shows({"1.1": (2.02, 3.5, 4.0)})
+            live.board.system._refreshes[live.board.source.name].set()
+            await anyio.sleep(0.05)
+            stream.push(heartbeat())
+            await live.shows({"1.1": (2.03, 3.5, 4.0)})
+            expected = {entry.source_match_id: entry for entry in live.entries()}
+
+    _, shown = played(tmp_path / "out")
+    assert expected == shown[-1]
+    assert [2.02, 2.03] == sorted({one["1.1"].match.home_price for one in shown if one})
+
+
+async def test_a_credential_that_cannot_be_told_from_data_is_not_recorded_with(tmp_path: Path) -> None:
+    """A recording from which "12" was taken out would have other prices."""
+    with peers() as (stream, rest), pytest.raises(ConfigError, match="fewer than 6 characters"):
+        async with exchange(tmp_path, stream, rest, tmp_path / "out", app_key="12"):
+            raise AssertionError("it was recorded")
+
+
+@pytest.mark.parametrize("published", [10**400, 10**18, -1], ids=["huge", "far", "before"])
+def test_a_historic_time_that_cannot_be_is_damage(tmp_path: Path, published: int) -> None:
+    """It is said in one line, not with a stack."""
+    path = historic(tmp_path / "one.bz2", [delta(market(), pt=published, id=None)])
+
+    with pytest.raises(ConfigError, match="is not a historic file"):
+        open_sources(path, kind_named)
+
+
+async def test_a_price_is_chosen_for_historic_files_only(tmp_path: Path) -> None:
+    """In other recordings it is what was recorded, and a choice is refused."""
+    with peers() as (stream, rest):
+        async with exchange(tmp_path, stream, rest, tmp_path / "out"):
+            pass
+
+    with pytest.raises(ConfigError, match="price was 'last_traded', which only historic files"):
+        open_sources(tmp_path / "out", kind_named, "last_traded")
+
+
+async def test_a_long_silence_of_a_recording_is_announced(tmp_path: Path) -> None:
+    """Who watches learns how long nothing will happen."""
+    messages = [delta(market(), pt=1_780_000_000_000 + at, id=None) for at in (0, 1000, 7_200_000)]
+    path = historic(tmp_path / "one.bz2", messages)
+    replay = Replay(open_sources(path, kind_named), 1.0, SystemClock())
+
+    with capture_logs() as logs:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(replay.run)
+            with anyio.fail_after(10):
+                while not logs:  # noqa: ASYNC110 - real time: there is nothing else to wait for
+                    await anyio.sleep(0.01)
+            await replay.stop()
+
+    (line,) = logs
+    assert ("replay.waiting", 1_780_007_200.0) == (line["event"], line["until"])

@@ -1,0 +1,175 @@
+"""The whole system on a simulated configuration: hours of service in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+import anyio
+import pytest
+
+from actors.board.snapshot import Entry
+from actors.core.errors import CoreFailure
+from actors.monitoring.status import BookmakerState
+from actors.runtime.actor import ActorState
+from tests.support.systems.simulated_service import ALDER, BIRCH, CEDAR, EXPIRE_S, NAMES, simulated_service
+from tests.support.time.virtual import VirtualLoop, settle
+
+pytestmark = pytest.mark.anyio
+
+
+async def _pass_to(second: float) -> None:
+    await anyio.sleep(second - anyio.current_time())
+    await settle()
+
+
+async def test_all_bookmakers_are_live_within_a_second(tmp_path: Path) -> None:
+    """They begin as starting; soon every one is live and shows its matches."""
+    async with simulated_service(tmp_path) as service:
+        at_first = service.states()
+        await _pass_to(1)
+
+        assert ([BookmakerState.STARTING] * 3, [BookmakerState.LIVE] * 3) == (at_first, service.states())
+        assert all(len(service.entries(name)) > 20 for name in NAMES)
+
+
+async def test_hours_of_service(tmp_path: Path) -> None:
+    """For hours all are live, nobody crashes, and no match is shown past its time."""
+    states: set[BookmakerState] = set()
+    oldest_s = 0.0
+
+    async with simulated_service(tmp_path) as service:
+        for minute in range(1, 121):
+            await _pass_to(60.0 * minute)
+            states.update(service.states())
+            starts = [entry.match.start_time or inf for entry in service.entries(*NAMES)]
+            oldest_s = max(oldest_s, service.clock.now().wall - min(starts))
+
+        actors = service.system.status.actors.values()
+        assert {(ActorState.RUNNING, 1, 0)} == {(one.state, one.starts, one.crashes) for one in actors}
+        assert ({BookmakerState.LIVE}, True) == (states, oldest_s < EXPIRE_S)
+
+
+class History(NamedTuple):
+    """What five minutes left behind: alder's entries and crashes, the others' entries and batches."""
+
+    own: list[Entry]
+    crashes: int
+    others: list[Entry]
+    batches: list[int]
+
+
+async def _lived(folder: Path, kills: int) -> History:
+    async with simulated_service(folder) as service:
+        await _pass_to(100)
+        service.kills[ALDER] = kills
+        await _pass_to(300)
+        crashes = service.system.status.bookmakers[ALDER].actor.crashes
+        others = (BIRCH, CEDAR)
+        return History(service.entries(ALDER), crashes, service.entries(*others), service.batches(*others))
+
+
+def _history(folder: Path, kills: int = 0) -> History:
+    return anyio.run(_lived, folder, kills, backend_options={"loop_factory": VirtualLoop})
+
+
+def test_equal_seeds_give_equal_boards(tmp_path: Path) -> None:
+    """Two runs from the same start show the same entries, with the same prices and times."""
+    assert _history(tmp_path) == _history(tmp_path)
+
+
+@pytest.mark.parametrize(("kills", "crashes"), [(1, 1), (3, 3), (40, 6)])
+def test_a_killed_bookmaker_costs_the_others_nothing(tmp_path: Path, kills: int, crashes: int) -> None:
+    """Killed once, thrice or into quarantine: the others publish and show what they do without that."""
+    undisturbed, disturbed = _history(tmp_path), _history(tmp_path, kills)
+
+    assert (undisturbed.others, undisturbed.batches) == (disturbed.others, disturbed.batches)
+    assert crashes == disturbed.crashes
+
+
+def test_a_restart_costs_the_bookmaker_nothing_either(tmp_path: Path) -> None:
+    """The image that the fresh instance asks for makes its board what it would have been."""
+    assert _history(tmp_path).own == _history(tmp_path, kills=3).own
+
+
+async def test_a_suspended_process_shows_nothing_stale(tmp_path: Path) -> None:
+    """The first read after 40 s of standing still, before any timer fires, has withdrawn everything."""
+    async with simulated_service(tmp_path) as service:
+        await _pass_to(100.25)
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        loop.jump(40)
+        at_once = (service.entries(*NAMES), service.states())
+        await _pass_to(142)
+
+        assert ([], [BookmakerState.STALE] * 3) == at_once
+        assert [BookmakerState.LIVE] * 3 == service.states()
+
+
+@pytest.mark.parametrize("shift_s", [3600.0, -3600.0])
+async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float) -> None:
+    """An hour's step changes neither staleness nor the length of a quarantine (faults.md, C12)."""
+    async with simulated_service(tmp_path) as service:
+        await _pass_to(100)
+        before = service.entries(*NAMES)
+        service.clock.wall_shift_s = shift_s
+        oldest = service.clock.now().wall - EXPIRE_S
+        kept = [entry for entry in before if (entry.match.start_time or inf) > oldest]
+        assert (kept, shift_s > 0) == (service.entries(*NAMES), len(kept) < len(before))
+
+        service.system.supervisor.quarantine("source:simulated", "to see its lists go stale")
+        states = []
+        for second in (129.9, 130.0, 159.9, 161.1):
+            await _pass_to(second)
+            states.append(set(service.states()))
+
+        assert [{BookmakerState.QUARANTINED}] * 3 + [{BookmakerState.LIVE}] == states
+
+
+async def test_the_process_outlives_all_its_bookmakers(tmp_path: Path) -> None:
+    """With every bookmaker in quarantine the aggregator ticks on, and they come back (faults.md, D4)."""
+    async with simulated_service(tmp_path) as service:
+        await _pass_to(100)
+        service.kills.update(dict.fromkeys(NAMES, 4))
+        await _pass_to(110)
+        states, shown = service.states(), len(service.entries(*NAMES))
+        await _pass_to(140)
+
+        assert ([BookmakerState.QUARANTINED] * 3, True) == (states, shown > 60)
+        assert ([], [BookmakerState.QUARANTINED] * 3) == (service.entries(*NAMES), service.states())
+        assert 1.0 >= 140 - (service.system.status.board.last_turn_mono or 0.0)
+        await _pass_to(170)
+        assert [BookmakerState.LIVE] * 3 == service.states()
+
+
+async def test_the_process_does_not_outlive_its_core(tmp_path: Path) -> None:
+    """The fourth crash of an aggregator, at every turn and no batch to blame, ends all within 5 s (D6).
+
+    A slow machine may take two turns for one second's batches, so that it ends sooner.
+    """
+
+    class Unwritable(Counter[str]):
+        def __setitem__(self, key: str, value: int) -> None:
+            raise RuntimeError("the record is broken")
+
+    with pytest.RaisesGroup(CoreFailure, flatten_subgroups=True):
+        async with simulated_service(tmp_path) as service:
+            await _pass_to(10)
+            service.system.status.board.verdicts = Unwritable()
+            await anyio.sleep(60)
+
+    assert 10.0 < anyio.current_time() <= 15.0
+
+
+async def test_it_stops_in_order(tmp_path: Path) -> None:
+    """Told to stop, every actor has stopped at once, and none has crashed."""
+    async with simulated_service(tmp_path) as service:
+        await _pass_to(10)
+        await service.system.supervisor.stop()
+
+        actors = service.system.status.actors.values()
+        assert {(ActorState.STOPPED, 0)} == {(one.state, one.crashes) for one in actors}
+        assert 10.0 == anyio.current_time()

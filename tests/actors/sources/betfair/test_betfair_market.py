@@ -1,0 +1,242 @@
+"""One market of the exchange: its ladders, its sides, and when it offers odds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.core.cooperative import finish
+from actors.core.messages import Match, Removal
+from actors.core.validation import Bounds, Reason, admit
+from actors.sources.betfair.market import Market, Names, Runner, Terms
+from actors.sources.betfair.wire import MarketChange, RunnerChange
+from tests.support.builders.betfair import (
+    AWAY,
+    DRAW,
+    HOME,
+    PRICES,
+    Json,
+    definition,
+    market,
+    offers,
+    runner,
+)
+from tests.support.builders.messages import batch
+
+PUBLISHED_MS = 1_780_000_000_123
+NAMES = Names({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "League")
+
+
+def _runner(*changes: Json) -> Runner:
+    """Give a runner after these changes."""
+    one = Runner()
+    for each in changes:
+        one.apply(msgspec.convert({"id": HOME, **each}, RunnerChange))
+    return one
+
+
+def _market(*changes: Json, pt: int | None = PUBLISHED_MS) -> Market:
+    """Give a market after these changes."""
+    one = Market("1.1")
+    for each in changes:
+        one.apply(msgspec.convert({"id": "1.1", **each}, MarketChange), pt)
+    return one
+
+
+def _odds(*changes: Json, terms: Terms | None = None, names: Names | None = None) -> Match | Removal:
+    return _market(*changes).odds(terms or Terms(), names)
+
+
+def _prices(*changes: Json, **terms: Any) -> tuple[float, float, float] | str:
+    one = _odds(*changes, terms=Terms(**terms))
+    return one.reason if isinstance(one, Removal) else (one.home_price, one.draw_price, one.away_price)
+
+
+@pytest.mark.parametrize(
+    ("changes", "best"),
+    [
+        ([], None),
+        ([{"batb": [[0, 2.0, 5]]}], (2.0, 5.0)),
+        ([{"batb": [[2, 1.8, 5], [0, 2.0, 5], [1, 1.9, 9]]}], (2.0, 5.0)),
+        ([{"batb": [[0, 2.0, 5], [1, 1.9, 9]]}, {"batb": [[0, 1.95, 4]]}], (1.95, 4.0)),
+        ([{"batb": [[0, 2.0, 5], [1, 2.1, 9]]}], (2.0, 5.0)),
+        ([{"batb": [[0, 2.0, 5], [1, 1.9, 9]]}, {"batb": [[0, 0, 0]]}], None),
+        ([{"batb": [[0, 2.0, 5]]}, {"batb": [[0, 2.0, -1]]}], None),
+        ([{"batb": [[0, 0, 0]]}], None),
+        ([{"batb": [[1, 1.9, 9]]}], None),
+        ([{"batb": [[0, 2.0, 5], [0, 2.2, 6]]}], (2.2, 6.0)),
+        ([{"batb": [[0, 2.0, 5]]}, {"batb": None}, {"batb": []}, {}], (2.0, 5.0)),
+    ],
+)
+def test_levels_are_kept_by_level(changes: list[Json], best: tuple[float, float] | None) -> None:
+    """Level 0 is the best and no other takes its place; a size that is not above 0 removes a level."""
+    assert best == _runner(*changes).best_back()
+
+
+@pytest.mark.parametrize(
+    ("changes", "best"),
+    [
+        ([{"atb": [[2.0, 5]]}], (2.0, 5.0)),
+        ([{"atb": [[1.9, 9], [2.02, 3], [2.0, 5]]}], (2.02, 3.0)),
+        ([{"atb": [[1.9, 9], [2.02, 3]]}, {"atb": [[2.02, 0]]}], (1.9, 9.0)),
+        ([{"atb": [[1.9, 9], [2.02, 3]]}, {"atb": [[2.02, -0.01]]}], (1.9, 9.0)),
+        ([{"atb": [[1.9, 9]]}, {"atb": [[1.9, 4]]}], (1.9, 4.0)),
+        ([{"atb": [[1.9, 9]]}, {"atb": [[1.9, 0]]}], None),
+        ([{"atb": [[3.0, 0]]}], None),
+        ([{"atb": [[1.9, 9]]}, {"atb": None}, {"ltp": 2.0}], (1.9, 9.0)),
+    ],
+)
+def test_full_ladders_are_kept_by_price(changes: list[Json], best: tuple[float, float] | None) -> None:
+    """The highest price is the best to back; a size that is not above 0 removes a price."""
+    assert best == _runner(*changes).best_back()
+
+
+@pytest.mark.parametrize(
+    ("selection", "is_read"), [("11", True), (11, True), ("0011", True), ("12", False), (-11, False)]
+)
+def test_ids_of_runners_are_numbers_or_strings(selection: int | str, *, is_read: bool) -> None:
+    """A runner is the same, however its id is written."""
+    changed = {"rc": [{"id": selection, "batb": [[0, 2.5, 5]]}]}
+
+    assert (2.5 if is_read else 2.0, 3.5, 4.0) == _prices(market(), changed)
+
+
+@pytest.mark.parametrize(
+    ("handicap", "home"), [({}, 2.5), ({"hc": None}, 2.5), ({"hc": 0}, 2.5), ({"hc": -0.5}, 2.0)]
+)
+def test_runners_are_told_apart_by_handicap(handicap: Json, home: float) -> None:
+    """Absent, null and 0 are the runner itself; any other handicap is another runner."""
+    changed = {"rc": [{"id": HOME, "batb": [[0, 2.5, 5]], **handicap}]}
+
+    assert (home, 3.5, 4.0) == _prices(market(), changed)
+
+
+@pytest.mark.parametrize(
+    ("min_size", "is_offer"), [(0.0, True), (9.99, True), (10.0, True), (10.01, False)]
+)
+def test_small_amounts_are_no_offer(min_size: float, *, is_offer: bool) -> None:
+    """The amount at the best price must be at least the smallest that counts."""
+    assert (PRICES if is_offer else Reason.INCOMPLETE) == _prices(market(), min_size=min_size)
+
+
+def test_the_next_level_does_not_stand_in_for_a_small_one() -> None:
+    """What is offered at worse prices is not the best offer."""
+    levels = {"rc": [{"id": HOME, "batb": [[0, 2.5, 1], [1, 2.0, 99]]}]}
+
+    assert Reason.INCOMPLETE == _prices(market(), levels, min_size=5.0)
+
+
+def test_last_traded_prices_are_taken_where_they_are_asked_for() -> None:
+    """Then, and only then, they stand for an offer."""
+    traded = {"rc": [{"id": HOME, "ltp": 2.1}, {"id": AWAY, "ltp": 3.9}, {"id": DRAW, "ltp": 3.3}]}
+    alone = {**market(), "rc": traded["rc"]}
+
+    assert Reason.INCOMPLETE == _prices(alone)
+    assert (2.1, 3.3, 3.9) == _prices(market(), traded, is_last_traded=True)
+    assert (2.1, 3.3, 3.9) == _prices(
+        market(), traded, {"rc": [{"id": HOME, "ltp": None}]}, is_last_traded=True
+    )
+    assert Reason.INCOMPLETE == _prices(market(), is_last_traded=True)
+
+
+def test_sides_are_told_by_priority_and_the_draw_by_its_id() -> None:
+    """Wherever they stand in the list."""
+    shuffled = [runner(DRAW, 3), runner(HOME, 2), runner(str(AWAY), 1)]
+
+    assert (4.0, 3.5, 2.0) == _prices(market(runners=shuffled))
+
+
+@pytest.mark.parametrize(
+    "runners",
+    [
+        None,
+        [],
+        [runner(HOME, 1), runner(AWAY, 2)],
+        [runner(HOME, 1), runner(AWAY, 2), runner(33, 3)],
+        [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3), runner(33, 4)],
+        [runner(HOME, 1), runner(AWAY, 1), runner(DRAW, 3)],
+        [runner(HOME, None), runner(AWAY, 2), runner(DRAW, 3)],
+        [runner(HOME, 2), runner(AWAY, 3), runner(DRAW, 1)],
+        [runner(HOME, 1), runner(DRAW, 2), runner(DRAW, 3)],
+        [runner(HOME, 1, hc=-0.5), runner(AWAY, 2), runner(DRAW, 3)],
+        [runner(HOME, 1, status="REMOVED"), runner(AWAY, 2), runner(DRAW, 3)],
+    ],
+)
+def test_sides_that_cannot_be_told_are_not_guessed(runners: list[Json] | None) -> None:
+    """Anything but one home, one away and the draw is no match result."""
+    assert Reason.OUTCOME == _prices(market(runners=runners))
+
+
+def test_a_removed_runner_is_none() -> None:
+    """What has been removed does not count."""
+    runners = [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3), runner(33, 1, status="REMOVED")]
+
+    assert PRICES == _prices(market(runners=runners))
+
+
+@pytest.mark.parametrize("missing", [HOME, DRAW, AWAY])
+def test_a_missing_price_is_incomplete(missing: int) -> None:
+    """All three sides must be offered."""
+    known = [one for one in offers() if one["id"] != missing]
+
+    assert Reason.INCOMPLETE == _prices({**market(), "rc": known})
+    assert Reason.INCOMPLETE == _prices(market(), {"rc": [{"id": missing, "batb": [[0, 0, 0]]}]})
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [("SUSPENDED", "suspended"), ("CLOSED", "closed"), ("INACTIVE", "inactive"), (None, "undefined")],
+)
+def test_only_an_open_market_offers(status: str | None, reason: str) -> None:
+    """However full its ladders are; the reason is its status."""
+    assert reason == _prices(market(status=status))
+
+
+def test_a_market_without_a_definition_offers_nothing() -> None:
+    """It is none of ours until it is defined."""
+    one = _market({"rc": offers()})
+
+    assert (False, False, None) == (one.is_ours, one.is_unnamed_by(None), one.status)
+    assert "undefined" == _prices({"rc": offers()})
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
+def test_times_at_the_end_of_the_calendar_are_refused_by_the_gate(text: str) -> None:
+    """They are read without a crash and are no kick-offs."""
+    one = _odds(market(marketTime=text))
+    admitted = finish(admit(batch([one] if isinstance(one, Match) else [], removals=[]), Bounds()))
+
+    assert () == admitted.batch.matches
+
+
+def test_the_kick_off_moves_with_the_definition() -> None:
+    """The newest definition tells it; one that cannot be read takes the match off."""
+    moved = {"marketDefinition": definition(marketTime="2026-06-01T15:02:00.000Z")}
+    broken = {"marketDefinition": definition(marketTime="soon")}
+    unknown = {"marketDefinition": definition(marketTime=None)}
+
+    starts = [getattr(_odds(market(), one), "start_time", "none") for one in (moved, unknown)]
+    assert [1_780_326_120, None] == starts
+    assert Reason.START_TIME == _prices(market(), broken)
+
+
+def test_a_match_says_where_it_came_from() -> None:
+    """Its id is the market's, its time that of the message."""
+    one = _odds(market(), names=NAMES)
+
+    assert (
+        Match(
+            source_match_id="1.1",  # type: ignore[arg-type]  # as it is on the wire
+            home="Alder Town",
+            away="Birch United",
+            league="League",
+            home_price=2.0,
+            draw_price=3.5,
+            away_price=4.0,
+            start_time=1_780_326_000,
+            source_time=1_780_000_000.123,
+        )
+        == one
+    )

@@ -1,0 +1,105 @@
+"""The names of a market of the exchange: of its definition, of the catalogue, or none yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.core.cooperative import finish
+from actors.core.messages import Match
+from actors.core.validation import Bounds, admit
+from actors.sources.betfair.market import Market, Names, Terms
+from actors.sources.betfair.wire import MarketChange
+from tests.support.builders.betfair import AWAY, DRAW, HOME, Json, definition, market, runner
+from tests.support.builders.messages import batch
+
+NAMES = Names({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "League")
+
+
+def _market(home: Json, away: Json, **changes: Any) -> Market:
+    one = Market("1.1")
+    runners = [runner(HOME, 1, **home), runner(AWAY, 2, **away), runner(DRAW, 3, name="The Draw")]
+    image = market(runners=runners, **changes)
+    one.apply(msgspec.convert(image, MarketChange), None)
+    return one
+
+
+def _teams(one: Market, names: Names | None) -> tuple[str, str, str | None]:
+    match = one.odds(Terms(), names)
+    assert isinstance(match, Match)
+    return match.home, match.away, match.league
+
+
+@pytest.mark.parametrize(
+    ("home", "away", "names", "expected"),
+    [
+        ({"name": "Elm"}, {"name": "Fir"}, None, ("Elm", "Fir", None)),
+        ({"name": "Elm"}, {"name": "Fir"}, NAMES, ("Elm", "Fir", "League")),
+        ({}, {}, NAMES, ("Alder Town", "Birch United", "League")),
+        ({"name": None}, {"name": ""}, NAMES, ("Alder Town", "Birch United", "League")),
+        ({"name": "Elm"}, {}, NAMES, ("Elm", "Birch United", "League")),
+        ({}, {}, None, ("", "", None)),
+        ({}, {}, Names({HOME: "Alder Town"}), ("Alder Town", "", None)),
+        ({}, {}, Names({}, "League"), ("", "", "League")),
+    ],
+)
+def test_names_of_the_definition_go_before_those_of_the_catalogue(
+    home: Json, away: Json, names: Names | None, expected: tuple[str, str, str | None]
+) -> None:
+    """Each side by itself; what nobody has told is empty, the competition is the catalogue's."""
+    assert expected == _teams(_market(home, away), names)
+
+
+@pytest.mark.parametrize(
+    ("home", "changes", "is_unnamed"),
+    [
+        ({"name": "Elm"}, {}, False),
+        ({}, {}, True),
+        ({"name": ""}, {}, True),
+        ({}, {"status": "SUSPENDED"}, False),
+        ({}, {"status": "CLOSED"}, False),
+        ({}, {"marketType": "OVER_UNDER_25"}, False),
+    ],
+)
+def test_names_are_wanted_for_open_matches_only(home: Json, changes: Json, *, is_unnamed: bool) -> None:
+    """The catalogue is not asked about what is not shown."""
+    assert is_unnamed is _market(home, {"name": "Fir"}, **changes).is_unnamed_by(None)
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("Alder  Town", "Alder Town"),
+        (" Alder\tTown ", "Alder Town"),
+        ("Alder\u202e Town\x1b[31m", "Alder Town[31m"),
+        ("   ", ""),
+    ],
+)
+def test_names_pass_the_gate_cleaned(raw: str, shown: str) -> None:
+    """Double spaces occur in real names."""
+    match = _market({"name": raw}, {"name": "Fir"}).odds(Terms(), None)
+    assert isinstance(match, Match)
+    (admitted,) = finish(admit(batch([match]), Bounds())).batch.matches
+
+    assert shown == admitted.home
+
+
+def test_a_rename_replaces_the_name() -> None:
+    """The newest definition tells it."""
+    one = _market({"name": "Elm"}, {"name": "Fir"})
+    runners = [runner(HOME, 1, name="Elm City"), runner(AWAY, 2, name="Fir"), runner(DRAW, 3)]
+    change = {"id": "1.1", "marketDefinition": definition(runners=runners)}
+    one.apply(msgspec.convert(change, MarketChange), None)
+
+    assert ("Elm City", "Fir", None) == _teams(one, None)
+
+
+def test_a_name_that_is_missing_is_wanted_however_many_are_known() -> None:
+    """As when a runner has been replaced by another one."""
+    one = _market({}, {})
+
+    some = Names({HOME: "Home"}, None)
+    every = Names({HOME: "Home", AWAY: "Away", DRAW: "The Draw"}, None)
+    assert [True, False] == [one.is_unnamed_by(some), one.is_unnamed_by(every)]

@@ -1,0 +1,250 @@
+"""The recordings of the exchange, message by message, against the library betfairlightweight.
+
+After each message the best prices to back and the status of every market are what the library says,
+and the board shows exactly the open matches whose prices can be one offer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from actors.transports.lines import LineConnection
+from tests.support.builders.betfair import Json, heartbeat, line, recorded, recordings
+from tests.support.builders.pieces import Pieces
+from tests.support.oracles.betfair_oracle import Oracle, is_one_offer
+from tests.support.systems.betfair_board import EXCHANGE, Follower
+
+pytestmark = pytest.mark.recordings
+
+STREAM = "stream_2025-05-07_soccer.bz2"
+IMAGE = "stream_image_2026-01-28_105_soccer_markets.json"
+LIFECYCLE = "historic_lifecycle_1.159963367.bz2"
+LIVE = [STREAM, IMAGE, "mcm_live_image.json", "mcm_sub_image.json"]
+FRAGMENTS = [
+    *("mcm_live_update.json", "mcm_update.json", "mcm_update_md.json", "mcm_update_tv.json"),
+    *("mcm_heartbeat.json", "mcm_resub_delta.json", "mcm_samples.ndjson", "mcm_con_true.json"),
+]
+"""What comes between, without the image that it belongs to."""
+
+
+class Pair:
+    """Our reading and the library's, side by side; `offers` are the library's."""
+
+    def __init__(self, *, is_historic: bool = False) -> None:
+        self.ours = Follower(is_historic=is_historic)
+        self.theirs = Oracle()
+        self.offers: dict[str, tuple[float, float, float]] = {}
+        if not is_historic:
+            self.ours.connect()
+
+    def take(self, raw: bytes) -> None:
+        """Take a message, and compare the markets that it touches and the whole board."""
+        self.ours.take(raw)
+        self.theirs.take(raw)
+        message = json.loads(raw)
+        if message.get("ct") == "SUB_IMAGE":
+            self.offers.clear()
+        self.compare({one["id"] for one in message.get("mc", ())})
+
+    def compare(self, touched: Iterable[str]) -> None:
+        """Hold best prices and status of these markets, and the board, against the library's."""
+        for name in touched:
+            theirs, ours = self.theirs.market(name), self.ours.session.markets.get(name)
+            wanted = {key: one for key, one in theirs.best.items() if one}
+            if ours is None:
+                assert theirs.status in {None, "CLOSED"}
+            else:
+                found = {key: best for key, one in ours.runners.items() if (best := one.best_back())}
+                assert (theirs.status, wanted) == (ours.status, found)
+            prices = self.theirs.offer(name)
+            self.offers.pop(name, None)
+            if prices is not None and is_one_offer(prices):
+                self.offers[name] = prices
+
+        assert self.offers == self.ours.shown()
+
+
+def _played(lines: Iterable[bytes]) -> Pair:
+    pair = Pair()
+    for raw in lines:
+        pair.take(raw)
+    pair.compare(pair.theirs.markets())
+    return pair
+
+
+def _with_ids(message: Json, **fields: object) -> bytes:
+    return line({**message, **fields})
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_every_message_of_a_live_recording(name: str) -> None:
+    """Best prices, status and board are the library's after each message."""
+    pair = _played(_with_ids(json.loads(raw), id=2) for raw in recorded(name))
+
+    assert pair.ours.snapshot.books[EXCHANGE].is_serving
+
+
+def test_every_message_of_a_historic_recording() -> None:
+    """Status and last traded prices are the library's after each message, until the market is closed."""
+    pair = Pair(is_historic=True)
+    statuses = []
+    for raw in recorded(LIFECYCLE):
+        pair.take(raw)
+        (book,) = pair.theirs._listener.stream._caches.values()
+        (market,) = pair.ours.session.markets.values() or (None,)
+        statuses.append(book.market_definition["status"])
+        if market is not None:
+            last = [(one.selection_id, one.last_price_traded) for one in book.runners]
+            traded = {key: price for key, price in last if price}
+            assert traded == {key[0]: one.last_traded for key, one in market.runners.items()}
+
+    seen = [one for at, one in enumerate(statuses) if at == 0 or statuses[at - 1] != one]
+    assert ["OPEN", "SUSPENDED", "OPEN", "SUSPENDED", "CLOSED"] == seen
+
+
+@pytest.mark.parametrize("name", FRAGMENTS)
+def test_every_message_without_its_image(name: str) -> None:
+    """What patches nothing that is known shows nothing, with or without an image before it."""
+    pair = Pair(is_historic=True)
+    for raw in recorded(name):
+        message = json.loads(raw)
+        is_patch = message.get("ct") == "RESUB_DELTA"
+        pair.take(_with_ids(message, ct=None) if is_patch else raw)
+
+    assert {} == pair.ours.shown()
+
+
+def test_all_recordings_are_played() -> None:
+    """No recorded stream is left out."""
+    played = {LIFECYCLE, *LIVE, *FRAGMENTS}
+
+    assert {
+        path.name for path in (*recordings("*mcm*"), *recordings("stream*"), *recordings("his*"))
+    } == played
+
+
+@pytest.mark.anyio
+async def test_bytes_cut_anywhere_give_the_same_lines() -> None:
+    """However the bytes arrive, the lines are those of the recording, and so is the board."""
+    lines = recorded(STREAM)
+    raw, random = b"\r\n".join(lines) + b"\r\n", Random(20250507)
+    cuts = sorted({0, len(raw), *(random.randrange(len(raw)) for _ in range(5000)), 1, 2, len(raw) - 1})
+    pieces = [raw[a:b] for a, b in pairwise(cuts)]
+    connection = LineConnection(Pieces(pieces), max_line_bytes=2**20)
+    received = [one for _ in pieces for one in await connection.receive()]
+
+    assert lines == received
+
+
+def test_heartbeats_change_nothing() -> None:
+    """A heartbeat after every message vouches for the board and leaves it as it is."""
+    pair = Pair()
+    for raw in recorded(STREAM):
+        pair.take(_with_ids(json.loads(raw), id=2))
+        before = pair.ours.snapshot.books
+        heard = pair.ours.take(line(heartbeat()))
+
+        assert heard.vouches
+        assert [book.chunks for book in pair.ours.snapshot.books.values()] == [
+            book.chunks for book in before.values()
+        ]
+    pair.compare(pair.theirs.markets())
+
+
+def _image_again(messages: list[Json]) -> list[Json]:
+    """Send the first image again every 600 messages."""
+    parts = [messages[at : at + 600] for at in range(0, len(messages), 600)]
+    return [one for part in parts for one in (messages[0], *part)]
+
+
+def _market_images_again(messages: list[Json]) -> list[Json]:
+    """Send the image of some markets again in the middle of the deltas."""
+    images = messages[0]["mc"]
+    for at, message in enumerate(messages[1:]):
+        if at % 7 == 0:
+            message["mc"] = [*message["mc"], images[at % len(images)]]
+    return messages
+
+
+@pytest.mark.parametrize("changed", [_image_again, _market_images_again])
+def test_images_in_the_middle_replace(changed: Callable[[list[Json]], list[Json]]) -> None:
+    """An image may come at any time, of the whole subscription or of one market."""
+    messages = [{**json.loads(raw), "id": 2} for raw in recorded(STREAM)]
+
+    _played(map(line, changed(messages)))
+
+
+@pytest.mark.parametrize("name", [STREAM, IMAGE])
+@pytest.mark.parametrize("size", [1, 7, 104])
+def test_a_segmented_image_is_the_same_image(name: str, size: int) -> None:
+    """However an image is cut into segments, nothing comes of it before the last, and then all."""
+    first = {**json.loads(recorded(name)[0]), "id": 2}
+    markets, pair = first["mc"], Pair()
+    parts = [markets[at : at + size] for at in range(0, len(markets), size)]
+    kinds = ["SEG_START", *["SEG"] * (len(parts) - 2), "SEG_END"]
+    for kind, part in zip(kinds, parts, strict=True):
+        assert {} == pair.ours.shown()
+        pair.ours.take(_with_ids(first, mc=part, segmentType=kind))
+    pair.theirs.take(line(first))
+
+    pair.compare(pair.theirs.markets())
+
+
+def test_a_connection_that_is_lost_resumes() -> None:
+    """Cut a hundred times and resumed by its clock, the board is the library's after each patch."""
+    messages = [{**json.loads(raw), "id": 2} for raw in recorded(STREAM)]
+    pair, random, at = Pair(), Random(5), 1
+    pair.take(line(messages[0]))
+    while at < len(messages):
+        pair.ours.connect()
+        asked = pair.ours.sent[-1]
+        missed = messages[at : at + random.randrange(1, 30)]
+        patch = {**missed[-1], "ct": "RESUB_DELTA", "mc": [one for each in missed for one in each["mc"]]}
+        at += len(missed)
+
+        assert (messages[0]["initialClk"], pair.ours.session._clk) == (asked["initialClk"], asked["clk"])
+        pair.take(_with_ids(patch, id=asked["id"]))
+        assert patch["clk"] == pair.ours.session._clk
+
+
+def test_what_the_105_images_cannot_mean_is_counted() -> None:
+    """Every recorded image is on the board within its bounds, or counted under its reason."""
+    follower = Follower()
+    follower.connect()
+    (raw,) = recorded(IMAGE)
+    follower.take(_with_ids(json.loads(raw), id=2))
+    expected: Counter[str] = Counter(_verdict(one) for one in json.loads(raw)["mc"])
+    shown = follower.shown()
+
+    assert 105 == expected.total()
+    assert [] == [prices for prices in shown.values() if not is_one_offer(prices)]
+    assert expected == Counter(shown=len(shown)) + follower.rejected
+    assert expected["book_sum"] >= 14
+
+
+def _verdict(market: Json) -> str:
+    """Judge one recorded market by its raw levels."""
+    levels = [level for one in market["rc"] for level in one.get("batb", ()) if level[0] == 0]
+    if len(levels) < 3:
+        return "incomplete"
+    return "shown" if is_one_offer((levels[0][1], levels[1][1], levels[2][1])) else "book_sum"
+
+
+def test_handicap_markets_never_appear() -> None:
+    """Only match odds are shown, though handicap markets hold prices of the same selections."""
+    messages = [json.loads(raw) for raw in recorded(STREAM)]
+    types = {one["id"]: one["marketDefinition"]["marketType"] for one in messages[0]["mc"]}
+    follower = Follower()
+    follower.connect()
+    shown: set[str] = set()
+    for message in messages:
+        follower.take(_with_ids(message, id=2))
+        shown |= follower.shown().keys()
+
+    assert {"MATCH_ODDS"} == {types[name] for name in shown}

@@ -1,0 +1,211 @@
+"""What the exchange is asked over HTTP beside its stream, and how its answers are read."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qs
+
+import msgspec
+import pytest
+
+from actors.core.errors import PayloadError
+from actors.source_api.stream import Request
+from actors.sources.betfair.market import Names
+from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token
+from tests.support.builders.betfair import APP_KEY, AWAY, DRAW, HOME, OPTIONS, TOKEN
+from tests.support.recordings import FOLDER
+from tests.support.systems.betfair_playback import catalogue
+
+CREDENTIALS = {"username": "the user", "password": "p&ss=wörd+%", "session_token": None}
+ACCOUNT = msgspec.structs.replace(OPTIONS, **CREDENTIALS)
+METHOD = "SportsAPING/v1.0/listMarketCatalogue"
+
+
+def _headers(content_type: str, token: str | None = TOKEN) -> dict[str, str]:
+    headers = {"X-Application": APP_KEY, "Accept": "application/json", "Content-Type": content_type}
+    return headers if token is None else {**headers, "X-Authentication": token}
+
+
+def test_a_login_sends_the_account_as_a_form() -> None:
+    """Its body is percent-encoded, and nothing of it stands in the address."""
+    request = login(ACCOUNT)
+    assert request is not None
+    form = parse_qs(request.body.decode("ascii"))
+
+    assert {"username": ["the user"], "password": ["p&ss=wörd+%"]} == form
+    assert (
+        Request(
+            "POST",
+            "https://identitysso.betfair.com/api/login",
+            _headers("application/x-www-form-urlencoded", None),
+            request.body,
+        )
+        == request
+    )
+
+
+@pytest.mark.parametrize("missing", [{"username": None}, {"password": None}])
+def test_without_an_account_there_is_no_login(missing: dict[str, None]) -> None:
+    """A session that was given cannot be had again."""
+    assert None is login(msgspec.structs.replace(ACCOUNT, **missing))
+
+
+@pytest.mark.parametrize(
+    ("login_url", "keep_alive_url"),
+    [
+        ("https://identitysso.betfair.com/api/login", "https://identitysso.betfair.com/api/keepAlive"),
+        (
+            "https://identitysso-cert.betfair.com/api/certlogin",
+            "https://identitysso.betfair.com/api/keepAlive",
+        ),
+        ("https://identitysso.betfair.it/api/login", "https://identitysso.betfair.it/api/keepAlive"),
+        ("http://127.0.0.1:8080/api/login", "http://127.0.0.1:8080/api/keepAlive"),
+    ],
+)
+def test_a_session_is_kept_alive_beside_its_login(login_url: str, keep_alive_url: str) -> None:
+    """The host for certificates only logs in; the other one keeps alive."""
+    request = keep_alive(msgspec.structs.replace(OPTIONS, login_url=login_url), "a-token")
+
+    headers = _headers("application/x-www-form-urlencoded", "a-token")
+    assert Request("POST", keep_alive_url, headers, b"") == request
+
+
+def test_without_an_address_nothing_is_asked() -> None:
+    """An empty address switches an errand off."""
+    options = msgspec.structs.replace(OPTIONS, login_url="", catalogue_url="")
+
+    assert [None] * 3 == [
+        keep_alive(options, TOKEN),
+        names_of(options, TOKEN, ["1.1"]),
+        nearest(options, TOKEN, 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("request_", "wanted", "count"),
+    [
+        (names_of(OPTIONS, TOKEN, ["1.1", "1.2"]), {"marketIds": ["1.1", "1.2"]}, "2"),
+        (nearest(OPTIONS, TOKEN, 200), {"eventTypeIds": ["1"], "marketTypeCodes": ["MATCH_ODDS"]}, "200"),
+    ],
+    ids=["names", "nearest"],
+)
+def test_the_catalogue_is_asked_by_json_rpc(
+    request_: Request, wanted: dict[str, list[str]], count: str
+) -> None:
+    """With runners and competitions, the nearest kick-off first."""
+    assert ("POST", OPTIONS.catalogue_url, _headers("application/json")) == (
+        request_.method,
+        request_.url,
+        request_.headers,
+    )
+    assert {
+        "jsonrpc": "2.0",
+        "method": METHOD,
+        "id": 1,
+        "params": {
+            "filter": wanted,
+            "marketProjection": ["RUNNER_DESCRIPTION", "COMPETITION"],
+            "sort": "FIRST_TO_START",
+            "maxResults": count,
+        },
+    } == json.loads(request_.body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"token":"abc=","product":"k","status":"SUCCESS","error":""}',
+        b'{"sessionToken":"abc=","loginStatus":"SUCCESS"}',
+    ],
+    ids=["interactive", "certificate"],
+)
+def test_a_session_is_read(body: bytes) -> None:
+    """Of both kinds of login."""
+    assert "abc=" == read_token(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            b'{"token":"","status":"FAIL","error":"INVALID_USERNAME_OR_PASSWORD"}',
+            "INVALID_USERNAME_OR_PASSWORD",
+        ),
+        (b'{"loginStatus":"CERT_AUTH_REQUIRED"}', "CERT_AUTH_REQUIRED"),
+        (b'{"token":"abc","status":"LIMITED_ACCESS","error":"PENDING"}', "PENDING"),
+        (b'{"token":"","status":"SUCCESS"}', "SUCCESS"),
+        (b"{}", "no reason given"),
+        (json.dumps({"status": "FAIL", "error": "x" * 9999}).encode(), "x" * 64),
+    ],
+)
+def test_a_login_that_was_refused_says_why(body: bytes, message: str) -> None:
+    """In few words, whatever the answer says."""
+    with pytest.raises(PayloadError) as caught:
+        read_token(body)
+
+    assert ("login", f"the login was refused: {message}") == (caught.value.reason, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>", b"[]", b'{"token":7}', b'{"result":{}}', b"\xff", b"[" * 200_000, b'{"result":[{}]}'],
+    ids=["empty", "html", "list", "number", "object", "bytes", "deep", "no id"],
+)
+def test_answers_that_cannot_be_read_are_payload_errors(body: bytes) -> None:
+    """Whatever they are, of either kind."""
+    for read in (read_token, read_names):
+        with pytest.raises(PayloadError):
+            read(body)
+
+
+def test_names_are_read() -> None:
+    """Runners by selection, and the competition where there is one."""
+    entries = json.loads(catalogue("1.1", "1.2"))
+    del entries["result"][1]["competition"]
+    runners = {HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}
+
+    expected = {"1.1": Names(runners, "League"), "1.2": Names(runners)}
+    assert expected == read_names(json.dumps(entries).encode())
+
+
+def test_the_order_of_the_catalogue_is_kept() -> None:
+    """The nearest kick-off comes first."""
+    assert ["1.9", "1.1", "1.5"] == list(read_names(catalogue("1.9", "1.1", "1.5")))
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "message"),
+    [
+        (
+            {
+                "code": -32099,
+                "message": "ANGX-0003",
+                "data": {"APINGException": {"errorCode": "NO_SESSION"}},
+            },
+            "login",
+            "NO_SESSION",
+        ),
+        ({"code": -32700, "message": "DSC-0018"}, "catalogue", "no reason given"),
+        (None, "catalogue", "no reason given"),
+    ],
+)
+def test_a_catalogue_that_was_refused_says_why(error: object, reason: str, message: str) -> None:
+    """By the code in it, where there is one; a session that is over asks for another login."""
+    with pytest.raises(PayloadError) as caught:
+        read_names(json.dumps({"jsonrpc": "2.0", "error": error, "id": 1}).encode())
+
+    assert (reason, f"the catalogue was refused: {message}") == (
+        caught.value.reason,
+        str(caught.value),
+    )
+
+
+@pytest.mark.recordings
+def test_the_recorded_catalogue() -> None:
+    """Ten matches with three named runners each, the draw among them; it has no competitions."""
+    names = read_names((FOLDER / "betfair" / "rest_list_market_catalogue_2026-01-28.json").read_bytes())
+
+    assert 10 == len(names)
+    assert {(3, "The Draw", None)} == {
+        (len(one.runners), one.runners[DRAW], one.league) for one in names.values()
+    }

@@ -1,0 +1,174 @@
+"""The markets of a subscription to the exchange: images, changes, and what they make of the list."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.core.errors import PayloadError
+from actors.source_api.stream import Reaction
+from actors.sources.betfair.market import Names
+from actors.sources.betfair.segments import MAX_MARKETS
+from tests.support.builders.betfair import (
+    HOME,
+    PRICES,
+    Stage,
+    change,
+    definition,
+    delta,
+    image,
+    live,
+    market,
+    offered,
+    offers,
+    prices_of,
+)
+
+GREETING = {"op": "connection", "connectionId": "1"}
+BETTER = change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]})
+HANDICAP = market("1.9", marketType="ASIAN_HANDICAP")
+
+
+def _shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
+    """Give the prices of an image."""
+    assert reaction.image is not None
+    return prices_of(reaction.image.matches)
+
+
+def test_a_delta_gives_what_it_changes() -> None:
+    """And nothing of the rest, for which it vouches."""
+    stage = live(market("1.1"), market("1.2"))
+    reaction = stage.receive(delta(BETTER))
+
+    assert reaction.changes is not None
+    assert {"1.1": (2.04, 3.5, 4.0)} == prices_of(reaction.changes.matches)
+    assert (True, None, False) == (reaction.vouches, reaction.image, reaction.withdraw)
+
+
+def test_a_market_named_twice_in_a_message_is_given_once() -> None:
+    """With the state after the last."""
+    stage = live(market())
+    worse = change("1.1", {"id": HOME, "batb": [[0, 1.9, 7]]})
+    reaction = stage.receive(delta(BETTER, worse))
+
+    assert reaction.changes is not None
+    assert [1.9] == [one.home_price for one in reaction.changes.matches]
+
+
+def test_an_image_at_any_time_replaces_everything() -> None:
+    """What it does not name is gone, also its prices."""
+    stage = live(market("1.1"), market("1.2"))
+    stage.receive(delta(BETTER))
+    again = stage.receive(image(market("1.1"), market("1.3")))
+    late = stage.receive(delta(change("1.2", {"id": HOME, "batb": [[0, 2.2, 1]]})))
+
+    assert {"1.1": PRICES, "1.3": PRICES} == _shown(again)
+    assert None is late.changes
+
+
+def test_an_image_of_a_market_replaces_it() -> None:
+    """With img, nothing of its old ladders or definition is left; without, it is patched."""
+    stage = live(market())
+    stage.receive(delta(change("1.1", {"id": HOME, "batb": [[1, 1.9, 5]]})))
+    partly = {**market(), "rc": offers()[:2]}
+
+    assert "incomplete" == offered(stage.receive(delta(partly))).reason  # type: ignore[union-attr]
+    assert "Match" == type(offered(stage.receive(delta({**partly, "img": False, "rc": offers()})))).__name__
+
+
+def test_an_image_of_a_market_without_a_definition_is_not_passed_over() -> None:
+    """Whatever it is taken for, the prices from before it hold no longer."""
+    stage = live(market())
+    stage.receive(delta({"id": "1.1", "img": True, "rc": offers((1.5, 4.5, 7.0))}))
+
+    assert {"1.1": PRICES} != prices_of(stage.session.image().matches)
+
+
+def test_a_market_that_becomes_another_type_is_taken_off() -> None:
+    """What was a match result and is none any more must not stay on the board."""
+    stage = live(market())
+    reaction = stage.receive(
+        delta({"id": "1.1", "marketDefinition": definition(marketType="ASIAN_HANDICAP")})
+    )
+
+    assert reaction.changes is not None
+    assert ["1.1"] == [one.source_match_id for one in reaction.changes.removals]
+
+
+@pytest.mark.parametrize("status", ["SUSPENDED", "CLOSED", "INACTIVE"])
+def test_a_status_is_followed_within_its_message(status: str) -> None:
+    """The removal names it, whatever else the message says."""
+    message = delta({**BETTER, "marketDefinition": definition(status=status)})
+
+    assert status.lower() == offered(live(market()).receive(message)).reason  # type: ignore[union-attr]
+
+
+def test_a_closed_market_is_let_go() -> None:
+    """Later changes are of a market that is not known; a new image brings it back."""
+    stage = live(market())
+    stage.session.name({"1.1": Names({})})
+    stage.receive(delta({"id": "1.1", "marketDefinition": definition(status="CLOSED")}))
+    after = stage.receive(delta(BETTER))
+    known = dict(stage.session.markets), dict(stage.session._names)
+
+    assert (None, ({}, {})) == (after.changes, known)
+    assert PRICES == prices_of([offered(stage.receive(delta(market())))])["1.1"]  # type: ignore[list-item]
+
+
+def test_a_closed_market_of_another_type_is_let_go() -> None:
+    """Whatever is subscribed to, markets that are over take no room."""
+    stage = live(market(), HANDICAP)
+    closed = {"id": "1.9", "marketDefinition": definition(marketType="ASIAN_HANDICAP", status="CLOSED")}
+    stage.receive(delta(closed))
+
+    assert {"1.1"} == set(stage.session.markets)
+
+
+def test_changes_of_unknown_markets_are_passed_over() -> None:
+    """Nobody has told what they are."""
+    stage = live(market())
+
+    assert Reaction(vouches=True) == stage.receive(delta(change("1.7", *offers())))
+    assert {"1.1"} == set(stage.session.markets)
+
+
+def test_handicap_markets_never_appear() -> None:
+    """Neither in an image nor by a delta, nor do they want names."""
+    stage = Stage()
+    stage.connect()
+    first = stage.receive(image(market(), HANDICAP))
+    then = stage.receive(delta({**HANDICAP, "img": None, "rc": offers((2.1, 3.4, 3.9))}))
+
+    assert ({"1.1": PRICES}, ("1.1",)) == (_shown(first), first.unnamed)
+    assert then.changes is not None
+    assert ((), (), ()) == (then.changes.matches, then.changes.removals, then.unnamed)
+
+
+def test_con_is_counted() -> None:
+    """The server says that we read too slowly; null and false say nothing."""
+    stage = live(market(), market("1.2"))
+    for con in (True, False, None):
+        stage.receive(delta({**BETTER, "con": con}, change("1.2", con=con)))
+
+    assert 2 == stage.session.slow_messages
+
+
+def test_a_market_without_names_is_reported() -> None:
+    """With every message that changes it, until its names are known; a suspended one when it opens."""
+    stage = Stage()
+    stage.connect()
+    suspended = market("1.2", status="SUSPENDED")
+    first = stage.receive(image(market(), suspended))
+    changed = stage.receive(delta(BETTER))
+    opened = stage.receive(delta({"id": "1.2", "marketDefinition": definition()}))
+
+    assert (("1.1",), ("1.1",), ("1.2",)) == (first.unnamed, changed.unnamed, opened.unnamed)
+
+
+def test_too_many_markets_are_no_stream() -> None:
+    """More than any account may have."""
+    stage = live()
+    known = [market(f"1.{number}") for number in range(MAX_MARKETS)]
+    stage.receive(delta(*known))
+
+    with pytest.raises(PayloadError, match="10000"):
+        stage.receive(delta(market("1.x")))

@@ -1,0 +1,244 @@
+"""What of a subscription to the exchange outlives a connection: clocks, patches, narrowing, trust."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from actors.core.errors import PayloadError, SourceError
+from actors.source_api.stream import Reaction
+from actors.sources.betfair.session import Phase
+from tests.support.builders.betfair import (
+    HOME,
+    PRICES,
+    SUCCESS,
+    TOKEN,
+    Json,
+    Stage,
+    change,
+    delta,
+    failure,
+    heartbeat,
+    image,
+    live,
+    market,
+    prices_of,
+)
+
+BETTER = change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]})
+Clocks = tuple[Any, Any]
+
+
+def _shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
+    assert reaction.image is not None
+    return prices_of(reaction.image.matches)
+
+
+def _presented(stage: Stage) -> Clocks:
+    """Connect again and give the clocks that are presented."""
+    stage.connect()
+    return stage.sent[-1].get("initialClk"), stage.sent[-1].get("clk")
+
+
+@pytest.mark.parametrize(
+    ("messages", "clocks"),
+    [
+        ([], ("initial-1", "clk-1")),
+        ([heartbeat(clk="b")], ("initial-1", "b")),
+        ([delta(BETTER, clk="b"), delta(clk="c", initialClk="j")], ("j", "c")),
+        ([delta(BETTER, initialClk="j")], ("j", "clk-1")),
+        ([heartbeat(clk="b"), heartbeat(clk=None, initialClk=None), delta(BETTER)], ("initial-1", "b")),
+        ([delta(BETTER, clk="b", segmentType="SEG_START")], ("initial-1", "clk-1")),
+        (
+            [
+                delta(BETTER, clk="b", segmentType="SEG_START"),
+                delta(clk="c", initialClk="j", segmentType="SEG_END"),
+            ],
+            ("j", "c"),
+        ),
+        ([delta(BETTER, clk="b", id=1)], ("initial-1", "clk-1")),
+        ([heartbeat(clk="b", status=503)], ("initial-1", "clk-1")),
+    ],
+)
+def test_both_clocks_are_presented(messages: list[Json], clocks: Clocks) -> None:
+    """As they were last given, each by itself; what was not applied does not move them."""
+    stage = live(market())
+    for message in messages:
+        stage.receive(message)
+
+    assert clocks == _presented(stage)
+
+
+def test_a_heartbeat_amid_segments_does_not_move_the_clock_past_them() -> None:
+    """What has not been applied would be left out when the subscription is resumed."""
+    stage = live(market())
+    stage.receive(delta(BETTER, segmentType="SEG_START"))
+    stage.receive(heartbeat(clk="after-the-segments"))
+
+    assert ("initial-1", "clk-1") == _presented(stage)
+
+
+def test_clocks_of_an_image_replace() -> None:
+    """A new image has clocks of its own."""
+    stage = live(market())
+    stage.receive(image(market(), initialClk="j", clk="b"))
+
+    assert ("j", "b") == _presented(stage)
+
+
+def test_a_subscription_is_resumed_with_the_same_criteria() -> None:
+    """And with a new number, so that what is late of the old connection is told apart."""
+    stage = live(market())
+    first = stage.sent[1]
+    stage.connect("another-token")
+    login, second = stage.sent[2:]
+
+    assert "another-token" == login["session"]
+    assert {**first, "id": 4, "initialClk": "initial-1", "clk": "clk-1"} == second
+
+
+def test_a_patch_is_laid_over_what_is_known() -> None:
+    """It gives the whole list, of which it names what has changed."""
+    stage = live(market("1.1"), market("1.2"))
+    stage.connect()
+    reaction = stage.receive(image(BETTER, ct="RESUB_DELTA", id=4))
+
+    assert {"1.1": (2.04, 3.5, 4.0), "1.2": PRICES} == _shown(reaction)
+    assert (True, Phase.LIVE) == (reaction.vouches, stage.session.phase)
+
+
+def test_an_image_in_place_of_a_patch_replaces() -> None:
+    """The server need not resume."""
+    stage = live(market("1.1"), market("1.2"))
+    stage.connect()
+
+    assert {"1.1": PRICES} == _shown(stage.receive(image(market("1.1"), id=4)))
+
+
+def test_a_patch_where_nothing_is_known_is_no_stream() -> None:
+    """There is nothing to lay it over."""
+    stage = Stage()
+    stage.connect()
+
+    with pytest.raises(PayloadError, match="nothing is known"):
+        stage.receive(image(BETTER, ct="RESUB_DELTA"))
+
+
+def test_what_is_known_is_not_vouched_for_by_a_new_connection() -> None:
+    """Before its patch or image, no heartbeat and no delta counts, nor moves the clock."""
+    stage = live(market())
+    stage.connect()
+    answers = [stage.receive(heartbeat(id=4, clk="b")), stage.receive(delta(BETTER, id=4))]
+
+    assert [Reaction()] * 2 == answers
+    assert ("initial-1", "clk-1") == _presented(stage)
+
+
+def test_a_clock_that_is_too_old_on_an_open_connection() -> None:
+    """The subscription is asked for afresh at once, on the same connection."""
+    stage = live(market())
+    stage.connect()
+    stage.receive(failure("INVALID_CLOCK", closed=False, id=4))
+
+    assert (5, False, False) == (
+        stage.sent[-1]["id"],
+        "clk" in stage.sent[-1],
+        "initialClk" in stage.sent[-1],
+    )
+    assert {"1.1": PRICES} == _shown(stage.receive(image(market(), id=5)))
+
+
+def test_a_clock_that_is_too_old_on_a_closed_connection() -> None:
+    """The next connection begins without one."""
+    stage = live(market())
+    stage.connect()
+    with pytest.raises(SourceError) as caught:
+        stage.receive(failure("INVALID_CLOCK", id=4))
+
+    assert ("invalid_clock", (None, None)) == (caught.value.reason, _presented(stage))
+
+
+@pytest.mark.parametrize("late", [delta(BETTER), image(market("1.9")), heartbeat(status=503), heartbeat()])
+def test_what_is_late_of_a_replaced_subscription_is_dropped(late: Json) -> None:
+    """It carries an older number; one without a number is of the newest."""
+    stage = live(market())
+    stage.take(stage.session.refresh())
+    stage.receive({**SUCCESS, "id": 3})
+    dropped = stage.receive(late)
+    fresh = stage.receive(image(market(), id=3))
+    again = stage.receive(late)
+    numberless = stage.receive(delta(BETTER, id=None))
+
+    assert [Reaction()] * 2 == [dropped, again]
+    assert ({"1.1": PRICES}, True) == (_shown(fresh), numberless.changes is not None)
+
+
+def test_a_fresh_image_is_asked_for_once() -> None:
+    """While one is under way, and where there is no subscription, there is nothing to ask."""
+    stage = live(market())
+    asked = [stage.session.refresh().send for _ in range(2)]
+    stage.session.connect(TOKEN)
+
+    assert [1, 0] == [len(one) for one in asked]
+    assert Reaction() == stage.session.refresh()
+
+
+def test_an_unreliable_stream_is_withdrawn_at_once() -> None:
+    """Once; what it says meanwhile is not believed, and the first good word asks for an image."""
+    stage = live(market())
+    first = stage.receive({"op": "mcm", "id": 2, "status": 503})
+    more = stage.receive(delta(BETTER, status=503))
+    good = stage.receive(delta(BETTER, clk="b"))
+    stage.take(good)
+    late = stage.receive(delta(BETTER))
+    fresh = stage.receive(image(market(), id=3))
+
+    assert [Reaction(withdraw=True), Reaction(), Reaction()] == [first, more, late]
+    assert (False, False, "marketSubscription") == (
+        good.vouches,
+        "clk" in stage.sent[-1],
+        stage.sent[-1]["op"],
+    )
+    assert {"1.1": PRICES} == _shown(fresh)
+
+
+def test_an_unreliable_stream_before_its_image() -> None:
+    """It is withdrawn the same, and the image that comes then is asked for again."""
+    stage = Stage()
+    stage.connect()
+    reactions = [stage.receive(heartbeat(status=503)), stage.receive(image(market()))]
+
+    assert [True, False] == [one.withdraw for one in reactions]
+    assert (None, 3) == (reactions[1].image, stage.last_id)
+
+
+def test_a_narrower_subscription_begins_with_an_image() -> None:
+    """These markets alone, from the next occasion on, on this connection or another."""
+    stage = live(market())
+    stage.session.narrow(["1.5", "1.3"])
+    stage.take(stage.session.refresh())
+    here = stage.sent[-1]
+    stage.receive(image(market("1.5"), id=3))
+    stage.connect()
+
+    wanted = {"eventTypeIds": ["1"], "marketTypes": ["MATCH_ODDS"], "marketIds": ["1.5", "1.3"]}
+    assert wanted == here["marketFilter"] == stage.sent[-1]["marketFilter"]
+    assert (False, True) == ("clk" in here, "clk" in stage.sent[-1])
+
+
+def test_clocks_that_came_after_narrowing_are_of_the_wider_subscription() -> None:
+    """They are not presented with other criteria than they were given for."""
+    stage = live(market())
+    stage.session.narrow(["1.5"])
+    stage.receive(delta(BETTER, clk="b", initialClk="j"))
+
+    assert (None, None) == _presented(stage)
+
+
+def test_what_is_forgotten_is_not_resumed() -> None:
+    """The next connection begins with an image."""
+    stage = live(market())
+    stage.session.forget()
+
+    assert (None, None) == _presented(stage)

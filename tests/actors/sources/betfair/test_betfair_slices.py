@@ -1,0 +1,124 @@
+"""The exchange's stream: a long message is taken in slices, whole, and is the same as a short one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.core.cooperative import finish
+from actors.core.errors import PayloadError
+from actors.sources.betfair.lines import BLOCK_BYTES, FEW, LONGEST, read_message
+from actors.sources.betfair.wire import Message
+from tests.support.builders.betfair import Stage, delta, image, line, live, market, prices_of
+
+COUNT = 40 * FEW
+MANY = [market(f"1.{number}") for number in range(COUNT)]
+
+
+def _segments(parts: list[Any], size: int) -> list[dict[str, Any]]:
+    """Write an image in segments of so many markets."""
+    cut = [parts[at : at + size] for at in range(0, len(parts), size)]
+    kinds = ["SEG_START", *["SEG"] * (len(cut) - 2), "SEG_END"]
+    return [{**image(*one), "segmentType": kind} for one, kind in zip(cut, kinds, strict=True)]
+
+
+def test_a_long_line_is_read_as_a_short_one() -> None:
+    """Its markets are decoded one by one, and all else of it at once: the same message."""
+    message = image(*MANY)
+    whole = json.dumps(message).encode()
+    parts = [finish(read_message(json.dumps({**message, "mc": [one]}).encode())) for one in MANY]
+    read = finish(read_message(whole))
+
+    assert len(whole) > LONGEST * BLOCK_BYTES
+    assert [one for part in parts for one in part.mc or ()] == read.mc
+    assert isinstance(read, Message)
+    assert {parts[0].ct, parts[0].clk, parts[0].initialClk, parts[0].pt} == {
+        *(read.ct, read.clk, read.initialClk, read.pt)
+    }
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda raw: raw.replace(b'"id"', b'"other": [{"id": "1.5"}, {"id": "1.6"}], "id"'),
+        lambda raw: raw.replace(b'"mc"', b'"mc": [], "mc"', 1),
+        lambda raw: raw.replace(b'"op"', b'"x\\"mc":[{"id": "1.0"}], "op"', 1),
+        lambda raw: raw.replace(
+            b'"mc": [', b'"mc": [{"id": "1.9", "other": "}, {\\"id\\": \\"1.0\\""}, ', 1
+        ),
+        lambda raw: raw.replace(b'{"id": "1.7', b'{"con": false, "id": "1.7'),
+        lambda raw: raw.replace(b'{"id": "1.', b'{"x": "}, {\\"", "y": "\\\\", "id": "1.'),
+        lambda raw: raw.replace(
+            b'{"id": "1.7"', b'{"x": "%b", "id": "1.7"' % (b'\\"' * LONGEST * BLOCK_BYTES)
+        ),
+        lambda raw: raw.replace(b", ", b",").replace(b": ", b":"),
+        lambda raw: raw[:-1] + b', "pt": 5}',
+    ],
+    ids=[
+        "lists in lists",
+        "twice",
+        "a key like it",
+        "one more",
+        "another order",
+        "braces in texts",
+        "a long text",
+        "closely",
+        "later words",
+    ],
+)
+def test_a_long_line_is_read_as_its_json_is(written: Any) -> None:
+    """However it is laid out, and wherever it seems to end: what the JSON reader makes of all of it."""
+    raw = written(json.dumps(image(*MANY)).encode())
+
+    assert msgspec.json.decode(raw, type=Message) == finish(read_message(raw))
+
+
+def test_a_line_is_cut_whatever_its_markets_begin_with() -> None:
+    """In blocks, and not all at once and then market by market, which would be more slices."""
+    raw = json.dumps(image(*MANY)).encode().replace(b'{"id": "1.', b'{"con": false, "id": "1.')
+    slices = sum(1 for _ in read_message(raw))
+
+    assert len(raw) // BLOCK_BYTES - LONGEST <= slices <= len(raw) // BLOCK_BYTES < COUNT // FEW
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda raw: raw[:-1],
+        lambda raw: raw.replace(b'"1.700"', b"1.7", 1),
+        lambda raw: raw.replace(b'"1.700"', b'"\xff"', 1),
+        lambda raw: raw.replace(b'"mc"', b'"mc": 1, "mc"', 1) + b"]",
+        lambda raw: raw.replace(b'"pt"', b'"deep": ' + b"[" * 100_000 + b"]" * 100_000 + b', "pt"', 1),
+    ],
+    ids=["cut", "an id that is none", "no UTF-8", "a bracket too many", "too deep"],
+)
+def test_a_long_line_that_is_broken_is_refused_whole(broken: Any) -> None:
+    """Nothing of it counts, wherever it is broken: not one of its markets is known."""
+    stage = live(market("1.x"))
+
+    with pytest.raises(PayloadError):
+        stage.receive(broken(line(delta(*MANY))))
+    assert ["1.x"] == list(stage.session.markets)
+
+
+def test_an_image_is_taken_in_slices() -> None:
+    """Decoded, laid over and read out, each a few markets at a time."""
+    stage = Stage()
+    stage.connect()
+    slices = sum(1 for _ in stage.session.receive(line(image(*MANY))))
+
+    assert slices >= 3 * COUNT // FEW
+    assert len(prices_of(stage.session.image().matches)) == COUNT
+
+
+def test_a_segmented_image_is_taken_in_slices() -> None:
+    """The last segment brings all of it, and holds nobody up for longer than the others."""
+    stage = Stage()
+    stage.connect()
+    slices = [sum(1 for _ in stage.session.receive(line(one))) for one in _segments(MANY, 4 * FEW)]
+
+    assert slices[-1] >= 3 * COUNT // FEW
+    assert len(prices_of(stage.session.image().matches)) == COUNT

@@ -1,0 +1,237 @@
+"""football-data.co.uk: what counts as a price, and which bodies are no file of theirs at all."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from msgspec import structs
+
+from actors.core.cooperative import SLICE, finish
+from actors.core.errors import PayloadError
+from actors.core.validation import Reason
+from actors.sources.football_data.kind import KIND
+from tests.support.builders.football_data import (
+    COLUMNS,
+    OPTIONS,
+    ROW,
+    changed,
+    csv_bytes,
+    decoded,
+    extracted,
+    judged,
+    payload,
+    shown,
+)
+
+BAD_PRICES = (
+    *("#", "x", "c", "1xBet", '"2,50"', "0", "0.0", "1", "1.0", "1.00", "0.99", "-2", "+2.1", "2.", ".5"),
+    *("NaN", "nan", "inf", "Infinity", "-inf", "1e400", "2e0", "0x2", "2_1", "1/2", "EVS", "true", "null"),
+    *("\u0662.\u0661", "\uff12.1", "2\u00a01", "2 1", "'2.1", "9999999999", "1" * 400),
+)
+
+
+@pytest.mark.parametrize("column", ["B365H", "B365D", "B365A"])
+@pytest.mark.parametrize("price", BAD_PRICES)
+def test_a_price_that_is_not_plainly_above_one_rejects_its_match(column: str, price: str) -> None:
+    """That match is rejected and counted, whichever of the three it is; the others of the file stay."""
+    other = changed(HomeTeam="Cedar City")
+    admission = judged(csv_bytes(changed(**{column: price}), other))
+
+    assert [match.home for match in admission.batch.matches] == ["Cedar City"]
+    assert dict(admission.rejected) == {Reason.PRICE: 1}
+
+
+@pytest.mark.parametrize(("cell", "price"), [("2", 2.0), ("2.50", 2.5), ("1.01", 1.01), (" 2.25 ", 2.25)])
+def test_a_plain_decimal_is_a_price(cell: str, price: float) -> None:
+    """Digits with or without decimals, and blanks around them, are read as they stand."""
+    (match,) = extracted(csv_bytes(changed(B365H=cell))).matches
+
+    assert (match.home_price, match.draw_price, match.away_price) == (price, 3.4, 3.6)
+
+
+def test_a_blank_triple_is_a_match_that_is_not_offered() -> None:
+    """A bookmaker that stopped is no error: the match is neither listed nor counted as rejected."""
+    blank = changed(B365H="", B365D=" ", B365A="")
+    admission = judged(csv_bytes(blank, changed(HomeTeam="Cedar City")))
+
+    assert [match.home for match in admission.batch.matches] == ["Cedar City"]
+    assert (dict(admission.rejected), admission.batch.removals) == ({}, ())
+
+
+@pytest.mark.parametrize("columns", [("B365H",), ("B365D",), ("B365A",), ("B365H", "B365A")])
+def test_an_incomplete_triple_is_rejected(columns: tuple[str, ...]) -> None:
+    """Two prices are no offer: the match is counted and named as one that leaves the board."""
+    admission = judged(csv_bytes(changed(**dict.fromkeys(columns, ""))))
+    (listed,) = shown(csv_bytes(ROW))
+
+    assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.INCOMPLETE: 1})
+    assert [one.source_match_id for one in admission.batch.removals] == [listed.source_match_id]
+
+
+@pytest.mark.parametrize("prices", [("11.0", "3.4", "3.6"), ("1.2", "3.4", "3.6")])
+def test_prices_that_cannot_be_one_offer_are_rejected(prices: tuple[str, str, str]) -> None:
+    """A typing error shows in the book sum."""
+    admission = judged(csv_bytes((*ROW[:5], *prices)))
+
+    assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.BOOK_SUM: 1})
+
+
+def test_one_bad_row_among_many_costs_only_itself() -> None:
+    """499 of 500 are shown, one is counted (faults.md, B6)."""
+    rows = [changed(HomeTeam=f"Team {number}") for number in range(500)]
+    rows[250] = changed(HomeTeam="Team 250", B365D="#")
+    admission = judged(csv_bytes(*rows))
+
+    assert (len(admission.batch.matches), dict(admission.rejected)) == (499, {Reason.PRICE: 1})
+
+
+def test_the_same_match_twice_in_one_file_shows_the_last() -> None:
+    """The last row of a match wins, and the repetition is counted (faults.md, B8)."""
+    admission = judged(csv_bytes(ROW, changed(HomeTeam="Cedar City"), changed(B365H="2.20")))
+    shown_prices = {match.home: match.home_price for match in admission.batch.matches}
+
+    assert shown_prices == {"Alder Town": 2.2, "Cedar City": 2.1}
+    assert dict(admission.rejected) == {Reason.DUPLICATE: 1}
+
+
+@pytest.mark.parametrize(
+    "row", [("",) * 8, ROW, (*ROW[:1], "never", *ROW[2:])], ids=["blank", "good", "unreadable"]
+)
+def test_a_long_file_is_read_in_slices(row: tuple[str, ...]) -> None:
+    """Whatever its rows hold, the loop gets its turn after every few hundred of them (design 4)."""
+    slices = sum(1 for _ in KIND.decode(payload(csv_bytes(*[row] * 10_000)), OPTIONS))
+
+    assert slices >= 10_000 // SLICE
+
+
+def test_a_file_without_rows_is_an_empty_list() -> None:
+    """The header alone says that there is nothing, which is not an error."""
+    assert extracted(csv_bytes()).matches == ()
+
+
+GOOD = csv_bytes(ROW, changed(HomeTeam="Cedar City"))
+HTML = b"<!DOCTYPE html>\n<html><head><title>300 Multiple Choices</title></head><body>E0.csv</body></html>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\r\n\r\n",
+        b"\xef\xbb\xbf",
+        HTML,
+        b'{"Div": ["E0"], "Date": []}',
+        b"[]",
+        GOOD.decode().encode("utf-16"),
+        GOOD.decode().encode("utf-16-le"),
+        GOOD.decode().encode("utf-32"),
+        GOOD.replace(b"Alder", b"Al\0er"),
+        b"\0" * 1000,
+        gzip.compress(GOOD),
+        GOOD.replace(b"Alder", b"\x81lder"),
+        GOOD.replace(b"Div", b"Division"),
+        GOOD.replace(b"Div,", b""),
+        GOOD.replace(b",", b";"),
+        GOOD.replace(b"HomeTeam", b"Host"),
+        GOOD.replace(b"AwayTeam", b"hometeam"),
+        GOOD.replace(b"Date", b"Day"),
+        GOOD[:20],
+        GOOD.replace(b"Alder Town", b'"' + b"A" * 200_000 + b'"'),
+    ],
+    ids=[
+        *(
+            "empty",
+            "blank",
+            "BOM alone",
+            "HTML",
+            "JSON object",
+            "JSON array",
+            "UTF-16",
+            "UTF-16 without BOM",
+        ),
+        *(
+            "UTF-32",
+            "NUL",
+            "NULs",
+            "gzip",
+            "undefined in cp1252",
+            "other first cell",
+            "no Div",
+            "semicolons",
+        ),
+        *("no home", "no away", "no date", "cut in the header", "huge cell"),
+    ],
+)
+def test_what_is_not_their_file_is_rejected_whole(body: bytes) -> None:
+    """Wrong shape, wrong encoding or a header without teams and date: PayloadError, and the list stays."""
+    with pytest.raises(PayloadError):
+        decoded(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        GOOD.replace(b"Alder", b'"Alder'),
+        GOOD + b'XX,14/02/2026,15:00,"Delta',
+        GOOD.replace(b"Div", b'"Div'),
+    ],
+    ids=["in the first row", "at the end", "in the header"],
+)
+def test_a_quote_that_never_closes_is_a_truncated_file(body: bytes) -> None:
+    """It swallows every row behind it: such a file is rejected whole, never read as a shorter list."""
+    with pytest.raises(PayloadError):
+        decoded(body)
+
+
+def test_an_error_shows_little_of_what_was_found() -> None:
+    """The message quotes the first cell, cut and without control characters."""
+    with pytest.raises(PayloadError) as caught:
+        decoded(b"\x1b[31m" + b"A" * 10_000 + b"\n" + GOOD)
+
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 200
+    assert "'Div' or 'Country'" in str(caught.value)
+    assert COLUMNS[0] == "Div"
+
+
+@pytest.mark.parametrize(
+    "later",
+    [changed(B365H="", B365D="", B365A=""), changed(B365H="2.20", B365D="")],
+    ids=["withdrawn", "incomplete"],
+)
+def test_a_later_row_takes_an_earlier_price_back(later: tuple[str, ...]) -> None:
+    """Twice in one file: the last wins, also when it says that there is no price; it is counted."""
+    other = changed(HomeTeam="Cedar City")
+    admission = judged(csv_bytes(ROW, other, later))
+
+    assert [match.home for match in admission.batch.matches] == ["Cedar City"]
+    assert admission.rejected[Reason.DUPLICATE] == 1
+
+
+def test_a_later_row_with_the_result_takes_an_earlier_price_back() -> None:
+    """A match that is over in its last row is not on offer."""
+    header = (*COLUMNS, "FTHG")
+    body = csv_bytes((*ROW, ""), (*changed(HomeTeam="Cedar City"), ""), (*ROW, "2"), header=header)
+
+    assert [match.home for match in shown(body)] == ["Cedar City"]
+
+
+def test_a_price_cut_in_two_is_never_read() -> None:
+    """Without an announced length a file must end with a line: `12.50` cut to `12` is a price too."""
+    body = csv_bytes(ROW, changed(HomeTeam="Cedar City", B365H="1.30", B365D="5.50", B365A="12.50"))
+    cut = body[: -len(".50\r\n")]
+
+    assert [match.away_price for match in shown(cut)] == [3.6, 12.0]  # framed: nobody cut it
+    with pytest.raises(PayloadError, match="may be cut"):
+        finish(KIND.decode(structs.replace(payload(cut), is_framed=False), OPTIONS))
+    whole = finish(KIND.decode(structs.replace(payload(body), is_framed=False), OPTIONS))
+    assert len([*whole.rows]) == 2
+
+
+@pytest.mark.parametrize("tail", ["s3cret", "file.csv?key=s3cret", "s3cret/"])
+def test_the_scope_tells_nothing_of_the_address(tail: str) -> None:
+    """It is shown to everybody: only what is plainly a file's name becomes one."""
+    options = structs.replace(OPTIONS, url=f"https://feed.example/{tail}")
+
+    assert [target.scope in {"file", "file.csv"} for target in KIND.plan(options, ()).targets()] == [True]

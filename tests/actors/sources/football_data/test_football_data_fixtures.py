@@ -1,0 +1,172 @@
+"""football-data.co.uk rows: kick-offs in London time, finished matches, leagues, and ids."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from actors.core.validation import Reason
+from actors.sources.football_data.fixtures import LEAGUES, match_id_of
+from tests.support.builders.football_data import COLUMNS, ROW, changed, csv_bytes, judged, shown
+
+NAMES = st.text(max_size=12) | st.text("aA-~.% 2E_é", max_size=60)
+FIXTURES = st.tuples(NAMES, NAMES, NAMES, NAMES)
+
+
+def _start(date: str, time: str) -> datetime | None:
+    (match,) = shown(csv_bytes(changed(Date=date, Time=time)))
+    return None if match.start_time is None else datetime.fromtimestamp(match.start_time, UTC)
+
+
+def _id(**cells: str) -> str:
+    (match,) = shown(csv_bytes(changed(**cells)))
+    return match.source_match_id
+
+
+@pytest.mark.parametrize(
+    ("date", "time", "start"),
+    [
+        ("14/02/2026", "15:00", datetime(2026, 2, 14, 15, 0, tzinfo=UTC)),
+        ("15/08/2026", "15:00", datetime(2026, 8, 15, 14, 0, tzinfo=UTC)),
+        ("28/03/2026", "23:59", datetime(2026, 3, 28, 23, 59, tzinfo=UTC)),
+        ("29/03/2026", "00:59", datetime(2026, 3, 29, 0, 59, tzinfo=UTC)),
+        ("29/03/2026", "02:00", datetime(2026, 3, 29, 1, 0, tzinfo=UTC)),
+        ("25/10/2026", "00:30", datetime(2026, 10, 24, 23, 30, tzinfo=UTC)),
+        ("25/10/2026", "02:00", datetime(2026, 10, 25, 2, 0, tzinfo=UTC)),
+        ("14/02/26", "15:00", datetime(2026, 2, 14, 15, 0, tzinfo=UTC)),
+        ("04/09/93", "15:00", datetime(1993, 9, 4, 14, 0, tzinfo=UTC)),
+        ("1/2/2026", "9:05", datetime(2026, 2, 1, 9, 5, tzinfo=UTC)),
+        ("29/02/2028", "00:00", datetime(2028, 2, 29, tzinfo=UTC)),
+        ("14/02/2026", "", None),
+        ("14/02/2026", " ", None),
+    ],
+)
+def test_a_kick_off_is_london_wall_time(date: str, time: str, start: datetime | None) -> None:
+    """Every league's kick-off is Europe/London time, an hour ahead of UTC in summer; no time is unknown."""
+    assert _start(date, time) == start
+
+
+def test_a_file_without_a_time_column_has_no_starts() -> None:
+    """Files before 2019/20 tell the day only."""
+    without = [name for name in COLUMNS if name != "Time"]
+    cells = dict(zip(COLUMNS, ROW, strict=True))
+    (match,) = shown(csv_bytes(tuple(cells[name] for name in without), header=tuple(without)))
+
+    assert (match.home, match.start_time) == ("Alder Town", None)
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        *("31/02/2026", "29/02/2027", "00/01/2026", "14/13/2026", "14/02/202", "14/02/20266", "14/02/0000"),
+        *("2026-02-14", "14.02.2026", "14/02/2026 15:00", "Saturday", "#", "-1/02/2026", "01/01/9999"),
+        *("", "\u0661\u0664/02/2026", "1" * 5000, "14/02/2126", "01/01/0001"),
+    ],
+)
+def test_an_impossible_date_is_rejected(date: str) -> None:
+    """A row whose day cannot be is no match, and is counted."""
+    admission = judged(csv_bytes(changed(Date=date), ROW))
+
+    assert [match.home for match in admission.batch.matches] == ["Alder Town"]
+    assert dict(admission.rejected) == {Reason.START_TIME: 1}
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "24:00",
+        "15:60",
+        "99:99",
+        "15",
+        "15:0",
+        "15:00:00",
+        "3pm",
+        "-1:00",
+        "15.00",
+        "#",
+        "\u0661\u0665:\u0660\u0660",
+        "15:00Z",
+    ],
+)
+def test_an_impossible_time_is_rejected(time: str) -> None:
+    """A start that cannot be read is not an unknown one: the match leaves the board under its own id."""
+    admission = judged(csv_bytes(changed(Time=time)))
+
+    assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.START_TIME: 1})
+    assert [one.source_match_id for one in admission.batch.removals] == [_id()]
+
+
+@pytest.mark.parametrize("column", ["FTHG", "HG"])
+@pytest.mark.parametrize(("goals", "listed"), [("", 1), (" ", 1), ("0", 0), ("3", 0)])
+def test_a_match_with_a_result_is_over(column: str, goals: str, listed: int) -> None:
+    """Goals, even none, mean that the match is finished: not listed, and not an error."""
+    admission = judged(csv_bytes((*ROW, goals), header=(*COLUMNS, column)))
+
+    assert (len(admission.batch.matches), dict(admission.rejected)) == (listed, {})
+
+
+@pytest.mark.parametrize(
+    ("division", "league"),
+    [*LEAGUES.items(), ("E0", "Premier League"), ("SC0", "Scottish Premiership"), ("Q9", "Q9"), ("", None)],
+)
+def test_a_division_is_shown_by_its_name(division: str, league: str | None) -> None:
+    """A code that has no name yet is shown as it is, and none as unknown."""
+    assert [match.league for match in shown(csv_bytes(changed(Div=division)))] == [league]
+
+
+@pytest.mark.parametrize("cells", [{"Time": "17:45"}, {"Time": ""}, {"Date": "14/2/26"}, {"B365H": "2.2"}])
+def test_an_id_stays_when_the_kick_off_is_corrected(cells: dict[str, str]) -> None:
+    """Times get corrected and dates get written in other ways: it is the same match."""
+    assert _id(**cells) == _id()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"Div": "YY"},
+        {"Date": "15/02/2026"},
+        {"HomeTeam": "Alder City"},
+        {"AwayTeam": "Birch"},
+        {"HomeTeam": "Birch United", "AwayTeam": "Alder Town"},
+        {"HomeTeam": "Alder", "AwayTeam": "Town-Birch United"},
+        {"HomeTeam": "Alder.Town"},
+        {"HomeTeam": "alder town"},
+    ],
+)
+def test_another_fixture_has_another_id(cells: dict[str, str]) -> None:
+    """Division, day, home and away tell matches apart."""
+    assert _id(**cells) != _id()
+
+
+@given(FIXTURES)
+@example(("", "", "", ""))
+@example(("E0", "20260214", "é" * 128, "\U0001f3c0" * 128))
+def test_any_fixture_has_a_url_safe_id(fixture: tuple[str, str, str, str]) -> None:
+    """Whatever the names, the id has our shape, and it is the same every time."""
+    match_id = match_id_of(*fixture)
+
+    assert re.fullmatch(r"[A-Za-z0-9._~-]{1,128}", match_id)
+    assert match_id == match_id_of(*fixture)
+
+
+@given(FIXTURES, FIXTURES)
+@example(("E0", "20260214", "a" * 127, "b"), ("E0", "20260214", "a" * 127, "c"))
+@example(("E0", "1", "a b", "c"), ("E0", "1", "a", "b c"))
+def test_distinct_fixtures_have_distinct_ids(
+    one: tuple[str, str, str, str], other: tuple[str, str, str, str]
+) -> None:
+    """No two different fixtures share an id, however long or alike their names."""
+    assert (match_id_of(*one) == match_id_of(*other)) == (one == other)
+
+
+def test_no_name_can_pose_as_the_end_of_a_shortened_id() -> None:
+    """An id that had to be cut ends in a way that no fixture's own letters can spell."""
+    cut = match_id_of("XX", "20260214", "a" * 120, "Birch United")
+    ending = cut.rpartition("-")[2]
+    posing = ("XX", "20260214", "a" * (len(cut) - len(ending) - len("XX-20260214--")), ending)
+
+    assert match_id_of(*posing) != cut

@@ -1,0 +1,191 @@
+"""football-data.co.uk: which columns, rows and cells of a file are read, and how."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.core.errors import PayloadError
+from actors.core.messages import Match
+from actors.core.validation import Reason
+from actors.sources.football_data.kind import KIND, FootballDataOptions, check_key
+from tests.support.builders.football_data import COLUMNS, ROW, changed, csv_bytes, extracted, judged, shown
+
+COLLIDING = dict(
+    re.findall(
+        r"(\S+)=(\S+)",
+        "BFH=2.02 BFD=3.02 BFA=4.02 BFDH=2.03 BFDD=3.03 BFDA=4.03 BFEH=2.04 BFED=3.04 BFEA=4.04 "
+        "VCH=2.05 VCD=3.05 VCA=4.05 B365H=2.06 B365D=3.06 B365A=4.06 BVH=2.07 BVD=3.07 BVA=4.07 "
+        "BFCH=9.1 BFCD=9.2 BFCA=9.3 VCCH=9.4 VCCD=9.5 VCCA=9.6 B365AHH=9.7 B365AHA=9.8 B365>2.5=9.9 AHh=-1",
+    )
+)
+PRICES = {
+    "BF": (2.02, 3.02, 4.02),
+    "BFD": (2.03, 3.03, 4.03),
+    "BFE": (2.04, 3.04, 4.04),
+    "VC": (2.05, 3.05, 4.05),
+    "B365": (2.06, 3.06, 4.06),
+    "BV": (2.07, 3.07, 4.07),
+}
+CELLS = {**dict(zip(COLUMNS[1:5], ROW[1:5], strict=True)), **COLLIDING}
+
+
+def _prices(match: Match) -> tuple[float, float, float]:
+    return match.home_price, match.draw_price, match.away_price
+
+
+@given(st.permutations(sorted(CELLS)))
+def test_columns_are_found_by_their_whole_name_in_any_order(names: list[str]) -> None:
+    """A bookmaker's prices come from its three columns, wherever they stand and whatever looks alike."""
+    body = csv_bytes(("XX", *(CELLS[name] for name in names)), header=("Div", *names))
+
+    assert {key: [_prices(match) for match in shown(body, key)] for key in PRICES} == {
+        key: [prices] for key, prices in PRICES.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "header"),
+    [
+        ("BF", ("BFDH", "BFDD", "BFDA")),
+        ("BFD", ("BFH", "BFD", "BFA")),
+        ("VC", ("VCCH", "VCCD", "VCCA")),
+        ("B365", ("B365AHH", "B365AHA", "B365>2.5")),
+        ("B365", ("B365H", "B365A", "B365AHA")),
+        ("B365", ("b365h", "b365d", "b365a")),
+    ],
+)
+def test_a_file_without_the_three_columns_is_an_error_of_that_bookmaker(
+    key: str, header: tuple[str, ...]
+) -> None:
+    """A prefix, a suffix or other case is another column, and what is missing is said."""
+    body = csv_bytes((*ROW[:5], "2.1", "3.4", "3.6"), header=(*COLUMNS[:5], *header))
+
+    with pytest.raises(PayloadError, match="column not in this file"):
+        extracted(body, key)
+
+
+def test_a_row_becomes_a_match() -> None:
+    """Teams, league, kick-off and prices are those of the row; the source's time is the file's."""
+    (match,) = shown(csv_bytes(ROW))
+
+    assert (match.home, match.away, match.league) == ("Alder Town", "Birch United", "XX")
+    assert (match.start_time, _prices(match)) == (1_771_081_200, (2.1, 3.4, 3.6))
+    assert match.source_time is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        csv_bytes(ROW, end="\n"),
+        csv_bytes(ROW, end="\r"),
+        csv_bytes(ROW).rstrip(),
+        b"\xef\xbb\xbf" + csv_bytes(ROW),
+        csv_bytes(("",) * 8, ROW, (), (" ",) * 3, ("",) * 40),
+        csv_bytes((*ROW, "9.9", "", "9.9")),
+        csv_bytes((*ROW, "", ""), header=(*COLUMNS, "", " ")),
+        csv_bytes((*ROW, "9.1", "9.2"), header=(*COLUMNS, "B365H", "HomeTeam")),
+        csv_bytes(tuple(f" {cell} " for cell in ROW), header=tuple(f"{name} " for name in COLUMNS)),
+        csv_bytes(tuple(f'"{cell}"' for cell in ROW), header=tuple(f'"{name}"' for name in COLUMNS)),
+    ],
+    ids=["LF", "CR", "unended", "BOM", "blank", "longer", "unnamed", "repeated", "padded", "quoted"],
+)
+def test_the_form_of_a_file_does_not_matter(body: bytes) -> None:
+    """Line ends, BOM, blank rows, rows too long, unnamed or repeated columns: the same list."""
+    assert shown(body) == shown(csv_bytes(ROW))
+
+
+def test_names_may_be_utf_8_or_cp1252() -> None:
+    """A file that is no UTF-8 is read as cp1252, as 13 of the real ones are."""
+    text = csv_bytes(changed(HomeTeam="Älmhult", AwayTeam="Peña Œuvre")).decode()
+    read = [
+        [(match.home, match.away) for match in shown(text.encode(code))] for code in ("utf-8", "cp1252")
+    ]
+
+    assert read == [[("Älmhult", "Peña Œuvre")]] * 2
+
+
+def test_a_row_that_ends_before_the_prices_is_not_listed() -> None:
+    """A cell that is missing is a blank one: no triple is no offer, part of one is a rejection."""
+    cut = [changed(HomeTeam=f"Team {length}")[:length] for length in (4, 5, 6, 7)]
+    admission = judged(csv_bytes(*cut))
+
+    assert admission.batch.matches == ()
+    assert dict(admission.rejected) == {Reason.INCOMPLETE: 2}
+
+
+def test_extra_leagues_have_their_own_columns() -> None:
+    """Country and League name the league, Home and Away the teams."""
+    header = (
+        "Country",
+        "League",
+        "Season",
+        "Date",
+        "Time",
+        "Home",
+        "Away",
+        "HG",
+        "AG",
+        "PSH",
+        "PSD",
+        "PSA",
+    )
+    row = ("Nowhere", "First Division", "2026", "14/02/2026", "15:00", "Alder Town", "Birch United")
+    (match,) = shown(csv_bytes((*row, "", "", "2.1", "3.4", "3.6"), header=header), "PS")
+
+    assert (match.home, match.away) == ("Alder Town", "Birch United")
+    assert (match.league, match.start_time) == ("Nowhere First Division", 1_771_081_200)
+
+
+def test_a_few_files_call_the_teams_ht_and_at() -> None:
+    """HT and AT are the teams where there is no HomeTeam and AwayTeam."""
+    header = ("Div", "Date", "HT", "AT", "FTHG", "HTHG", "B365H", "B365D", "B365A")
+    row = ("XX", "14/02/26", "Alder Town", "Birch United", "", "", "2.1", "3.4", "3.6")
+    (match,) = shown(csv_bytes(row, header=header))
+
+    assert (match.home, match.away, match.start_time) == ("Alder Town", "Birch United", None)
+
+
+def test_the_sources_time_is_that_of_the_file() -> None:
+    """Last-Modified is handed on with every match; the board decides what it means."""
+    (match,) = extracted(csv_bytes(ROW), source_time=1_771_000_000.0).matches
+
+    assert match.source_time == 1_771_000_000.0
+
+
+@pytest.mark.parametrize("key", ["B365", "BFD", "BFE", "PS", "WH", "1XB", "BF", "VC", "BMGM", "CL", "LB"])
+def test_a_column_prefix_is_a_key(key: str) -> None:
+    """The codes of the site are allowed."""
+    check_key(key)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("", "B365 ", "B365\n", "B365>2", "BÄR", "TOOLONG99"),
+        *("Max", "Avg", "BbMx", "BbAv", "MaxC", "AvgC"),
+        *("B365C", "PSC", "VCC", "BFEC", "1XBC", "WHC"),
+    ],
+)
+def test_what_cannot_be_a_bookmaker_is_no_key(key: str) -> None:
+    """Malformed keys, aggregates and closing prices are refused when the configuration is loaded."""
+    with pytest.raises(ValueError, match="key was"):
+        check_key(key)
+
+
+@pytest.mark.parametrize(
+    ("url", "scope"),
+    [
+        ("https://feed.example/fixtures.csv", "fixtures.csv"),
+        ("https://feed.example/new/ARG.csv?season=1", "ARG.csv"),
+        ("https://feed.example", "file"),
+    ],
+)
+def test_the_scope_is_the_file(url: str, scope: str) -> None:
+    """One source polls one file, and that file's list is complete for itself only."""
+    (target,) = KIND.plan(FootballDataOptions(kind="football_data", url=url), ()).targets()
+
+    assert (target.scope, target.url) == (scope, url)

@@ -1,0 +1,102 @@
+"""football-data.co.uk: every recorded file, price by price, against a second and plain reading of it.
+
+The season files hold finished matches only, so they are read a second time with the column of the
+result under another name: then all of their matches are upcoming ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from actors.core.errors import PayloadError
+from actors.core.messages import Removal
+from actors.sources.football_data.fixtures import Fixture
+from tests.support.builders.football_data import Content, content, decoded, judged, offers
+from tests.support.recordings import football_data
+
+pytestmark = pytest.mark.recordings
+
+CODES = ("B365", "BFD", "BMGM", "BV", "BW", "CL", "LB", "PS", "BFE", "WH", "1XB", "BF", "IW", "VC", "GB")
+FILES = [path for folder in ("fixtures", "seasons", "quirks") for path in football_data(folder, "*.csv")]
+
+FINISHED = [path for path in FILES if path.parent.name != "fixtures"]
+
+
+def _upcoming(path: Path) -> bytes:
+    """Give the file with its matches as they were before kick-off, and closing prices as live ones."""
+    body = path.read_bytes().replace(b",FTHG,", b",Goals,", 1).replace(b",HG,", b",Goals,", 1)
+    header = body.partition(b"\n")[0]
+    return body if b",PSH," in header else body.replace(b",PSC", b",PS")
+
+
+def _plain(body: bytes, code: str) -> list[Content] | None:
+    found = offers(body, code)
+    return None if found is None else [offer.content for offer in found]
+
+
+def _ours(body: bytes, code: str) -> list[Content] | None:
+    try:
+        return [content(match) for match in judged(body, code).batch.matches]
+    except PayloadError as error:
+        if str(error).startswith("column not in this file"):
+            return None
+        raise
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        *(pytest.param(path, Path.read_bytes, id=path.stem) for path in FILES),
+        *(pytest.param(path, _upcoming, id=f"{path.stem}-upcoming") for path in FINISHED),
+    ],
+)
+def test_every_price_and_start_equals_a_plain_reading(path: Path, read: Callable[[Path], bytes]) -> None:
+    """Teams, starts and prices of every bookmaker, in file order; an error where its columns lack."""
+    body = read(path)
+
+    assert {code: _plain(body, code) for code in CODES} == {code: _ours(body, code) for code in CODES}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_match_of_a_file_has_its_own_id_and_a_league(path: Path) -> None:
+    """Over all bookmakers an id belongs to one fixture, and no division is unknown."""
+    listed = [one for one in decoded(_upcoming(path)).fixtures if isinstance(one, Fixture)]
+    fixtures = {(one.source_match_id, one.home, one.away, one.start_time) for one in listed}
+
+    assert len({match_id for match_id, *_ in fixtures}) == len(fixtures) == len(listed)
+    assert {one.league for one in listed} & {None, "", "XX"} == set()
+
+
+def test_the_plain_reading_reads_something() -> None:
+    """The comparison above is about offers in every file, but for the stub at the beginning."""
+    empty = [path for path in FILES if not any(offers(_upcoming(path), code) for code in CODES)]
+
+    assert empty == FILES[:1]
+
+
+@pytest.mark.parametrize("path", football_data("quirks", "*.html"), ids=lambda path: path.stem)
+def test_the_page_of_a_missing_file_is_rejected(path: Path) -> None:
+    """The body of the site's 300 answer is no file of theirs, whatever its status."""
+    with pytest.raises(PayloadError, match="must be 'Div' or 'Country'"):
+        decoded(path.read_bytes())
+
+
+@pytest.mark.parametrize("path", football_data("seasons"), ids=lambda path: path.stem)
+def test_a_finished_season_is_an_empty_list(path: Path) -> None:
+    """All of its matches have a result, so none is an offer, and none is counted as an error."""
+    fixtures = decoded(path.read_bytes()).fixtures
+
+    assert {one.reason if isinstance(one, Removal) else "" for one in fixtures} == {"finished"}
+
+
+def test_the_decodable_rows_of_the_recordings_are_all_read() -> None:
+    """No date or time of a real download of upcoming matches is refused, but for those of the stub."""
+    unreadable = {
+        path.stem: sum(isinstance(one, Removal) for one in decoded(path.read_bytes()).fixtures)
+        for path in football_data("fixtures")
+    }
+
+    assert [name for name, count in unreadable.items() if count] == [min(unreadable)]

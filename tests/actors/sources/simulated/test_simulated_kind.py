@@ -1,0 +1,509 @@
+"""The simulated source: deterministic, valid in every state, and enough like football."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Extract, Match, SourceMatchId
+from actors.source_api.kinds import Machine
+from actors.sources.simulated.kind import KIND, SimulatedOptions
+from actors.sources.simulated.prices import Offer, Triple, open_book, quote, result_probabilities
+from actors.sources.simulated.world import MATCH_S, Fixture, League, Team, World
+
+START = Instant(mono=1_000.0, wall=1_763_820_000.0)  # a Saturday, 14:00 UTC
+KEYS = ("sharp", "standard", "wide")
+HOUR = 3600.0
+ROOT = Path(__file__).parents[4]
+
+
+class _AtOnce:
+    """A machine whose work is done at once, and that has been asked a first time."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.advance(START)
+
+    def image(self) -> Mapping[str, Extract]:
+        return finish(self._machine.image())
+
+    def advance(self, now: Instant) -> Mapping[str, Extract]:
+        return finish(self._machine.advance(now))
+
+
+def _started(*keys: str, seed: int = 1, matches: int = 240, updates_per_s: float = 20.0) -> _AtOnce:
+    options = SimulatedOptions(kind="simulated", seed=seed, matches=matches, updates_per_s=updates_per_s)
+    return _AtOnce(KIND.start(options, keys or KEYS, START))
+
+
+def _after(seconds: float) -> Instant:
+    return Instant(START.mono + seconds, START.wall + seconds)
+
+
+def _prices(match: Match) -> tuple[float, float, float]:
+    return match.home_price, match.draw_price, match.away_price
+
+
+def _book_sum(match: Match) -> float:
+    return sum(1 / price for price in _prices(match))
+
+
+def _largest_move(old: Match, new: Match) -> float:
+    return max(abs(after / before - 1) for before, after in zip(_prices(old), _prices(new), strict=True))
+
+
+def _is_in_play(match: Match, seconds: float = 0.0) -> bool:
+    return match.start_time is not None and match.start_time <= START.wall + seconds
+
+
+def _removed(change: Extract, reason: str) -> set[str]:
+    return {removal.source_match_id for removal in change.removals if removal.reason == reason}
+
+
+def _applied(shown: dict[str, Match], change: Extract) -> dict[str, Match]:
+    gone = {removal.source_match_id for removal in change.removals}
+    kept = {name: match for name, match in shown.items() if name not in gone}
+    return kept | {match.source_match_id: match for match in change.matches}
+
+
+@settings(max_examples=12, deadline=None)
+@given(ticks=st.lists(st.floats(0.0, 2 * HOUR), max_size=40), seed=st.integers(0, 2**64))
+def test_the_final_image_does_not_depend_on_the_ticks(ticks: list[float], seed: int) -> None:
+    """Whatever the times of the calls, the image at the last one is the same."""
+    at_once = _started(seed=seed, matches=30, updates_per_s=1.0)
+    at_once.advance(_after(2 * HOUR))
+
+    in_ticks = _started(seed=seed, matches=30, updates_per_s=1.0)
+    for seconds in sorted(ticks):
+        in_ticks.advance(_after(seconds))
+    in_ticks.advance(_after(2 * HOUR))
+
+    assert in_ticks.image() == at_once.image()
+
+
+def test_the_image_is_the_same_in_another_process() -> None:
+    """Nothing depends on the process, its string hashes least of all."""
+    script = (
+        "import msgspec; from actors.core.clock import Instant\n"
+        "from actors.sources.simulated import kind as s\n"
+        "from actors.core.cooperative import finish\n"
+        "o = s.SimulatedOptions(kind='simulated', matches=30)\n"
+        f"machine = s.KIND.start(o, {KEYS}, Instant({START.mono}, {START.wall}))\n"
+        f"finish(machine.advance(Instant({START.mono + 600.0}, 0.0)))\n"
+        "print(msgspec.json.encode(finish(machine.image())).decode())"
+    )
+    other = subprocess.run(  # our own interpreter and a constant script
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONHASHSEED": "4711"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    machine = _started(matches=30)
+    machine.advance(_after(600.0))
+
+    assert other.stdout.strip() == msgspec.json.encode(machine.image()).decode()
+
+
+def test_another_seed_is_another_world() -> None:
+    """The seed decides what is listed."""
+    assert _started(seed=1).image() != _started(seed=2).image()
+
+
+def test_a_bookmaker_is_unaffected_by_the_others() -> None:
+    """Adding or removing a key changes no price of another key."""
+    alone, among_others = _started("standard"), _started("wide", "standard-2", "standard", "sharp")
+    for machine in (alone, among_others):
+        machine.advance(_after(HOUR / 2))
+
+    assert alone.image()["standard"] == among_others.image()["standard"]
+
+
+def test_bookmakers_of_one_style_have_their_own_prices() -> None:
+    """A number in the key makes another opinion of the same matches."""
+    image = _started("standard", "standard-2").image()
+    first, second = image["standard"].matches, image["standard-2"].matches
+
+    assert [match.source_match_id for match in first] == [match.source_match_id for match in second]
+    assert sum(_prices(one) != _prices(other) for one, other in zip(first, second, strict=True)) > 200
+
+
+def test_prices_and_book_sums_are_valid_for_hours() -> None:
+    """At every moment every price is from 1.01 to 201, and every book sum within 0.96 to 1.35."""
+    machine = _started("sharp", "wide", "standard-17", updates_per_s=2.0)
+    lists = list(machine.image().values())
+    for minute in range(1, 6 * 60):
+        lists += machine.advance(_after(minute * 60.0)).values()
+    matches = [match for listed in lists for match in listed.matches]
+
+    assert len(matches) > 10_000
+    assert [m for m in matches if not all(1.01 <= price <= 201.0 for price in _prices(m))] == []
+    assert [m for m in matches if not 0.96 <= _book_sum(m) <= 1.35] == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    rates=st.tuples(st.floats(0.0, 9.0), st.floats(0.0, 9.0)),
+    lead=st.integers(-12, 12),
+    style=st.sampled_from(KEYS),
+    name=st.text(max_size=8),
+)
+def test_any_state_of_a_match_has_a_valid_quote(
+    rates: tuple[float, float], lead: int, style: str, name: str
+) -> None:
+    """Whatever the expectations and the score, probabilities sum to 1 and the quote is valid."""
+    fair = result_probabilities(*rates, lead)
+    quoted = quote(open_book(style, seed=1), name, fair)
+
+    assert sum(fair) == pytest.approx(1.0)
+    assert min(fair) >= 0.0
+    assert all(1.01 <= price <= 201.0 for price in quoted)
+    assert 0.98 <= sum(1 / price for price in quoted) <= 1.12
+
+
+def test_probabilities_follow_score_and_expectation() -> None:
+    """A lead, and more goals to come, favour a team; without goals to come the score is the result."""
+    by_lead = [result_probabilities(1.2, 1.1, lead)[0] for lead in range(-3, 4)]
+    by_rate = [result_probabilities(rate, 1.1, 0)[0] for rate in (0.5, 1.0, 2.0, 4.0)]
+
+    assert by_lead == sorted(by_lead)
+    assert by_rate == sorted(by_rate)
+    assert result_probabilities(9.0, 9.0, 11)[0] == pytest.approx(1.0)
+    assert result_probabilities(0.0, 0.0, 1) == (1.0, 0.0, 0.0)
+    assert result_probabilities(0.0, 0.0, 0) == (0.0, 1.0, 0.0)
+    assert result_probabilities(0.0, 0.0, -1) == (0.0, 0.0, 1.0)
+
+
+def test_an_offer_follows_the_match() -> None:
+    """Level, a draw gets ever likelier; a goal suspends for 40 s and then favours its team."""
+    kickoff = int(START.wall)
+    goal = kickoff + 80 * 60.0
+    team = Team("Arkmere Town", 0.0)
+    fixture = Fixture(0, League("League One", []), team, team, kickoff, 1.5, 1.2, (), (goal,))
+    labels = (team.name, team.name, None, None)
+
+    def fair(at: float) -> Triple | None:
+        return Offer(SourceMatchId("s000001"), fixture, labels, at).fair()
+
+    level = [fair(kickoff + minute * 60.0) for minute in (-600, 0, 20, 47, 62, 79)]
+    draws = [triple[1] for triple in level if triple]
+    behind = fair(goal + 40.0)
+
+    assert draws[0] == draws[1] < draws[2] < draws[3] == draws[4] < draws[5]
+    assert [fair(at) for at in (goal, goal + 39.9, fixture.end)] == [None] * 3
+    assert behind is not None
+    assert behind[2] > 0.6 > 2 * (level[-1] or behind)[2]
+
+
+def test_margins_are_those_of_the_styles() -> None:
+    """On the average a sharp book has a margin of 2.5 %, a standard one 5.5 %, a wide one 8.5 %."""
+    machine = _started()
+    machine.advance(_after(HOUR / 2))
+    margins = {key: fmean(map(_book_sum, listed.matches)) - 1.0 for key, listed in machine.image().items()}
+
+    assert margins == pytest.approx({"sharp": 0.025, "standard": 0.055, "wide": 0.085}, abs=0.002)
+
+
+def test_prices_are_rounded_as_bookmakers_do() -> None:
+    """Prices have two decimals below 5 and ever coarser steps above."""
+    steps = {5.0: 1, 10.0: 5, 20.0: 10, 50.0: 50, 202.0: 100}
+    listed = [price for match in _started().image()["standard"].matches for price in _prices(match)]
+    hundredths = [(price, round(price * 100)) for price in listed]
+
+    assert [p for p, whole in hundredths if whole / 100 != p] == []
+    assert [
+        p for p, whole in hundredths if whole % next(s for below, s in steps.items() if p < below)
+    ] == []
+
+
+def test_deltas_lead_from_the_first_image_to_the_last() -> None:
+    """Each key's changes, applied to its first image, give its last image, and report nothing twice."""
+    machine = _started(updates_per_s=2.0)
+    first = machine.image()
+    shown = {key: _applied({}, listed) for key, listed in first.items()}
+    hidden = _removed(first["wide"], "suspended")
+    for tick in range(1, 360):
+        changes = machine.advance(_after(tick * 30.0))
+        for key, change in changes.items():
+            assert [m for m in change.matches if shown[key].get(m.source_match_id) == m] == []
+            shown[key] = _applied(shown[key], change)
+        suspended, finished = (_removed(changes["wide"], reason) for reason in ("suspended", "finished"))
+        assert suspended & hidden == set()
+        hidden = (hidden - finished | suspended) - shown["wide"].keys()
+    last = machine.image()
+
+    assert shown == {key: _applied({}, listed) for key, listed in last.items()}
+    assert hidden == _removed(last["wide"], "suspended")
+
+
+def test_nothing_changes_without_time() -> None:
+    """A call at the time of the last one, or before it, gives every key an empty change."""
+    machine = _started()
+    machine.advance(_after(60.0))
+
+    assert machine.advance(_after(60.0)) == dict.fromkeys(KEYS, Extract(()))
+    assert machine.advance(_after(1.0)) == dict.fromkeys(KEYS, Extract(()))
+
+
+def test_one_update_moves_one_match() -> None:
+    """The first update comes after one interval of updates and concerns a single match."""
+    machine = _started(updates_per_s=0.1)
+
+    before = machine.advance(_after(9.9))
+    changes = machine.advance(_after(10.1))
+
+    assert before == dict.fromkeys(KEYS, Extract(()))
+    assert len({match.source_match_id for change in changes.values() for match in change.matches}) == 1
+
+
+def test_matches_end_and_others_take_their_place() -> None:
+    """Over two days all but the latest matches end as `finished`; as many are listed all the time."""
+    machine = _started("sharp", matches=120, updates_per_s=0.1)
+    first = {match.source_match_id for match in machine.image()["sharp"].matches}
+    finished: list[str] = []
+    listed = []
+    for tick in range(1, 2 * 24 * 6):
+        removals = machine.advance(_after(tick * 600.0))["sharp"].removals
+        finished += [removal.source_match_id for removal in removals if removal.reason == "finished"]
+        image = machine.image()["sharp"]
+        listed.append(len(image.matches) + len(image.removals))
+
+    assert set(listed) == {120}
+    assert len(set(finished)) == len(finished) > 120
+    assert len(first.difference(finished)) < 40
+
+
+def test_ids_are_well_formed_and_never_reused() -> None:
+    """An id has the shape that a board accepts, and means the same teams and kick-off for ever."""
+    machine = _started("sharp", matches=60, updates_per_s=0.1)
+    meaning: dict[str, tuple[str, str, int | None]] = {}
+    changed: list[str] = []
+    for tick in range(4 * 24 * 3):
+        machine.advance(_after(tick * 1200.0))
+        for match in machine.image()["sharp"].matches:
+            content = match.home, match.away, match.start_time
+            if meaning.setdefault(match.source_match_id, content) != content:
+                changed.append(match.source_match_id)
+
+    assert changed == []
+    assert len(meaning) > 180
+    assert [name for name in meaning if not re.fullmatch(r"[A-Za-z0-9._~-]{1,128}", name)] == []
+
+
+def test_matches_kick_off_and_are_over_in_time() -> None:
+    """Upcoming matches turn in play, and none is listed later than 115 minutes after its kick-off."""
+    machine = _started("sharp", updates_per_s=1.0)
+    upcoming = {m.source_match_id for m in machine.image()["sharp"].matches if not _is_in_play(m)}
+    turned: set[str] = set()
+    overdue = []
+    for tick in range(1, 60):
+        machine.advance(_after(tick * 300.0))
+        listed = machine.image()["sharp"].matches
+        running = [match for match in listed if _is_in_play(match, tick * 300.0)]
+        turned |= upcoming.intersection(match.source_match_id for match in running)
+        overdue += [m for m in running if START.wall + tick * 300.0 - (m.start_time or 0) > MATCH_S]
+
+    assert overdue == []
+    assert len(turned) > 30
+
+
+def test_a_share_is_in_play_and_moves_faster() -> None:
+    """About 8 % are in play at the start; each of them moves at least five times as often."""
+    machine = _started("sharp")
+    listed = machine.image()["sharp"].matches
+    running = {match.source_match_id for match in listed if _is_in_play(match)}
+    upcoming = {m.source_match_id for m in listed if m.start_time and m.start_time > START.wall + 300}
+    moves: Counter[str] = Counter()
+    for tenth in range(1, 3000):
+        changes = machine.advance(_after(tenth / 10))["sharp"].matches
+        moves.update(match.source_match_id for match in changes)
+
+    assert 0.05 < len(running) / len(listed) < 0.11
+    assert fmean(moves[name] for name in running) > 5 * fmean(moves[name] for name in upcoming)
+
+
+def test_a_match_is_suspended_and_comes_back_with_other_prices() -> None:
+    """After a goal a match leaves every list as `suspended`, and returns with new prices."""
+    machine = _started(updates_per_s=5.0)
+    shown = _applied({}, machine.image()["wide"])
+    suspended: dict[str, Match] = {}
+    moved: list[float] = []
+    for tick in range(1, 300):
+        changes = machine.advance(_after(tick * 10.0))
+        assert len({change.removals for change in changes.values()}) == 1
+        for match in changes["wide"].matches:
+            if match.source_match_id in suspended:
+                moved.append(_largest_move(suspended.pop(match.source_match_id), match))  # noqa: PERF401
+        gone = {removal.source_match_id for removal in changes["wide"].removals}
+        suspended |= {name: match for name, match in shown.items() if name in gone}
+        shown = _applied(shown, changes["wide"])
+
+    assert len(moved) > 10
+    assert fmean(moved) > 0.2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_some_matches_lack_something(seed: int) -> None:
+    """About 2 % have no league, 2 % no start, 0.5 % one empty name, at the start and a day later."""
+    for matches, seconds in ((100, 0.0), (1000, 24 * HOUR)):
+        machine = _started("sharp", seed=seed, matches=matches, updates_per_s=0.1)
+        machine.advance(_after(seconds))
+        listed = machine.image()["sharp"].matches
+
+        assert sum(match.league is None for match in listed) == pytest.approx(matches * 0.02, abs=2)
+        assert sum(match.start_time is None for match in listed) == pytest.approx(matches * 0.02, abs=2)
+        assert sum("" in (match.home, match.away) for match in listed) in range(1, matches // 180 + 2)
+
+
+def test_kick_offs_are_spread_over_days_at_round_times() -> None:
+    """Kick-offs are multiples of 5 minutes, mostly of 15, on at least four days."""
+    kickoffs = [m.start_time for m in _started().image()["sharp"].matches if m.start_time is not None]
+
+    assert [kickoff for kickoff in kickoffs if kickoff % 300] == []
+    assert sum(kickoff % 900 == 0 for kickoff in kickoffs) > 0.8 * len(kickoffs)
+    assert len({kickoff // 86400 for kickoff in kickoffs}) >= 4
+
+
+def test_no_team_is_in_two_matches() -> None:
+    """In a league a name belongs to one team, and a team has one match at a time."""
+    machine = _started("sharp", matches=600)
+    machine.advance(_after(12 * HOUR))
+    matches = machine.image()["sharp"].matches
+    teams = Counter((m.league, name) for m in matches if m.league for name in (m.home, m.away) if name)
+
+    assert [team for team, listings in teams.items() if listings > 1] == []
+    assert len({league for league, _ in teams}) > 30
+
+
+@pytest.mark.parametrize("slots", [1, 240, 241, 2000])
+def test_the_world_has_teams_for_all_its_fixtures(slots: int) -> None:
+    """As many fixtures as were asked for can be drawn at one moment, at any hour."""
+    for hour in range(0, 24, 6):
+        world = World(1, slots)
+        fixtures = [world.draw_in_play(slot, START.wall + hour * HOUR) for slot in range(slots)]
+
+        assert len(fixtures) == slots
+
+
+def test_a_long_silence_costs_little_and_keeps_the_fixtures() -> None:
+    """Updates are bounded, and the fixtures are those of any other pattern, and of any other rate."""
+    silent, awake = _started(updates_per_s=100_000.0), _started(updates_per_s=1.0)
+    silent.advance(_after(6 * HOUR))  # 2 160 million updates, if all were computed
+    for tick in range(1, 31):
+        awake.advance(_after(6 * HOUR * tick / 30))
+
+    def names(machine: _AtOnce) -> list[tuple[str, str, str]]:
+        return [(m.source_match_id, m.home, m.away) for m in machine.image()["wide"].matches]
+
+    assert len(names(silent)) > 200
+    assert len(set(names(silent)) ^ set(names(awake))) <= 3  # as good as decided, or just not
+
+
+def test_an_upcoming_match_has_yet_to_kick_off() -> None:
+    """What is drawn as upcoming kicks off later, also at the very minute of a kick-off."""
+    world = World(1, 2400)
+    now = START.wall // 900 * 900
+    kickoffs = [world.draw_upcoming(slot, now).kickoff for slot in range(2400)]
+
+    assert now < min(kickoffs) <= now + 900
+
+
+def test_a_long_silence_ends_with_a_correct_delta() -> None:
+    """Matches that came and went during a silence are never mentioned."""
+    machine = _started("sharp", matches=50)
+    first = machine.image()["sharp"]
+    before = _applied({}, first)
+    known = before.keys() | _removed(first, "suspended")
+    change = machine.advance(_after(10 * 24 * HOUR))["sharp"]
+    listed = machine.image()["sharp"]
+
+    assert _applied(before, change) == {match.source_match_id: match for match in listed.matches}
+    assert _removed(change, "finished") <= known
+
+
+@pytest.mark.parametrize("key", ["sharp", "standard", "wide", "sharp-1", "wide-999", "standard-007"])
+def test_a_key_names_a_style_and_perhaps_a_number(key: str) -> None:
+    """A style alone, or with a hyphen and up to three digits, is a bookmaker key."""
+    KIND.check_key(key)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["", "Sharp", "sharp-", "sharp-1234", "sharp 1", "sharp-1\n", "sharp-\u0661", "B365", "sharpwide"],
+)
+def test_any_other_key_is_refused(key: str) -> None:
+    """The message says what was found and what is allowed."""
+    with pytest.raises(ValueError, match=r"must be sharp, standard or wide") as refusal:
+        KIND.check_key(key)
+
+    assert repr(key) in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"matches": 0},
+        {"matches": 250_001},
+        {"updates_per_s": 0},
+        {"updates_per_s": float("inf")},
+        {"updates_per_s": float("nan")},
+        {"seed": "one"},
+        {"speed": 2},
+    ],
+)
+def test_options_out_of_bounds_are_refused(wrong: dict[str, object]) -> None:
+    """Options are checked where the configuration is converted."""
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"kind": "simulated"} | wrong, KIND.options)
+
+
+@pytest.mark.parametrize(
+    ("updates_per_s", "interval_s"), [(1000.0, 0.1), (20.0, 0.1), (4.0, 0.25), (1.0, 1.0), (0.01, 1.0)]
+)
+def test_the_interval_follows_the_updates(updates_per_s: float, interval_s: float) -> None:
+    """The actor is asked to call once an update, but from 1 to 10 times a second."""
+    options = SimulatedOptions(kind="simulated", matches=1, updates_per_s=updates_per_s)
+    machine = KIND.start(options, KEYS, START)
+
+    assert machine.interval_s == pytest.approx(interval_s)
+    assert machine.scope == "simulated"
+
+
+def test_images_are_in_order_of_appearance() -> None:
+    """Ids count upwards, and every bookmaker lists the same ones in that order."""
+    machine = _started()
+    machine.advance(_after(6 * HOUR))
+    names = {key: [m.source_match_id for m in listed.matches] for key, listed in machine.image().items()}
+
+    assert names["sharp"] == names["standard"] == names["wide"]
+    assert all(earlier < later for earlier, later in pairwise(names["sharp"]))
+
+
+def test_work_is_done_in_steps_of_limited_size() -> None:
+    """A large world, and a long absence from it, hold nobody up: what is priced is cut into slices."""
+    options = SimulatedOptions(kind="simulated", matches=2_000, updates_per_s=2_000.0)
+    machine = KIND.start(options, KEYS, START)
+
+    first = sum(1 for _ in machine.advance(START))
+    image = sum(1 for _ in machine.image())
+    later = sum(1 for _ in machine.advance(_after(10.0)))
+
+    assert first > 4 * 2_000 / 64
+    assert image > 3 * 2_000 / 512
+    assert later > 20_000 / 512

@@ -1,0 +1,234 @@
+"""The Odds API, whole answers: errors, hostile bytes and numbers, the list of sports."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from actors.core.cooperative import finish
+from actors.core.errors import PayloadError, TransportError
+from actors.core.messages import ListId, Payload, Scope, SourceName
+from actors.core.validation import Admission, Bounds, Reason, admit
+from actors.sources.the_odds_api.answers import Slate, Sports
+from actors.sources.the_odds_api.kind import KIND, explain
+from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
+from tests.support.builders.messages import batch
+from tests.support.builders.the_odds_api import API_KEY, event, market
+
+OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports="football")
+ODDS = (2.1, 3.4, 3.6)
+KEYS = ("some", "other")
+DEEP = b"[" * 100_000 + b"]" * 100_000
+
+
+def match(number: int = 1, **prices: tuple[float, ...]) -> Any:
+    """Write a match that both bookmakers price, unless said otherwise."""
+    home, away = f"Home {number}", f"Away {number}"
+    offers = {key: [market(home, away, prices.get(key, ODDS))] for key in KEYS}
+    return event(f"m{number}", home, away, offers)
+
+
+BODY = json.dumps([match(1), match(2)]).encode()
+
+
+def decoded(body: bytes, scope: str = "soccer_epl") -> Slate | Sports:
+    """Decode an answer. Raises: PayloadError."""
+    payload = Payload(SourceName("api"), Scope(scope), ListId("l"), body, 0.0, 0.0)
+    slate = finish(KIND.decode(payload, OPTIONS))
+    assert isinstance(slate, Slate | Sports)
+    return slate
+
+
+def judged(body: bytes, key: str = "some") -> Admission:
+    """Give what the integrity gate makes of one bookmaker's part."""
+    extract = finish(KIND.extract(decoded(body), key, OPTIONS))
+    return finish(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+
+
+def shown(body: bytes, key: str = "some") -> list[str]:
+    """Give the ids of the matches that would be on the board."""
+    return [one.source_match_id for one in judged(body, key).batch.matches]
+
+
+def trouble(body: bytes, scope: str = "soccer_epl") -> PayloadError:
+    """Give the error that an answer is."""
+    with pytest.raises(PayloadError) as caught:
+        decoded(body, scope)
+    return caught.value
+
+
+def with_price(price: str) -> bytes:
+    """Give the two matches, the first with that JSON for a price of the first bookmaker."""
+    return BODY.replace(b'"price": 2.1', b'"price": ' + price.encode(), 1)
+
+
+@pytest.mark.parametrize("scope", ["soccer_epl", SPORTS_SCOPE])
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ({"message": "API key is missing", "error_code": "MISSING_KEY"}, "missing_key"),
+        (
+            {"message": "Gone", "error_code": "OUT_OF_USAGE_CREDITS", "details_url": "x"},
+            "out_of_usage_credits",
+        ),
+        ({"message": "Eh", "error_code": "BRAND_NEW"}, "error_answer"),
+        ({"message": "Eh"}, "error_answer"),
+        ({"message": "Eh", "error_code": ["x"]}, "error_answer"),
+        ({"message": "Eh", "error_code": None}, "error_answer"),
+    ],
+)
+def test_an_error_is_told_by_its_code(scope: str, error: Any, reason: str) -> None:
+    """An object with a message, where a list is expected; unknown codes share a name."""
+    found = trouble(json.dumps(error).encode(), scope)
+
+    assert (reason, True) == (found.reason, str(found).endswith(f": {error['message']}"))
+
+
+def test_an_excuse_has_nothing_invisible() -> None:
+    """Whatever the answer says of itself; its length is cut where secrets have been taken out."""
+    found = trouble(json.dumps({"message": "\u202e\x1b[31mred\n"}).encode())
+
+    assert str(found).isprintable()
+
+
+UNREADABLE = {
+    "nothing": b"",
+    "blank": b" \r\n",
+    "html": b"<!DOCTYPE html><html><body>Down</body></html>",
+    "text": b"Service Unavailable",
+    "null": b"null",
+    "a number": b"3",
+    "a string": b'"[]"',
+    "an object": b'{"data": []}',
+    "an object with another message": b'{"message": 3}',
+    "cut": BODY[:-1],
+    "two answers": BODY + BODY,
+    "bad utf-8 outside of strings": b"[\xff]",
+    "a byte order mark": b"\xef\xbb\xbf" + BODY,
+    "utf-16": BODY.decode().encode("utf-16"),
+    "nested without end": DEEP[:-1],
+    "nested objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+}
+
+
+@pytest.mark.parametrize("scope", ["soccer_epl", SPORTS_SCOPE])
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_what_is_no_list_is_an_error(case: str, scope: str) -> None:
+    """One that is counted as unreadable and says so in a line of bounded length."""
+    found = trouble(UNREADABLE[case], scope)
+
+    assert ("unreadable", True) == (found.reason, len(str(found)) < 400)
+
+
+def test_an_empty_list_is_a_list() -> None:
+    """A league out of season has no matches."""
+    assert ([], []) == (shown(b"[]"), shown(b"[]", "other"))
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        *("null", "true", "false", '"2,50"', '"2.50"', '"NaN"', '""', "[]", "{}", "[2.5]"),
+        *("0", "-0.0", "-2.5", "1", "1.0", "1e-400", "9" * 27, "1e27", "1e308", "5e-324"),
+    ],
+)
+def test_a_price_that_is_none_rejects_one_match_of_one_bookmaker(price: str) -> None:
+    """The other match and the other bookmaker keep theirs."""
+    body = with_price(price)
+    admission = judged(body)
+
+    assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other"))
+    assert 1 == admission.rejected[Reason.PRICE] + admission.rejected[Reason.BOOK_SUM]
+
+
+@pytest.mark.parametrize(
+    "price", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "2,50", "02", ".5", "2."]
+)
+def test_a_price_that_is_no_json_costs_at_most_the_answer(price: str) -> None:
+    """Either the whole answer is refused, or no such price is believed."""
+    try:
+        found = shown(with_price(price))
+    except PayloadError:
+        found = ["m2"]
+
+    assert ["m2"] == found
+
+
+@pytest.mark.parametrize("place", ["id", "home_team", "commence_time", "bookmakers", "extra"])
+def test_deep_nesting_in_a_field_harms_nobody_else(place: str) -> None:
+    """Be it read or skipped: the other match is shown, or all is refused."""
+    hostile = json.dumps(match(1)).encode()[:-1] + b', "' + place.encode() + b'": ' + DEEP + b"}"
+    body = b"[" + hostile + b", " + json.dumps(match(2)).encode() + b"]"
+    try:
+        found = shown(body)[-1:]
+    except PayloadError:
+        found = ["m2"]
+
+    assert ["m2"] == found
+
+
+@pytest.mark.parametrize(
+    "item", [b"null", b"3", b'"x"', b"[]", b"{}", b'{"id": 3}', b'{"id": null, "bookmakers": []}']
+)
+def test_one_bad_item_costs_itself_only(item: bytes) -> None:
+    """Among 500, 499 are shown and one is counted as unreadable."""
+    items = [json.dumps(match(number)).encode() for number in range(500)]
+    items[250] = item
+    slate = decoded(b"[" + b",".join(items) + b"]")
+    extract = finish(KIND.extract(slate, "some", OPTIONS))
+
+    assert (499, {Reason.UNREADABLE: 1}) == (len(extract.matches), extract.passed_over)
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        *(None, 3, "x", [], {}, {"key": 3}, {"key": "some"}, {"key": "some", "markets": 3}),
+        *({"key": "some", "markets": [3, None]}, {"key": "some", "title": 3, "markets": {}}),
+        {"key": "some", "markets": [{"key": "h2h", "outcomes": [{"name": "Home 1", "price": []}]}]},
+        {"key": "some", "last_update": 3, "markets": [{"key": "h2h", "outcomes": "none"}]},
+    ],
+)
+def test_the_nonsense_of_one_bookmaker_is_his_own(nonsense: Any) -> None:
+    """All others keep their prices of the same match."""
+    one = match(1)
+    one["bookmakers"][0] = nonsense
+    body = json.dumps([one, match(2)]).encode()
+
+    assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other"))
+
+
+def sport(key: str, **fields: Any) -> Any:
+    """Write an entry of the list of sports."""
+    return {"key": key, "group": "Soccer", "title": "X", "active": True, "has_outrights": False, **fields}
+
+
+def test_only_football_that_is_played_is_asked_for() -> None:
+    """Other sports, those out of season, bets on winners and nonsense are left out."""
+    listed = [
+        *(sport("soccer_epl"), sport("basketball_nba"), sport("soccer_off", active=False)),
+        *(sport("soccer_winner", has_outrights=True), sport("soccer_SPL"), sport("soccer_../x"), 3, {}),
+        *(sport("soccer_epl"), {"key": "soccer_short"}, sport("soccer_x", active="yes"), sport("soccer_")),
+    ]
+
+    assert Sports(("soccer_epl", "soccer_short")) == decoded(json.dumps(listed).encode(), SPORTS_SCOPE)
+
+
+@pytest.mark.parametrize("listed", [[], [sport("basketball_nba")], [sport("soccer_off", active=False)]])
+def test_no_football_at_all_is_an_error(listed: Any) -> None:
+    """So that the sports that are known go on being asked."""
+    assert "no_football" == trouble(json.dumps(listed).encode(), SPORTS_SCOPE).reason
+
+
+def test_a_refusal_is_explained_by_its_body() -> None:
+    """Status and the API's own words; a body that says nothing changes nothing."""
+    body = b'{"message": "Usage quota has been reached", "error_code": "OUT_OF_USAGE_CREDITS"}'
+    told = TransportError("status was 401", reason="status_401", status=401, body=body)
+    mute = TransportError("status was 502", reason="status_502", status=502, body=b"<html>")
+    explain(told)
+    explain(mute)
+
+    assert ("out_of_usage_credits", True) == (told.reason, "quota has been reached" in str(told))
+    assert ("status_502", "status was 502") == (mute.reason, str(mute))

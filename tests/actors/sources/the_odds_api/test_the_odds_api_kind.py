@@ -1,0 +1,225 @@
+"""The Odds API, one bookmaker's part of a slate: outcomes by name, reasons, times, lag."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+
+from actors.core.cooperative import finish
+from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
+from actors.core.validation import Reason
+from actors.sources.the_odds_api.kind import KIND, check_key
+from actors.sources.the_odds_api.options import TheOddsApiOptions
+from tests.support.builders.the_odds_api import API_KEY, event, market
+
+OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=("soccer_epl",))
+HOME, AWAY = "Alder Town", "Birch United"
+ODDS = (2.1, 3.4, 3.6)
+GOOD = event("m1", HOME, AWAY, {"some": [market(HOME, AWAY, ODDS)]})
+UPDATED_AT, KICK_OFF_AT = 1_779_999_600.0, 1_780_149_600
+
+
+def extracted(*events: Any, key: str = "some", answered_at: float | None = None) -> Extract:
+    """Read one bookmaker's part of an answer with these matches."""
+    body = json.dumps(events).encode()
+    scope = Scope("soccer_epl")
+    payload = Payload(SourceName("api"), scope, ListId("l"), body, 0.0, 0.0, answered_at=answered_at)
+    slate = finish(KIND.decode(payload, OPTIONS))
+    return finish(KIND.extract(slate, key, OPTIONS))
+
+
+def altered(event_: Any = GOOD, /, **changes: Any) -> Any:
+    """Give a match with other fields; None leaves one out."""
+    return {name: value for name, value in {**event_, **changes}.items() if value is not None}
+
+
+def listing(*outcomes: tuple[str, float], key: str = "h2h", **fields: Any) -> Any:
+    """Give the match with one market of these outcomes."""
+    listed = [{"name": name, "price": price} for name, price in outcomes]
+    lines = {"key": "some", "title": "Some", "markets": [{"key": key, "outcomes": listed}]}
+    return altered(bookmakers=[lines], **fields)
+
+
+def reasons(extract: Extract) -> list[str]:
+    """Give why nothing of it may be shown."""
+    assert () == extract.matches
+    return [removal.reason for removal in extract.removals]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_outcomes_are_told_by_name(order: tuple[int, ...]) -> None:
+    """Whatever their order, each price goes to the team that it names."""
+    outcomes = [(HOME, 2.1), ("Draw", 3.4), (AWAY, 3.6)]
+
+    (match,) = extracted(listing(*(outcomes[place] for place in order))).matches
+
+    assert (HOME, AWAY, ODDS) == (
+        *(match.home, match.away),
+        (match.home_price, match.draw_price, match.away_price),
+    )
+
+
+def test_a_match_has_all_that_the_answer_tells() -> None:
+    """Its id, league and kick-off, and when its prices were refreshed."""
+    (match,) = extracted(GOOD).matches
+
+    assert ("m1", "EPL", KICK_OFF_AT, UPDATED_AT) == (
+        *(match.source_match_id, match.league),
+        *(match.start_time, match.source_time),
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        pytest.param((HOME, AWAY), Reason.TWO_WAY, id="no draw"),
+        pytest.param((AWAY, HOME), Reason.TWO_WAY, id="no draw, the other way round"),
+        pytest.param((HOME, "Draw", "Birch Utd"), Reason.OUTCOME, id="another name for a team"),
+        pytest.param((HOME, "draw", AWAY), Reason.OUTCOME, id="another word for the draw"),
+        pytest.param((HOME, "Draw", HOME), Reason.OUTCOME, id="a team twice"),
+        pytest.param((HOME, "Draw", AWAY, AWAY), Reason.OUTCOME, id="an outcome too many"),
+        pytest.param((HOME, "Draw", AWAY, "Tie"), Reason.OUTCOME, id="an unknown fourth"),
+        pytest.param((HOME, "Draw"), Reason.OUTCOME, id="only one team"),
+        pytest.param((), Reason.OUTCOME, id="none at all"),
+    ],
+)
+def test_other_outcomes_are_not_ours(names: tuple[str, ...], reason: Reason) -> None:
+    """Anything but the two teams and the draw is rejected under its own reason."""
+    assert [reason] == reasons(extracted(listing(*((name, 3.0) for name in names))))
+
+
+@pytest.mark.parametrize(
+    ("teams", "names"),
+    [
+        pytest.param(("Draw", AWAY), ("Draw", "Draw", AWAY), id="a team called Draw"),
+        pytest.param(("Draw", AWAY), ("Draw", AWAY, HOME), id="and a third name"),
+        pytest.param((HOME, HOME), (HOME, "Draw", HOME), id="two teams of one name"),
+        pytest.param((None, AWAY), (HOME, "Draw", AWAY), id="a team without a name"),
+        pytest.param((None, None), (HOME, "Draw", AWAY), id="no teams"),
+        pytest.param(("", AWAY), ("", "Draw", AWAY, "x"), id="an empty name"),
+    ],
+)
+def test_teams_that_cannot_be_told_apart_are_rejected(
+    teams: tuple[str | None, str | None], names: tuple[str, ...]
+) -> None:
+    """Where a name does not say which outcome is meant, no price is believed."""
+    one = listing(*((name, 3.0) for name in names), home_team=teams[0], away_team=teams[1])
+
+    assert [Reason.OUTCOME] == reasons(extracted(one))
+
+
+def test_other_sports_are_rejected() -> None:
+    """Three outcomes with a draw are not enough: it must be football."""
+    assert [Reason.SPORT] == reasons(extracted(altered(sport_key="rugbyleague_nrl")))
+
+
+def test_two_way_is_told_before_the_sport() -> None:
+    """What is wrong with the market is nearer than what is wrong with the match."""
+    basketball = listing((HOME, 1.9), (AWAY, 1.9), sport_key="basketball_nba")
+
+    assert [Reason.TWO_WAY] == reasons(extracted(basketball))
+
+
+def test_lay_prices_are_passed_over() -> None:
+    """They are counted and take nothing from the match, whose prices are those of h2h."""
+    lay = market(HOME, AWAY, (9.0, 9.0, 9.0), key="h2h_lay")
+    both = event("m1", HOME, AWAY, {"some": [lay, market(HOME, AWAY, ODDS), lay]})
+
+    extract = extracted(both)
+
+    assert ([2.1], {Reason.LAY: 2}) == ([one.home_price for one in extract.matches], extract.passed_over)
+    assert () == extract.removals
+
+
+@pytest.mark.parametrize("key", ["totals", "spreads", "outrights", "h2h_3_way", "H2H", ""])
+def test_other_markets_are_none_of_ours(key: str) -> None:
+    """They were not asked for, and say nothing of the match."""
+    extract = extracted(listing((HOME, 2.1), ("Draw", 3.4), (AWAY, 3.6), key=key))
+
+    assert ((), (), {}) == (extract.matches, extract.removals, extract.passed_over)
+
+
+@pytest.mark.parametrize("kick_off", ["tomorrow", "", "2026-05-30T14:00:00", "2026-13-01T00:00:00Z"])
+def test_a_kick_off_that_cannot_be_read_rejects_the_match(kick_off: str) -> None:
+    """A time without a zone is none, either."""
+    assert [Reason.START_TIME] == reasons(extracted(altered(commence_time=kick_off)))
+
+
+def test_a_match_without_a_kick_off_has_none() -> None:
+    """An unknown time is no error."""
+    assert [None] == [one.start_time for one in extracted(altered(commence_time=None)).matches]
+
+
+def test_a_kick_off_in_another_zone_is_the_same_moment() -> None:
+    """Times are compared in UTC."""
+    shifted = altered(commence_time="2026-05-30T16:00:00+02:00")
+
+    assert [KICK_OFF_AT] == [one.start_time for one in extracted(shifted).matches]
+
+
+@pytest.mark.parametrize(
+    ("of_market", "of_bookmaker", "expected"),
+    [
+        ("2026-05-28T20:20:00Z", "2026-05-28T20:00:00Z", UPDATED_AT),
+        (None, "2026-05-28T20:20:00Z", UPDATED_AT),
+        (None, None, None),
+        (None, "soon", None),
+    ],
+)
+def test_the_time_of_prices_is_the_markets_or_else_the_bookmakers(
+    of_market: str | None, of_bookmaker: str | None, expected: float | None
+) -> None:
+    """Older answers have only the bookmaker's."""
+    one = json.loads(json.dumps(GOOD))
+    one["bookmakers"][0]["last_update"] = of_bookmaker
+    one["bookmakers"][0]["markets"][0]["last_update"] = of_market
+
+    assert [expected] == [match.source_time for match in extracted(one).matches]
+
+
+def test_the_lag_is_that_of_the_newest_prices() -> None:
+    """By the API's own clock, over all matches of the bookmaker."""
+    old = market(HOME, AWAY, ODDS, updated="2026-05-28T19:00:00Z")
+    slate = (event("m1", HOME, AWAY, {"some": [old]}), altered(id="m2"))
+
+    lags = [extracted(*slate, answered_at=at).lag_s for at in (UPDATED_AT + 90, UPDATED_AT - 5, None)]
+
+    assert [90.0, -5.0, None] == lags
+
+
+def test_without_prices_there_is_no_lag() -> None:
+    """A bookmaker that lists nothing cannot lag."""
+    assert extracted(GOOD, key="other", answered_at=UPDATED_AT).lag_s is None
+
+
+def test_the_title_is_the_last_that_is_not_empty() -> None:
+    """The API names its bookmakers."""
+    untitled = json.loads(json.dumps(altered(id="m2")))
+    untitled["bookmakers"][0]["title"] = ""
+
+    assert ("Some", None) == (extracted(GOOD, untitled).title, extracted(GOOD, key="other").title)
+
+
+def test_a_bookmaker_that_is_not_listed_offers_nothing() -> None:
+    """That is a complete list, and an empty one."""
+    extract = extracted(GOOD, key="other")
+
+    assert ((), (), {}) == (extract.matches, extract.removals, extract.passed_over)
+
+
+@pytest.mark.parametrize("key", ["williamhill", "betfair_ex_eu", "sport888", "A", "x" * 64])
+def test_a_key_of_a_bookmaker_is_accepted(key: str) -> None:
+    """Letters, digits and underscores."""
+    check_key(key)
+
+
+@pytest.mark.parametrize("key", ["", "x" * 65, "william hill", "a,b", "a&b", "ä", "pinnacle\n", "a-b"])
+def test_what_cannot_be_a_key_is_refused(key: str) -> None:
+    """With the key that was found; above all nothing that would change the address."""
+    with pytest.raises(ValueError, match="must be a bookmaker's key") as caught:
+        check_key(key)
+
+    assert repr(key) in str(caught.value)

@@ -1,0 +1,195 @@
+"""The plan of The Odds API: which call, which addresses, and when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from actors.core.clock import Instant
+from actors.source_api.plan import Target
+from actors.sources.the_odds_api.answers import Slate, Sports
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions, cheapest_call
+from actors.sources.the_odds_api.plan import TheOddsApiPlan
+from tests.support.builders.the_odds_api import API_KEY
+
+DAY_S, HOUR = 86_400.0, 3600.0
+MIDNIGHT = 20_000 * DAY_S
+MORNING = MIDNIGHT + 6 * HOUR
+LEAGUES = ("soccer_a", "soccer_b", "soccer_c")
+
+
+def options(**given: Any) -> TheOddsApiOptions:
+    """Make options with three leagues, unless said otherwise."""
+    return TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, **{"sports": LEAGUES, **given})
+
+
+def plan(keys: tuple[str, ...] = ("some",), **given: Any) -> TheOddsApiPlan:
+    """Make a plan. Raises: ValueError."""
+    return TheOddsApiPlan(options(**given), keys)
+
+
+def at(wall: float) -> Instant:
+    """Give a moment by both clocks."""
+    return Instant(wall - MIDNIGHT, wall)
+
+
+def learn(of: TheOddsApiPlan, target: Target, *kick_offs: float, now: float = MORNING) -> None:
+    """Let the plan know the kick-offs of a sport."""
+    of.learnt(target, Slate({}, tuple(int(one) for one in kick_offs), None), at(now))
+
+
+@pytest.mark.parametrize(
+    ("bookmakers", "regions", "chosen"),
+    [
+        pytest.param(1, (), ("bookmakers", 1), id="one bookmaker"),
+        pytest.param(10, (), ("bookmakers", 1), id="ten"),
+        pytest.param(11, (), ("bookmakers", 2), id="eleven"),
+        pytest.param(11, ("eu",), ("regions", 1), id="one region is cheaper"),
+        pytest.param(10, ("eu",), ("bookmakers", 1), id="a tie"),
+        pytest.param(20, ("eu", "uk"), ("bookmakers", 2), id="a tie of two"),
+        pytest.param(21, ("eu", "uk"), ("regions", 2), id="two regions are cheaper"),
+        pytest.param(3, ("eu", "uk", "us"), ("bookmakers", 1), id="bookmakers are cheaper"),
+    ],
+)
+def test_the_cheaper_call_is_chosen(bookmakers: int, regions: tuple[str, ...], chosen: Any) -> None:
+    """Ten bookmakers cost as much as a region; of two that cost the same, by bookmakers."""
+    keys = tuple(f"book{number}" for number in range(bookmakers))
+    call, _ = cheapest_call(options(regions=regions), keys)
+    facts = plan(keys, regions=regions).facts()
+
+    assert chosen == (call.parameter, call.credits) == (facts["asks_by"], facts["credits_a_call"])
+    assert ",".join(keys if chosen[0] == "bookmakers" else regions) == call.value
+
+
+@pytest.mark.parametrize("end", ["", "/", "/v4", "/v4/"])
+def test_the_address_of_odds(end: str) -> None:
+    """The same with and without the version and a slash; everything else is in the query."""
+    (target,) = plan(("some", "other"), sports=("soccer_epl",), url=f"https://x.example/api{end}").targets()
+    parts = urlsplit(target.url)
+
+    assert "https://x.example/api/v4/sports/soccer_epl/odds" == target.url.partition("?")[0]
+    assert ("soccer_epl", False) == (target.scope, target.is_catalogue)
+    assert {
+        "apiKey": [API_KEY],
+        "bookmakers": ["some,other"],
+        "markets": ["h2h"],
+        "oddsFormat": ["decimal"],
+        "dateFormat": ["iso"],
+    } == parse_qs(parts.query)
+
+
+def test_all_football_begins_with_the_free_list_of_sports() -> None:
+    """And has a target for each that it names, as long as it does."""
+    one = plan(sports="football")
+    (sports,) = before = one.targets()
+    one.learnt(sports, Sports(("soccer_a", "soccer_b")), at(MORNING))
+    after = one.targets()
+    one.learnt(sports, Sports(("soccer_b", "soccer_d")), at(MORNING))
+
+    assert (SPORTS_SCOPE, True) == (sports.scope, sports.is_catalogue)
+    assert f"https://api.the-odds-api.com/v4/sports?apiKey={API_KEY}" == sports.url
+    assert [1, 3, 3] == [len(one) for one in (before, after, one.targets())]
+    assert ["sports", "soccer_b", "soccer_d"] == [target.scope for target in one.targets()]
+    assert DAY_S == one.interval_s(sports, at(MORNING))
+
+
+def test_listed_sports_need_no_list() -> None:
+    """They are asked for in their order."""
+    assert list(LEAGUES) == [target.scope for target in plan().targets()]
+
+
+def test_without_a_budget_all_begin_at_once_and_go_on_at_the_interval() -> None:
+    """Nothing holds them up but the interval."""
+    one = plan(poll_interval_s=45.0)
+
+    assert {(0.0, 45.0)} == {
+        (one.first_delay_s(each, at(0)), one.interval_s(each, at(0))) for each in one.targets()
+    }
+
+
+def test_with_a_budget_the_first_round_costs_a_quarter_of_a_day() -> None:
+    """So many sports are let in at once, the others at the rate at which credits come."""
+    leagues = tuple(f"soccer_{number}" for number in range(8))
+    one = plan(sports=leagues, credits_per_day=16.0)
+
+    delays = [one.first_delay_s(target, at(MIDNIGHT)) for target in one.targets()]
+    assert [0.0] * 4 + [5400.0 * turn for turn in range(1, 5)] == delays
+
+
+def test_the_interval_follows_the_kick_offs() -> None:
+    """Within a span it is eight times shorter than that of the sports that are not near."""
+    one = plan(credits_per_day=96.0)
+    target, other, *_ = one.targets()
+    kick_off = MIDNIGHT + 15 * HOUR
+    learn(one, target, kick_off, now=MIDNIGHT)
+
+    near, far = [one.interval_s(each, at(kick_off)) for each in (target, other)]
+    assert 8.0 == pytest.approx(far / near)
+    assert 1.0 == pytest.approx(
+        one.interval_s(target, at(kick_off + 3 * HOUR)) / one.interval_s(other, at(kick_off + 3 * HOUR))
+    )
+
+
+def test_a_sport_is_asked_sooner_when_it_comes_near_a_kick_off() -> None:
+    """Of two that were asked at the same time the one that is near before the next call comes first."""
+    one = plan(credits_per_day=12.0)
+    target, other, *_ = one.targets()
+    learn(one, target, MORNING + 5 * HOUR)
+
+    assert one.interval_s(target, at(MORNING)) < one.interval_s(other, at(MORNING))
+
+
+def test_two_requests_are_a_moment_apart() -> None:
+    """The API allows thirty a second."""
+    one = plan()
+    target, other, *_ = one.targets()
+    one.asked(target, at(MORNING))
+
+    waits = [one.wait_s(other, at(MORNING + later)) for later in (0.0, 0.02, 0.04)]
+    assert pytest.approx([0.04, 0.02, 0.0], abs=1e-6) == waits
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"credits_per_day": 0.5}, "credits_per_day was 0.5, must be at least the 1 that one call costs"),
+        ({"stale_after_s": 59.0}, "stale_after_s was 59, must be at least 60"),
+        (
+            {"credits_per_day": 3.0, "stale_after_s": 86_399.0},
+            "stale_after_s was 86399, must be at least 86400",
+        ),
+        ({"sports": "football", "credits_per_day": 40.0, "stale_after_s": 1e4}, "must be at least 86400"),
+    ],
+)
+def test_a_plan_that_cannot_be_kept_is_refused(given: Mapping[str, Any], message: str) -> None:
+    """Saying what was found and what is the least."""
+    with pytest.raises(ValueError, match=re.escape(message)):
+        plan(**given)
+
+
+@pytest.mark.parametrize(
+    "given", [{"stale_after_s": 60.0}, {"credits_per_day": 3.0, "stale_after_s": 86_400.0}]
+)
+def test_a_plan_that_can_just_be_kept_is_accepted(given: Mapping[str, Any]) -> None:
+    """The least that a refusal names is enough."""
+    assert plan(**given).describe()
+
+
+def test_the_description_tells_the_whole_plan() -> None:
+    """How many sports, which call at which cost, how often and how fresh; and never the key."""
+    text = "\n".join(plan(("some", "other"), credits_per_day=96.0, regions=("eu", "uk")).describe())
+
+    expected = [
+        "sports: 3",
+        "bookmakers some,other: credits a call 1, by regions 2",
+        "96 credits a UTC day",
+    ]
+    assert [] == [
+        part for part in [*expected, "none near: every 45 min, stale after 2.25 h"] if part not in text
+    ]
+    assert API_KEY not in text

@@ -1,0 +1,168 @@
+"""Lines: whole however they arrive, bounded, and a connection that ends is trouble that is expected."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NoReturn
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.core.errors import TransportError
+from actors.transports.lines import LineConnection, connected, tls_context
+from tests.support.builders.pieces import Pieces
+from tests.support.peers.lines import MAX, line_peer, lines_of, trouble_with
+
+pytestmark = pytest.mark.anyio
+
+
+async def _received(pieces: list[bytes], max_line_bytes: int = MAX) -> list[bytes]:
+    connection = LineConnection(Pieces(pieces), max_line_bytes)
+    return [line for _ in pieces for line in await connection.receive()]
+
+
+@given(
+    lines=st.lists(st.binary(max_size=20).filter(lambda one: not set(one) & {10, 13}), max_size=8),
+    ends=st.sampled_from([b"\n", b"\r\n"]),
+    cuts=st.lists(st.integers(0, 200), max_size=12),
+)
+def test_lines_are_whole_however_they_arrive(lines: list[bytes], ends: bytes, cuts: list[int]) -> None:
+    """Cut anywhere, also between CR and LF, the lines are the same; what has no end yet is none."""
+    raw = b"".join(line + ends for line in lines) + b"half"
+    places = sorted({0, len(raw), *(cut % len(raw) for cut in cuts)})
+    pieces = [raw[a:b] for a, b in pairwise(places)]
+
+    assert lines == anyio.run(_received, pieces)
+
+
+async def test_a_carriage_return_inside_a_line_stays() -> None:
+    """Only the one before the line feed is not part of the line."""
+    assert [b"a\rb\r", b""] == await _received([b"a\rb\r\r\n\n"])
+
+
+async def test_a_line_of_the_longest_length_is_taken() -> None:
+    """The limit itself is allowed."""
+    assert [b"x" * 100] == await _received([b"x" * 60, b"x" * 40, b"\n"], max_line_bytes=100)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [[b"x" * 101], [b"x" * 60, b"x" * 41], [b"ok\n" + b"x" * 101 + b"\nok\n"], [b"x" * 99 + b"yy\nok\n"]],
+    ids=["one", "pieces", "inside", "ended"],
+)
+async def test_a_line_that_is_too_long_ends_the_connection(pieces: list[bytes]) -> None:
+    """One byte more than the limit, and nothing of what came with it is believed."""
+    with pytest.raises(TransportError) as caught:
+        await _received(pieces, max_line_bytes=100)
+
+    assert "too_big" == caught.value.reason
+
+
+async def test_an_endless_line_is_not_read_to_its_end() -> None:
+    """No more is kept than the limit and one chunk."""
+    stream = Pieces(b"x" * 65536 for _ in range(1000))
+    connection = LineConnection(stream, 2**20)
+    with pytest.raises(TransportError, match="1048576 bytes"):
+        await lines_of(connection, 1)
+
+    assert stream.taken <= 2**20 + 65536
+
+
+def _close(connection: socket.socket) -> None:
+    connection.sendall(b"one\r\nhalf")
+
+
+def _reset(connection: socket.socket) -> None:
+    connection.recv(1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+@pytest.mark.parametrize(
+    ("converse", "reasons"),
+    [(_close, {"closed", "connection"}), (_reset, {"connection"})],
+    ids=["closed", "reset"],
+)
+async def test_a_connection_that_ends_is_a_transport_error(
+    converse: Callable[[socket.socket], None], reasons: set[str]
+) -> None:
+    """A peer that closes or resets is trouble that is expected; half a line is nothing."""
+    with line_peer(converse) as peer:
+        trouble = await trouble_with(peer.url(), tls_context(None, None))
+
+    assert trouble.reason in reasons
+
+
+async def test_what_came_before_the_end_is_given() -> None:
+    """The lines that were whole when the peer closed are not lost."""
+    with line_peer(_close) as peer:
+        async with connected(peer.url(), 5.0, MAX, tls_context(None, None)) as connection:
+            first = await lines_of(connection, 1)
+            with pytest.raises(TransportError) as caught:
+                await connection.receive()
+
+    assert ([b"one"], "closed") == (first, caught.value.reason)
+
+
+async def test_sending_to_a_peer_that_is_gone_is_a_transport_error() -> None:
+    """What cannot be written any more says so in the end."""
+    with line_peer(_reset) as peer:
+        async with connected(peer.url(), 5.0, MAX, tls_context(None, None)) as connection:
+            await connection.send(b"x")
+            with pytest.raises(TransportError) as caught, anyio.fail_after(10):
+                await _send_for_ever(connection)
+
+    assert "connection" == caught.value.reason
+
+
+async def _send_for_ever(connection: LineConnection) -> NoReturn:
+    while True:
+        await connection.send(b"x" * 65536)
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "tls"])
+async def test_a_refused_connection_is_a_transport_error(scheme: str) -> None:
+    """Nobody listens: nothing can have been sent."""
+    with line_peer(_close) as gone:
+        url = gone.url(scheme)
+
+    trouble = await trouble_with(url, tls_context(None, None))
+    assert ("connection", False) == (trouble.reason, trouble.is_sent)
+
+
+async def test_a_handshake_that_takes_too_long_is_given_up() -> None:
+    """A peer that accepts and never answers costs no more than the time allowed."""
+    done = threading.Event()
+
+    def hang(connection: socket.socket) -> None:
+        del connection
+        done.wait(30)
+
+    with line_peer(hang) as peer:
+        trouble = await trouble_with(peer.url("tls"), tls_context(None, None), timeout_s=0.3)
+        done.set()
+
+    assert ("timeout", "no connection within 0.3 s") == (trouble.reason, str(trouble))
+
+
+async def test_a_cancelled_receive_loses_nothing() -> None:
+    """Half a line waits for its other half, whatever was cancelled in between."""
+    go_on = threading.Event()
+
+    def halves(connection: socket.socket) -> None:
+        connection.sendall(b"first ha")
+        go_on.wait(30)
+        connection.sendall(b"lf\r\n")
+
+    with line_peer(halves) as peer:
+        async with connected(peer.url(), 5.0, MAX, tls_context(None, None)) as connection:
+            with anyio.move_on_after(0.1):
+                await lines_of(connection, 1)
+            go_on.set()
+
+            assert [b"first half"] == await lines_of(connection, 1)

@@ -1,0 +1,30 @@
+"""Snapshots of two bookmakers, and what a commit made of them."""
+
+from __future__ import annotations
+
+from actors.board.board import Board, BoardRules
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId
+from tests.support.builders.messages import BOOKMAKER
+from tests.support.time.virtual import WALL_0
+
+RULES = BoardRules()
+ALDER, BIRCH = BOOKMAKER, BookmakerId("birch")
+EMPTY = Snapshot.empty(1000, (ALDER, BIRCH))
+START = Instant(0.0, WALL_0)
+
+
+def after(base: Snapshot, *batches: Batch, now: Instant = START) -> Snapshot:
+    """Apply batches and commit once."""
+    board = Board(base, RULES)
+    for one in batches:
+        finish(board.apply(one, now))
+    return board.commit()
+
+
+def versions(snapshot: Snapshot, bookmaker: BookmakerId = ALDER) -> tuple[int, int, int]:
+    """Give the version of the snapshot, and of one bookmaker's v1 and v2 view."""
+    book = snapshot.books[bookmaker]
+    return snapshot.version, book.v1_version, book.v2_version

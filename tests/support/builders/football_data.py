@@ -1,0 +1,141 @@
+"""football-data.co.uk files for tests: short ways to write and read them, and a second, plain reading.
+
+`offers` is written from the description of the source alone and shares nothing with our parser, so
+that the two can be compared, price by price, over real files.
+"""
+
+from __future__ import annotations
+
+import calendar
+import csv
+import io
+from typing import NamedTuple
+
+from actors.core.cooperative import finish
+from actors.core.messages import Extract, ListId, Match, Payload, Scope, SourceName
+from actors.core.validation import Admission, Bounds, admit
+from actors.sources.football_data.kind import KIND, FootballDataOptions, Sheet
+from tests.support.builders.messages import batch
+
+OPTIONS = FootballDataOptions(kind="football_data", url="https://feed.example/fixtures.csv")
+COLUMNS = ("Div", "Date", "Time", "HomeTeam", "AwayTeam", "B365H", "B365D", "B365A")
+ROW = ("XX", "14/02/2026", "15:00", "Alder Town", "Birch United", "2.10", "3.40", "3.60")
+
+
+def csv_bytes(*rows: tuple[str, ...], header: tuple[str, ...] = COLUMNS, end: str = "\r\n") -> bytes:
+    """Write a file as the site does: no quotes, UTF-8, CRLF."""
+    return "".join(",".join(row) + end for row in (header, *rows)).encode()
+
+
+def changed(row: tuple[str, ...] = ROW, /, **cells: str) -> tuple[str, ...]:
+    """Give `row` with other cells, by column name."""
+    assert set(cells) <= set(COLUMNS)
+    return tuple(cells.get(name, cell) for name, cell in zip(COLUMNS, row, strict=True))
+
+
+def payload(body: bytes, source_time: float | None = None) -> Payload:
+    """Make a payload of that body."""
+    return Payload(SourceName("site"), Scope("fixtures.csv"), ListId("list-1"), body, 0.0, 0.0, source_time)
+
+
+def decoded(body: bytes, source_time: float | None = None) -> Sheet:
+    """Decode a body with our parser. Raises: PayloadError."""
+    sheet = finish(KIND.decode(payload(body, source_time), OPTIONS))
+    assert isinstance(sheet, Sheet)
+    return sheet
+
+
+def extracted(body: bytes, key: str = "B365", source_time: float | None = None) -> Extract:
+    """Read one bookmaker's part of a body with our parser. Raises: PayloadError."""
+    return finish(KIND.extract(decoded(body, source_time), key, OPTIONS))
+
+
+def judged(body: bytes, key: str = "B365") -> Admission:
+    """Give what the integrity gate makes of it, within the default bounds."""
+    extract = extracted(body, key)
+    return finish(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+
+
+def shown(body: bytes, key: str = "B365") -> tuple[Match, ...]:
+    """Give the matches that would be on the board."""
+    return judged(body, key).batch.matches
+
+
+Content = tuple[str, str, int | None, tuple[float, float, float]]
+"""Home, away, start (Unix seconds), prices: what ours and the plain reading are compared by."""
+
+
+def content(match: Match) -> Content:
+    """Give what the plain reading must say of a match too."""
+    prices = (match.home_price, match.draw_price, match.away_price)
+    return match.home, match.away, match.start_time, prices
+
+
+class Offer(NamedTuple):
+    """One bookmaker's prices of one row; `start` is Unix seconds, None where the file has no time."""
+
+    division: str
+    date: str
+    home: str
+    away: str
+    start: int | None
+    prices: tuple[float, float, float]
+
+    @property
+    def content(self) -> Content:
+        """What a match of ours must say too."""
+        return self.home, self.away, self.start, self.prices
+
+
+def offers(body: bytes, code: str) -> list[Offer] | None:
+    """Read the acceptable offers of one bookmaker plainly, in file order; None without its columns."""
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = body.decode("cp1252")
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    triple = [code + side for side in "HDA"]
+    if not set(triple) <= set(header):
+        return None
+    result = []
+    for row in rows:
+        cells = dict(zip(header, row, strict=False))
+        prices = [_price(cells.get(name, "")) for name in triple]
+        is_over = cells.get("FTHG") or cells.get("HG")
+        if is_over or not cells.get("Date") or min(prices) <= 1 or not 0.95 <= _book_sum(prices) <= 1.4:
+            continue
+        home = cells.get("HomeTeam") or cells.get("Home") or cells.get("HT") or ""
+        away = cells.get("AwayTeam") or cells.get("Away") or cells.get("AT") or ""
+        start = kick_off(cells["Date"], cells.get("Time", ""))
+        division = cells.get("Div") or f"{cells['Country']} {cells['League']}"
+        names = (" ".join(home.split()), " ".join(away.split()))
+        result.append(Offer(division, cells["Date"], *names, start, (prices[0], prices[1], prices[2])))
+    return result
+
+
+def kick_off(date: str, time: str) -> int | None:
+    """Turn London wall time into Unix seconds by the rule itself: one hour less from March to October."""
+    if not time:
+        return None
+    day, month, year = (int(part) for part in date.split("/"))
+    hour, minute = (int(part) for part in time.split(":"))
+    year += 2000 if year < 100 else 0
+    winter = calendar.timegm((year, month, day, hour, minute, 0))
+    begin, end = (_last_sunday(year, month) + 3600 for month in (3, 10))
+    return winter - 3600 if begin <= winter - 3600 < end else winter
+
+
+def _last_sunday(year: int, month: int) -> int:
+    last = max(week[calendar.SUNDAY] for week in calendar.monthcalendar(year, month))
+    return calendar.timegm((year, month, last, 0, 0, 0))
+
+
+def _price(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return 0.0
+
+
+def _book_sum(prices: list[float]) -> float:
+    return sum(1 / price for price in prices)

@@ -1,0 +1,44 @@
+"""Values that are what their type says and still hostile to whoever goes through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Self
+
+import msgspec
+
+from actors.core.messages import Batch, Match
+from tests.support.builders.messages import batch, match
+
+
+class Matches(tuple[Match, ...]):  # noqa: SLOT001 - a tuple cannot have slots of its own
+    """Matches that do something whenever somebody begins to go through them."""
+
+    _on_read: Callable[[], None]
+
+    def __new__(cls, matches: Iterable[Match], on_read: Callable[[], None]) -> Self:
+        """Make the tuple."""
+        made = super().__new__(cls, matches)
+        made._on_read = on_read
+        return made
+
+    def __iter__(self) -> Iterator[Match]:
+        """Do it, then go through them."""
+        self._on_read()
+        return super().__iter__()
+
+
+def poison(bookmaker: str, scope: str, received_mono: float = 0.0) -> Batch:
+    """Make a batch that crashes whoever applies it."""
+    return with_matches(
+        batch(bookmaker=bookmaker, scope=scope, received_mono=received_mono), Matches([match()], _crash)
+    )
+
+
+def with_matches(of: Batch, matches: Matches) -> Batch:
+    """Give that batch with these matches in it as they are."""
+    return msgspec.structs.replace(of, matches=matches)
+
+
+def _crash() -> None:
+    raise RuntimeError("poison")

@@ -1,0 +1,115 @@
+"""The Odds API as tests need it: hand-written answers, a configuration, and a plain reading of both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.support.peers.http import HttpPeer, respond
+
+API_KEY = "k3y-that-nobody-may-see"
+UPDATED = "2026-05-28T20:20:00Z"
+KICK_OFF = "2026-05-30T14:00:00Z"
+
+Row = tuple[str, str, str, float, float, float]
+"""Match id, home, away, and the three prices in the order home, draw, away."""
+
+
+def market(home: str, away: str, prices: Iterable[float], key: str = "h2h", updated: str = UPDATED) -> Any:
+    """Write a market as the API does: outcomes by name, in alphabetical order."""
+    outcomes = [
+        {"name": name, "price": price} for name, price in zip((home, "Draw", away), prices, strict=True)
+    ]
+    return {
+        "key": key,
+        "last_update": updated,
+        "outcomes": sorted(outcomes, key=lambda one: str(one["name"])),
+    }
+
+
+def event(
+    match_id: str,
+    home: str,
+    away: str,
+    bookmakers: Mapping[str, Iterable[Any]],
+    *,
+    sport: str = "soccer_epl",
+    kick_off: str = KICK_OFF,
+) -> Any:
+    """Write a match; `bookmakers` gives the markets by bookmaker key."""
+    return {
+        "id": match_id,
+        "sport_key": sport,
+        "sport_title": sport.removeprefix("soccer_").upper(),
+        "commence_time": kick_off,
+        "home_team": home,
+        "away_team": away,
+        "bookmakers": [
+            {"key": key, "title": key.title(), "last_update": UPDATED, "markets": list(markets)}
+            for key, markets in bookmakers.items()
+        ],
+    }
+
+
+def odds_path(sport: str) -> str:
+    """Give the path at which the odds of a sport are asked for."""
+    return f"/v4/sports/{sport}/odds"
+
+
+def serve(peer: HttpPeer, answers: Mapping[str, bytes], headers: Mapping[str, str] | None = None) -> None:
+    """Have the peer answer with these bodies, by sport."""
+    for sport, body in answers.items():
+        peer.answers[odds_path(sport)] = respond(body, headers=headers)
+
+
+def recorded(files: Iterable[Path]) -> dict[str, bytes]:
+    """Give recorded answers by sport, which is in the name of the file."""
+    return {file.stem.removeprefix("data_"): file.read_bytes() for file in files}
+
+
+def config(url: str, sports: Iterable[str] | str, keys: Iterable[str], **options: float) -> str:
+    """Write a configuration with these bookmakers, named by the API, polled twenty times a second."""
+    options = {"poll_interval_s": 0.05, "timeout_s": 5.0, **options}
+    listed = json.dumps(sports if isinstance(sports, str) else list(sports))
+    lines = ["[board]", "expire_after_kickoff_s = 1_000_000_000", "[sources.api]", 'kind = "the_odds_api"']
+    lines += [f'url = "{url}"', f'api_key = "{API_KEY}"', f"sports = {listed}"]
+    lines += [f"{name} = {value!r}" for name, value in options.items()]
+    for key in keys:
+        lines += [f"[bookmakers.{bookmaker_id(key)}]", 'source = "api"', f'key = "{key}"']
+    return "\n".join(lines)
+
+
+def bookmaker_id(key: str) -> str:
+    """Make a bookmaker id of a key of the API."""
+    return key.lower().replace("_", "-")
+
+
+def keys_in(answers: Mapping[str, bytes]) -> list[str]:
+    """Give the key of every bookmaker in these answers, in order."""
+    events = (one for body in answers.values() for one in json.loads(body))
+    return sorted({lines["key"] for one in events for lines in one["bookmakers"]})
+
+
+def plain_rows(body: bytes, key: str) -> dict[str, Row]:
+    """Read what one bookmaker offers, by match id, in the plainest way: the oracle of the tests."""
+    rows = {}
+    for one in json.loads(body):
+        teams = (one["home_team"], "Draw", one["away_team"])
+        for lines in one["bookmakers"]:
+            for listed in lines["markets"]:
+                prices = {outcome["name"]: outcome["price"] for outcome in listed["outcomes"]}
+                is_ours = (
+                    lines["key"] == key
+                    and listed["key"] == "h2h"
+                    and one["sport_key"].startswith("soccer_")
+                    and set(prices) == set(teams)
+                    and len(listed["outcomes"]) == 3
+                    and min(prices.values()) > 1
+                    and 0.95 <= sum(1 / price for price in prices.values()) <= 1.4
+                )
+                if is_ours:
+                    home, draw, away = (prices[team] for team in teams)
+                    rows[one["id"]] = (one["id"], teams[0], teams[2], home, draw, away)
+    return rows

@@ -1,0 +1,152 @@
+"""A hostile stream, read by us and by the library: no price of ours may be one too many."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+from actors.core.errors import PayloadError, StreamError
+from tests.support.builders.betfair import (
+    AWAY,
+    DRAW,
+    HOME,
+    SUCCESS,
+    Json,
+    change,
+    definition,
+    delta,
+    heartbeat,
+    image,
+    line,
+    market,
+)
+from tests.support.oracles.betfair_oracle import Oracle
+from tests.support.systems.betfair_board import Follower
+
+IDS = ("1.1", "1.2", "1.3")
+NUMBERS = [0, -1, 1.01, 2.0, 1e308, -1e308, 10**27, 10**400, 1 << 63, 0.0, 5e-324]
+WRONG: list[Any] = [
+    *NUMBERS,
+    None,
+    True,
+    "",
+    "2.0",
+    "nan",
+    "x" * 50,
+    [],
+    {},
+    [[]],
+    [[0, 2.0]],
+    [[0, 2.0, 3.0, 4.0]],
+]
+
+
+class Duel:
+    """Both readings, over connection after connection; `lines` counts what ours took."""
+
+    def __init__(self) -> None:
+        self.ours = Follower()
+        self.theirs = Oracle()
+        self.taken = self.refused = 0
+        self._begin()
+
+    def take(self, raw: bytes) -> None:
+        """Hand a line to both; after one that cannot be read both begin anew. Compares after it."""
+        try:
+            heard = self.ours.take(raw)
+        except (PayloadError, StreamError):
+            self.refused += 1
+            self._begin()
+            return
+        self.taken += 1
+        if heard.send:
+            self._subscribed()
+        elif self._is_read(raw):
+            self.theirs.take(raw)
+        self.compare()
+
+    def compare(self) -> None:
+        """No price is on the board that the library does not have; between segments it may be ahead."""
+        if self.ours.session._segments.is_open:
+            return
+        for name, prices in self.ours.shown().items():
+            assert prices == self.theirs.offer(name), name
+
+    def _begin(self) -> None:
+        self.ours.connect()
+        self._subscribed()
+
+    def _subscribed(self) -> None:
+        """Answer the newest subscription with an image."""
+        number = self.ours.sent[-1]["id"]
+        self.ours.take(line({**SUCCESS, "id": number}))
+        first = line(image(*map(market, IDS), id=number))
+        self.ours.take(first)
+        self.theirs.take(first)
+
+    def _is_read(self, raw: bytes) -> bool:
+        """Tell whether it is of this subscription, and says something that counts."""
+        message = json.loads(raw.decode(errors="replace"))  # what we skip need be no text
+        number = message.get("id")
+        is_late = number is not None and number < self.ours.sent[-1]["id"]
+        return message["op"] == "mcm" and message.get("status") != 503 and not is_late
+
+
+def good_line(random: Random, number: int) -> Json:
+    """Give a message that a friendly server would send."""
+    runner = random.choice((HOME, AWAY, DRAW))
+    price, size = random.choice((1.5, 2.0, 3.5, 4.2)), random.choice((0, 0, 5.0, 12.5))
+    ladder = random.choice(
+        ({"batb": [[random.choice((0, 0, 1)), price, size]]}, {"atb": [[price, size]]}, {"ltp": price})
+    )
+    one = change(random.choice((*IDS, "1.4")), {"id": runner, **ladder})
+    defined = definition(status=random.choice(("OPEN", "OPEN", "SUSPENDED", "CLOSED")))
+    return random.choice(
+        (
+            delta(one, id=number),
+            delta(one, one, id=number, clk="c"),
+            delta({**one, "marketDefinition": defined}, id=number),
+            delta(market(random.choice(IDS)), id=number),
+            heartbeat(id=number),
+            image(*map(market, IDS), id=number, segmentType=random.choice((None, "SEG_START", "SEG_END"))),
+            delta(one, id=number, segmentType=random.choice(("SEG_START", "SEG", "SEG_END"))),
+            delta(one, id=number, status=random.choice((None, 503, 200))),
+            {**SUCCESS, "id": number},
+        )
+    )
+
+
+def hostile_line(random: Random, number: int) -> bytes:
+    """Give such a message, damaged in one way or another, or not at all."""
+    message = good_line(random, number)
+    match random.randrange(12):
+        case 0 | 1 | 2 | 3:
+            return line(message)
+        case 4 | 5 | 6 | 7:
+            return line(_with_wrong(random, message))
+        case 8:
+            raw = line(message)
+            return raw[: random.randrange(len(raw))]
+        case 9:
+            flipped = bytearray(line(message))
+            flipped[random.randrange(len(flipped))] = random.randrange(256)
+            return bytes(flipped)
+        case 10:
+            return line({**message, "id": random.choice((0, 1, number - 1, number + 1, None))})
+        case _:
+            raw = line(message)
+            return raw + raw[random.randrange(len(raw)) :]
+
+
+def _with_wrong(random: Random, message: Json) -> Json:
+    """Put a wrong value somewhere into a message."""
+    copy: Any = json.loads(json.dumps(message))
+    place: Any = copy
+    while True:
+        key = random.choice(list(place)) if isinstance(place, dict) else random.randrange(len(place))
+        inner = place[key]
+        if not isinstance(inner, dict | list) or not inner or random.random() < 0.2:
+            place[key] = random.choice(WRONG)
+            return dict(copy)
+        place = inner

@@ -1,0 +1,47 @@
+"""Short ways to ask a scripted peer through the real polling transport."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from actors.core.clock import Clock
+from actors.core.errors import SourceError, TransportError
+from actors.transports.polling import Fetched, Limits, NotModified, PollingTransport, Validators
+from tests.support.time.virtual import ManualClock
+
+NONE = Validators()
+LIMITS = Limits(timeout_s=5.0, max_payload_bytes=65_536, max_inflated_bytes=262_144)
+HASTY = Limits(timeout_s=0.3, max_payload_bytes=65_536, max_inflated_bytes=262_144)
+
+
+async def fetch(
+    url: str, validators: Validators = NONE, *, limits: Limits = LIMITS, clock: Clock | None = None
+) -> Fetched | NotModified:
+    """Ask once, on a connection pool of its own, and well before the test's own time limit."""
+    async with PollingTransport(limits, clock or ManualClock()) as transport:
+        with anyio.fail_after(limits.timeout_s + 5):
+            return await transport.fetch(url, validators)
+
+
+async def fetched(url: str, validators: Validators = NONE, *, limits: Limits = LIMITS) -> Fetched:
+    """Ask once for what must be a whole answer."""
+    answer = await fetch(url, validators, limits=limits)
+    assert isinstance(answer, Fetched)
+    return answer
+
+
+async def trouble(
+    url: str, validators: Validators = NONE, *, limits: Limits = LIMITS, clock: Clock | None = None
+) -> SourceError:
+    """Ask once for what must be expected trouble, and give it."""
+    with pytest.raises(SourceError) as caught:
+        await fetch(url, validators, limits=limits, clock=clock)
+    return caught.value
+
+
+async def refusal(url: str, validators: Validators = NONE, *, clock: Clock | None = None) -> TransportError:
+    """Ask once for what must be an answer of the wrong status, and give the error."""
+    error = await trouble(url, validators, clock=clock)
+    assert isinstance(error, TransportError)
+    return error

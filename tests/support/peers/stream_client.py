@@ -1,0 +1,169 @@
+"""A client of the stream over a raw socket, and what any client makes of changes: a copy of the list."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import msgspec
+from anyio.abc import SocketStream
+
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Snapshot
+from actors.core.messages import BookmakerId
+from tests.support.systems.site import NAMES, Answered, parsed
+from web.encoding.schemas import match_v2
+
+_LAST_CHUNK = b"0\r\n\r\n"
+
+
+@dataclass
+class Event:
+    """One Server-Sent Event as it came; `id` and `retry` are None where it has none."""
+
+    name: str
+    data: Any
+    raw: bytes
+    id: str | None = None
+    retry: str | None = None
+
+
+@dataclass
+class Copy:
+    """The list of one view, kept up by events or by answers to polls; bookmakers in configured order."""
+
+    bookmakers: Sequence[str]
+    version: int = -1
+    entries: dict[str, bytes] = field(default_factory=dict)
+    applied: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, bookmakers: Sequence[str], snapshot: Snapshot, view: str | None = None) -> Copy:
+        """Give what a client of `view` should have, made of the board itself."""
+        names = [BookmakerId(one) for one in bookmakers if view in {None, one}]
+        rows = [
+            msgspec.to_builtins(match_v2(entry, NAMES[name]))
+            for name in names
+            for entry in entries_of(snapshot.books[name].chunks)
+            if entry.is_named
+        ]
+        copy = cls(bookmakers)
+        version = max(snapshot.books[name].v2_version for name in names)
+        copy.replace({"version": version, "matches": rows})
+        return copy
+
+    def replace(self, listed: dict[str, Any]) -> None:
+        """Take over a whole list."""
+        self.version = listed["version"]
+        self.entries = {one["id"]: msgspec.json.encode(one) for one in listed["matches"]}
+
+    def change(self, delta: dict[str, Any]) -> None:
+        """Apply a delta, which must be one of what is there: no gap and no repeat."""
+        assert self.version == delta["since"]
+        self.version = delta["version"]
+        for one in delta["matches"]:
+            self.entries[one["id"]] = msgspec.json.encode(one)
+        for one in delta["removed"]:
+            self.entries.pop(one["id"], None)
+
+    def take(self, event: Event) -> None:
+        """Do what an event says; every `changes` must lead on."""
+        if event.name == "snapshot":
+            self.replace(event.data)
+        elif event.name == "changes":
+            assert event.data["version"] > self.version
+            self.change(event.data)
+        if event.name in {"snapshot", "changes"}:
+            assert str(self.version) == event.id
+            self.applied.append(self.version)
+
+    @property
+    def matches(self) -> bytes:
+        """The entries as the list endpoint orders them, joined."""
+        places = {bookmaker: place for place, bookmaker in enumerate(self.bookmakers)}
+        names = sorted(self.entries, key=lambda name: (places[name.partition("_")[0]], name))
+        return b",".join(self.entries[name] for name in names)
+
+
+def shown(delta: dict[str, Any]) -> tuple[int, list[str]]:
+    """Give the version of a delta and the ids in it."""
+    return delta["version"], [one["id"] for one in (*delta["matches"], *delta["removed"])]
+
+
+class Connection:
+    """An open stream: `head` is its status and headers; events are read one by one."""
+
+    def __init__(self, socket: SocketStream, head: Answered) -> None:
+        self.socket = socket
+        self.head = head
+        self._chunked = head.body
+        self._text = b""
+
+    async def event(self) -> Event:
+        """Give the next event. Raises: anyio.EndOfStream at the end of the connection."""
+        while b"\n\n" not in self._text:
+            if not self._dechunk():
+                with anyio.fail_after(15):
+                    self._chunked += await self.socket.receive()
+        raw, _, self._text = self._text.partition(b"\n\n")
+        return _event(raw)
+
+    async def named(self, name: str) -> Event:
+        """Give the next event of that name, passing over others."""
+        while (event := await self.event()).name != name:
+            pass
+        return event
+
+    async def rest(self) -> list[Event]:
+        """Give all events up to the end of the answer, which must be a proper one."""
+        events = []
+        while (self._chunked, self._text) != (_LAST_CHUNK, b""):
+            if b"\n\n" in self._text or self._dechunk():
+                events += [await self.event()] if b"\n\n" in self._text else []
+            else:
+                with anyio.fail_after(15):
+                    self._chunked += await self.socket.receive()
+        return events
+
+    def _dechunk(self) -> bool:
+        """Take one whole chunk in, if there is one."""
+        size, found, rest = self._chunked.partition(b"\r\n")
+        length = int(size, 16) if found else 0
+        if not length or len(rest) < length + 2:
+            return False
+        self._text += rest[:length]
+        self._chunked = rest[length + 2 :]
+        return True
+
+
+@contextlib.asynccontextmanager
+async def streaming(base: str, query: str = "", *lines: str) -> AsyncIterator[Connection]:
+    """Ask for a stream and keep it open while the block runs; `lines` are header lines."""
+    head = "\r\n".join((f"GET /api/v2/stream{query} HTTP/1.1", "Host: board", *lines))
+    async with await anyio.connect_tcp("127.0.0.1", int(base.rpartition(":")[2])) as socket:
+        await socket.send(f"{head}\r\n\r\n".encode("latin-1"))
+        received = b""
+        with anyio.fail_after(5):
+            while b"\r\n\r\n" not in received:
+                received += await socket.receive()
+        yield Connection(socket, parsed(received))
+
+
+def events_of(body: bytes) -> list[Event]:
+    """Give the events of a piece that ends where an event does."""
+    return [_event(raw) for raw in body.split(b"\n\n") if raw]
+
+
+def _event(raw: bytes) -> Event:
+    fields = dict(line.split(b": ", 1) for line in raw.split(b"\n"))
+    name, version, retry = (fields.get(key) for key in (b"event", b"id", b"retry"))
+    return Event(
+        (name or b"message").decode(),
+        msgspec.json.decode(fields[b"data"]),
+        raw,
+        None if version is None else version.decode(),
+        None if retry is None else retry.decode(),
+    )

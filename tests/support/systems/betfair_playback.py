@@ -1,0 +1,121 @@
+"""The whole system below the web on a scripted stream and a scripted catalogue, over real sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from actors.board.snapshot import Entry
+from actors.core.messages import BookmakerId
+from tests.support.builders.betfair import APP_KEY, AWAY, DRAW, HOME, TOKEN, Json, prices_of
+from tests.support.peers.http import HttpPeer, http_peer, respond
+from tests.support.peers.stream import StreamPeer, stream_peer
+from tests.support.systems.playback import Running, running
+from tests.support.time.virtual import WALL_0
+
+EXCHANGE = BookmakerId("betfair-exchange")
+CATALOGUE, LOGIN, KEEP_ALIVE = "/rpc", "/api/login", "/api/keepAlive"
+TEAMS = ("Alder Town", "Birch United", "League")
+
+
+def catalogue(*market_ids: str, teams: tuple[str, str, str] = TEAMS) -> bytes:
+    """Give the names of these markets as the catalogue does."""
+    home, away, league = teams
+    runners = [
+        {"selectionId": selection, "runnerName": name}
+        for selection, name in ((HOME, home), (AWAY, away), (DRAW, "The Draw"))
+    ]
+    entries = [
+        {"marketId": one, "runners": runners, "competition": {"id": "1", "name": league}}
+        for one in market_ids
+    ]
+    return json.dumps({"jsonrpc": "2.0", "result": entries, "id": 1}).encode()
+
+
+def token(value: str, status: str = "SUCCESS") -> bytes:
+    """Answer a login or a keep-alive."""
+    return json.dumps({"token": value, "product": APP_KEY, "status": status, "error": ""}).encode()
+
+
+class Exchange:
+    """A stream and a web server that play the exchange, and the system that listens to them."""
+
+    def __init__(self, stream: StreamPeer, rest: HttpPeer, board: Running) -> None:
+        self.stream = stream
+        self.rest = rest
+        self.board = board
+
+    def prices(self) -> dict[str, tuple[float, float, float]]:
+        """Give the prices on the board, by match."""
+        return prices_of(entry.match for entry in self.entries())
+
+    def entries(self) -> list[Entry]:
+        """Give what the board shows."""
+        return self.board.entries(EXCHANGE)
+
+    def teams(self) -> dict[str, tuple[str, str, str | None]]:
+        """Give home, away and league by match."""
+        matches = [entry.match for entry in self.entries()]
+        return {one.source_match_id: (one.home, one.away, one.league) for one in matches}
+
+    def asked(self, path: str) -> list[Mapping[str, str]]:
+        """Give the headers of all requests for a path."""
+        return [one.headers for one in list(self.rest.asked) if one.path == path]
+
+    async def shows(self, expected: dict[str, tuple[float, float, float]]) -> None:
+        """Wait until the board shows exactly this."""
+        await self.board.until(lambda: self.prices() == expected)
+
+    async def names(self, market_id: str, teams: tuple[str, str, str | None]) -> None:
+        """Wait until the board shows that match under these names."""
+        await self.board.until(lambda: self.teams().get(market_id) == teams)
+
+    async def says(self, *messages: Json) -> None:
+        """Push messages and wait until they have been read."""
+        wanted = self.board.source.payloads + len(messages)
+        self.stream.push(*messages)
+        await self.board.until(lambda: self.board.source.payloads >= wanted)
+
+
+@contextlib.contextmanager
+def peers() -> Iterator[tuple[StreamPeer, HttpPeer]]:
+    """Listen for both; the catalogue knows nobody, and a login is granted."""
+    with stream_peer() as stream, http_peer() as rest:
+        rest.answers[CATALOGUE] = respond(catalogue())
+        rest.answers[LOGIN] = respond(token("token-of-login"))
+        rest.answers[KEEP_ALIVE] = respond(token(TOKEN))
+        yield stream, rest
+
+
+@contextlib.asynccontextmanager
+async def exchange(
+    folder: Path, stream: StreamPeer, rest: HttpPeer, out: Path | None = None, /, **options: Any
+) -> AsyncIterator[Exchange]:
+    """Run the system on these peers until the block ends; record to `out`, if given."""
+    credentials = {} if "username" in options else {"session_token": TOKEN}
+    options = {
+        "kind": "betfair_stream",
+        "stream_url": stream.url,
+        "catalogue_url": rest.url(CATALOGUE),
+        "login_url": rest.url(LOGIN),
+        "app_key": APP_KEY,
+        **credentials,
+        **options,
+    }
+    lines = [
+        "[board]",
+        "expire_after_kickoff_s = 1_000_000_000",
+        "[sources.stream]",
+        *(f"{name} = {json.dumps(value)}" for name, value in options.items()),
+    ]
+    lines += [
+        f"[bookmakers.{EXCHANGE}]",
+        'name = "Betfair Exchange"',
+        'source = "stream"',
+        'key = "exchange"',
+    ]
+    async with running(folder, "\n".join(lines), WALL_0, out) as board:
+        yield Exchange(stream, rest, board)

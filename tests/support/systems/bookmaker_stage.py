@@ -1,0 +1,74 @@
+"""One bookmaker's actor with everything that outlives it, for scripted documents."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from actors.core.cooperative import Steps
+from actors.core.messages import Batch, Document, Extract, ListId, Scope
+from actors.core.validation import Bounds
+from actors.monitoring.status import BookmakerStatus
+from actors.pipeline.bookmaker import BookmakerActor
+from actors.runtime.bus import Bus
+from actors.runtime.conflation import Inbox, merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.poison import SetAside
+from actors.runtime.supervisor import ChildSpec
+from tests.support.builders.messages import SCOPE
+from tests.support.systems.supervision import bookmaker_record
+from tests.support.time.virtual import VirtualClock
+
+
+class Endless:
+    """The content of a document whose extraction never ends."""
+
+
+@dataclass
+class BookmakerDesk:
+    """A bookmaker with all that outlives its actor; `extracted` notes what each instance took up."""
+
+    name: str = "alder"
+    status: BookmakerStatus = field(init=False)
+    child: ChildSpec = field(init=False)
+    inbox: Inbox = field(default_factory=lambda: Mailbox(lambda one: one.scope, merged_deliveries))
+    refresh: asyncio.Event = field(default_factory=asyncio.Event)
+    set_aside: SetAside = field(default_factory=SetAside)
+    published: list[Batch] = field(default_factory=list)
+    extracted: list[object] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Open its record and say how to run it."""
+        self.status = bookmaker_record(self.name)
+        self.child = ChildSpec(self.status.actor, self._start)
+
+    def offer(self, content: object, list_id: str = "list-1", scope: str = SCOPE) -> None:
+        """Put a document received now into the inbox; an exception as its content is raised."""
+        now = VirtualClock().now()
+        self.inbox.put_nowait(
+            Document(Scope(scope), ListId(list_id), content, now.wall, now.mono, stale_after_s=30.0)
+        )
+
+    def _start(self) -> BookmakerActor:
+        bus = Bus()
+        bus.subscribe(self.published.append)
+        return BookmakerActor(
+            status=self.status,
+            inbox=self.inbox,
+            bus=bus,
+            extract=self._extract,
+            bounds=Bounds(),
+            refresh=self.refresh,
+            set_aside=self.set_aside,
+            clock=VirtualClock(),
+        )
+
+    def _extract(self, content: object) -> Steps[Extract]:
+        self.extracted.append(content)
+        yield
+        while isinstance(content, Endless):
+            yield
+        if isinstance(content, Exception):
+            raise content
+        assert isinstance(content, tuple)
+        return Extract(content)

@@ -1,0 +1,295 @@
+"""A board that anything may happen to, and clients of it that come, stall, go and poll: no sockets.
+
+Everything between the board and the sockets is real. Clients are ASGI callables; each keeps a copy of
+its view, and whenever it has been told something, the copy is compared with what the list was then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from random import Random
+from typing import Any
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
+
+from actors.board.board import Board, BoardRules
+from actors.board.history import HistoryLimits
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
+from tests.support.builders.messages import batch, match
+from tests.support.peers.stream_client import Copy, events_of
+from tests.support.systems.site import FIRST_VERSION, NAMES, site_status
+from tests.support.time.virtual import WALL_0, ManualClock
+from web.app import create_app
+from web.feeds.subscribers import Audience
+
+VIEWS: tuple[BookmakerId | None, ...] = (None, *NAMES)
+ORDER = tuple(NAMES)
+IDS = tuple(f"m{number}" for number in range(9))
+SCOPES = ("s", "t")
+REASONS = ("withdrawn", "suspended", "price", "finished")
+STALE_AFTER_S = 30.0
+STREAM, CHANGES = "/api/v2/stream", "/api/v2/changes"
+
+
+class World:
+    """The board and its front end. `seen` counts what happened, so that a test can tell that it did."""
+
+    def __init__(self, random: Random, max_changes: int) -> None:
+        self.random = random
+        self.clock = ManualClock()
+        first = Snapshot.empty(FIRST_VERSION, ORDER)
+        limits = HistoryLimits(max_changes=max_changes)
+        rules = BoardRules(expire_after_kickoff_s=3600.0)
+        self.published = Published(first, rules, self.clock, limits)
+        self.audience = Audience(self.published.history, 10_000)
+        status = site_status(NAMES, WALL_0)
+        app = create_app(
+            self.published, status, NAMES, self.clock, self.audience, keep_fresh=lambda _client: None
+        )
+        self.app = app.asgi_app
+        self.seen: Counter[str] = Counter()
+        self._lists = {view: {FIRST_VERSION: b""} for view in VIEWS}
+        self._serial = 0
+
+    @property
+    def version(self) -> int:
+        """The newest commit."""
+        return finish(self.published.current()).version
+
+    def latest(self, view: BookmakerId | None) -> int:
+        """The view's own version."""
+        return self.published.history.latest(view)
+
+    def check(self, copy: Copy, view: BookmakerId | None) -> None:
+        """Compare a copy with the list of its version: that of the last commit which changed the view."""
+        lists = self._lists[view]
+        version = (
+            copy.version if copy.version in lists else max(one for one in lists if one <= copy.version)
+        )
+        assert lists[version] == copy.matches, f"{view} at {copy.version}"
+
+    def happen(self) -> None:
+        """Let something happen to the board."""
+        roll = self.random.random()
+        if roll < 0.15:
+            self.clock.pass_(self.random.choice((0.5, 5.0, 12.0, STALE_AFTER_S)))
+        else:
+            base = finish(self.published.current())
+            board = Board(base, self.published.rules)
+            for _ in range(self.random.choice((1, 1, 1, 2, 4))):
+                if roll < 0.2:
+                    finish(board.withdraw(self.random.choice(ORDER), Scope(self.random.choice(SCOPES))))
+                else:
+                    finish(board.apply(self._batch(), self.clock.now()))
+            self._commit(base, board)
+        self._note(finish(self.published.current()))
+
+    def publish(self, bookmaker: str, *matches: Match) -> None:
+        """Put a complete list of one bookmaker on the board, for ever."""
+        base = finish(self.published.current())
+        board = Board(base, self.published.rules)
+        self._serial += 1
+        one = batch(matches, bookmaker=bookmaker, list_id=str(self._serial), stale_after_s=1e9)
+        finish(board.apply(one, self.clock.now()))
+        self._commit(base, board)
+
+    def _commit(self, base: Snapshot, board: Board) -> None:
+        assert self.published.replace(base, board.commit())
+        finish(self.published.history.digest())
+
+    def _note(self, snapshot: Snapshot) -> None:
+        for view in VIEWS:
+            if self.latest(view) not in self._lists[view]:
+                self._lists[view][self.latest(view)] = Copy.of(ORDER, snapshot, view).matches
+                self.seen["commits"] += 1
+
+    def _batch(self) -> Batch:
+        self._serial += 1
+        some = [self._match(name) for name in IDS if self.random.random() < 0.4]
+        complete = self.random.random() < 0.4
+        names = {one.source_match_id for one in some}
+        gone = [name for name in IDS if name not in names and self.random.random() < 0.2]
+        return batch(
+            some,
+            removals=[Removal(SourceMatchId(name), self.random.choice(REASONS)) for name in gone],
+            bookmaker=self.random.choice(ORDER),
+            scope=self.random.choice(SCOPES),
+            complete=complete,
+            received_mono=self.clock.mono,
+            received_at=self.clock.wall + self._serial / 1000,
+            stale_after_s=STALE_AFTER_S,
+        )
+
+    def _match(self, name: str) -> Match:
+        start = self.random.choice((None, int(self.clock.wall) - 3590, int(WALL_0) + 10**9))
+        home = self.random.choice(("Home", "Home", "Home", ""))
+        return match(
+            name, home=home, prices=(self.random.choice((2.0, 2.1, 2.2)), 3.5, 4.0), start_time=start
+        )
+
+
+class StreamClient:
+    """A client of the stream: reads, unless it is stalled; is cut, and comes back where it was."""
+
+    def __init__(self, world: World, view: BookmakerId | None, conflate_ms: int) -> None:
+        self.view = view
+        self.copy = Copy(ORDER)
+        self._world = world
+        self._query = "&".join(
+            [f"conflate_ms={conflate_ms}", *([] if view is None else [f"bookmaker={view}"])]
+        )
+        self._reads = asyncio.Event()
+        self._was_reset = False
+        self._scope = anyio.CancelScope()
+        self.is_open = False
+
+    def connect(self, tasks: TaskGroup) -> None:
+        """Follow from where it is, until it is cut or the service ends; it reads at first."""
+        self.is_open = True
+        self._was_reset = False
+        self._reads.set()
+        self._scope = anyio.CancelScope()
+        tasks.start_soon(self._run)
+
+    def stall(self) -> None:
+        """Take nothing any more, or go on taking."""
+        if self._reads.is_set():
+            self._reads.clear()
+        else:
+            self._reads.set()
+
+    def cut(self) -> None:
+        """Hang up; what was under way is lost."""
+        self._scope.cancel()
+
+    async def _run(self) -> None:
+        known = str(self.copy.version).encode()
+        headers = [(b"last-event-id", known)] if self.copy.version >= 0 else []
+        with self._scope:
+            await self._world.app(asgi_scope(STREAM, self._query, headers), _for_ever, self._send)  # type: ignore[arg-type]
+        self.is_open = False
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self._reads.wait()
+        await checkpoint()
+        if message["type"] != "http.response.body":
+            return
+        for event in events_of(message["body"]):
+            self._world.seen[event.name] += 1
+            if event.name == "reset":
+                assert "too_old" == event.data["reason"]
+                assert self.copy.version < self._world.published.history.oldest(self.view)
+            elif event.name == "snapshot":
+                assert (self.copy.version < 0) or self._was_reset
+            elif event.name == "changes":
+                self._world.seen["conflated"] += event.data.get("conflated", False)
+            self._was_reset = event.name == "reset"
+            self.copy.take(event)
+            self._world.check(self.copy, self.view)
+
+
+class Poller:
+    """A client that asks for changes since what it has, and for the whole list when that is gone."""
+
+    def __init__(self, world: World, view: BookmakerId | None) -> None:
+        self.view = view
+        self.copy = Copy.of(ORDER, finish(world.published.current()), view)
+        self._world = world
+
+    async def poll(self) -> None:
+        """Ask once."""
+        query = f"since={self.copy.version}" + ("" if self.view is None else f"&bookmaker={self.view}")
+        status, body = 0, b""
+
+        async def send(message: dict[str, Any]) -> None:
+            nonlocal status, body
+            status = message.get("status", status)
+            body += message.get("body", b"")
+
+        await self._world.app(asgi_scope(CHANGES, query, []), _asked(), send)  # type: ignore[arg-type]
+        self._world.seen[f"poll {status}"] += 1
+        if status == 200:
+            self.copy.change(msgspec.json.decode(body))
+        else:
+            assert self.copy.version < self._world.published.history.oldest(self.view)
+            self.copy = Copy.of(ORDER, finish(self._world.published.current()), self.view)
+        self._world.check(self.copy, self.view)
+
+
+async def _for_ever() -> Any:
+    await anyio.sleep_forever()
+
+
+def _asked() -> Any:
+    messages = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Any:
+        if messages:
+            return messages.pop()
+        return await _for_ever()
+
+    return receive
+
+
+def asgi_scope(path: str, query: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
+    """Give what an ASGI server tells of a GET."""
+    return {
+        "type": "http",
+        "asgi": {"spec_version": "2.1", "version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": headers,
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 2),
+        "state": {},
+        "extensions": {},
+    }
+
+
+async def live_on(world: World, steps: int, clients: int, tasks: TaskGroup) -> list[StreamClient | Poller]:
+    """Let so many things happen to the board and to its clients; all of them come back in the end."""
+    streams = [
+        StreamClient(world, world.random.choice(VIEWS), world.random.choice((0, 0, 0, 1)))
+        for _ in range(clients)
+    ]
+    pollers = [Poller(world, view) for view in VIEWS]
+    for _ in range(steps):
+        roll = world.random.random()
+        if roll < 0.5:
+            world.happen()
+        elif roll < 0.6:
+            await world.random.choice(pollers).poll()
+        else:
+            _happen_to(world.random.choice(streams), roll, tasks)
+        for _ in range(world.random.choice((0, 1, 3, 8))):
+            await checkpoint()
+    for stream in streams:
+        stream.cut()
+    while any(stream.is_open for stream in streams):
+        await checkpoint()
+    for stream in streams:
+        stream.connect(tasks)
+    for poller in pollers:
+        await poller.poll()
+    return [*streams, *pollers]
+
+
+def _happen_to(client: StreamClient, roll: float, tasks: TaskGroup) -> None:
+    if not client.is_open:
+        client.connect(tasks)
+    elif roll < 0.8:
+        client.stall()
+    else:
+        client.cut()

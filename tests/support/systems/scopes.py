@@ -1,0 +1,114 @@
+"""A polled source of several scopes in virtual time, answered by a script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+import anyio
+
+from actors.board.board import BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import Steps
+from actors.core.messages import BookmakerId, Payload, Scope
+from actors.pipeline.context import Desk
+from actors.pipeline.polled_source import SourceActor
+from actors.pipeline.schedule import Schedule
+from actors.runtime.conflation import merged_deliveries
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.supervisor import ChildSpec
+from actors.source_api.kinds import PolledKind
+from actors.source_api.options import PolledOptions
+from actors.source_api.plan import Target, every
+from actors.transports.polling import Fetched, Transport, Validators
+from tests.support.systems.supervision import source_record
+from tests.support.time.virtual import VirtualClock
+
+Script = Callable[[Scope, int], Awaitable[bytes]]
+"""`(scope, how often it was asked before) -> body`; raises SourceError for none."""
+
+ALDER = BookmakerId("alder")
+URL = "http://127.0.0.1:9"
+
+
+class Longest(Random):
+    """Draws the longest delay that is allowed."""
+
+    def uniform(self, a: float, b: float) -> float:
+        """Give the upper bound."""
+        return max(a, b)
+
+
+def scripted(scopes: Iterable[str], decode: Callable[[Payload, Any], Steps[object]]) -> PolledKind:
+    """Make a kind that asks for these scopes, decoded so."""
+    targets = tuple(Target(Scope(scope), f"{URL}/{scope}") for scope in scopes)
+    plan = every(lambda _: targets)
+    return PolledKind("scripted", PolledOptions, lambda _: None, plan, decode, _never)
+
+
+def verbatim(payload: Payload, options: PolledOptions) -> Steps[object]:
+    """Decode nothing."""
+    del options
+    yield
+    return payload.body
+
+
+class ScopesStage:
+    """The source's actor with all that outlives it: `asked` and `got` are virtual seconds by scope."""
+
+    def __init__(self, kind: PolledKind, script: Script, options: PolledOptions | None = None) -> None:
+        self.asked: list[tuple[float, Scope]] = []
+        self.got: list[tuple[float, Scope]] = []
+        self._script = script
+        clock = VirtualClock()
+        self.desk: Desk[Any] = Desk(
+            options=options or PolledOptions(kind=kind.name, url=URL, poll_interval_s=60.0),
+            keys={ALDER: "A"},
+            inboxes={ALDER: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
+            status=source_record(),
+            refresh=asyncio.Event(),
+            published=Published(Snapshot.empty(1, (ALDER,)), BoardRules(), clock),
+            clock=clock,
+            random=Longest(),
+            record=lambda payload: self.got.append((payload.received_mono, payload.scope)),
+        )
+        self.schedule = Schedule(kind.plan(self.desk.options, ("A",)), self.desk.random)
+        self.child = ChildSpec(
+            self.desk.status.actor, lambda: SourceActor(kind, self.desk, self.schedule, self._connect)
+        )
+
+    def times(self, scope: str) -> list[float]:
+        """Give when that scope was asked for."""
+        return [at for at, asked in self.asked if asked == scope]
+
+    def most_in(self, span_s: float, after: float = 0.0) -> int:
+        """Give the most requests within any span of that length which begins later than `after`."""
+        starts = [at for at, _ in self.asked if at > after]
+        return max(sum(start <= at < start + span_s for at in starts) for start in starts)
+
+    @asynccontextmanager
+    async def _connect(self) -> AsyncIterator[Transport]:
+        yield self
+
+    async def fetch(self, url: str, validators: Validators) -> Fetched:
+        """Answer as scripted."""
+        now = anyio.current_time()
+        scope = _scope(url)
+        before = len(self.times(scope))
+        self.asked.append((now, scope))
+        body = await self._script(scope, before)
+        return Fetched(body, len(body), validators, None, now)
+
+
+def _scope(url: str) -> Scope:
+    """Tell the scope by the address: its last part, or the sport of The Odds API."""
+    path = url.partition("?")[0].removesuffix("/odds")
+    return Scope(path.rpartition("/")[2])
+
+
+def _never(*given: object) -> Steps[Any]:
+    raise AssertionError(given)

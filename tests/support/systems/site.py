@@ -1,0 +1,183 @@
+"""The real HTTP front end on a real socket, over a board that the test writes by hand.
+
+It runs in the test's own event loop, on a clock that stands where the test puts it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import httpx2
+
+from actors.board.board import Board, BoardRules
+from actors.board.history import HistoryLimits
+from actors.board.published import Published
+from actors.board.snapshot import Readable, Snapshot
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId, Match, SourceName
+from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.runtime.actor import ActorState, ActorStatus
+from tests.support.builders.messages import batch
+from tests.support.time.virtual import ManualClock
+from web.app import create_app
+from web.feeds.subscribers import Audience
+from web.server.hypercorn_server import Serve, serve
+from web.server.listener import address_of, listen
+
+FIRST_VERSION = 5000
+NAMES = {
+    BookmakerId("cedar"): "Cédar 足球",
+    BookmakerId("alder"): "Alder",
+    BookmakerId("birch"): "Birch & Söhne",
+}
+"""Display names in the order of the configuration, which is not the alphabet's."""
+
+SOURCE = SourceName("feed")
+MAX_STREAMS = 8
+
+
+@dataclass
+class Answered:
+    """An answer as it came over the wire; header names in lower case, repeated ones joined."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Site:
+    """A running front end; `client` asks for no compression and follows no redirect."""
+
+    base: str
+    client: httpx2.AsyncClient
+    clock: ManualClock
+    published: Published
+    status: ServiceStatus
+    audience: Audience
+    max_streams: int = MAX_STREAMS
+    _lists: int = 0
+
+    def apply(self, *batches: Batch) -> int:
+        """Put batches on the board in one commit and give its version."""
+        base = finish(self.published.current())
+        board = Board(base, self.published.rules)
+        for one in batches:
+            finish(board.apply(one, self.clock.now()))
+        self.published.replace(base, board.commit())
+        finish(self.published.history.digest())
+        return finish(self.published.current()).version
+
+    def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
+        """Put a complete list of one bookmaker on the board, received now, and give the version."""
+        self._lists += 1
+        mono = self.clock.now().mono
+        one = batch(
+            matches,
+            bookmaker=bookmaker,
+            list_id=f"list-{self._lists}",
+            received_mono=mono,
+            stale_after_s=stale_after_s,
+        )
+        return self.apply(one)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Let the server and its clients run until something holds."""
+        with anyio.fail_after(5):
+            while not holds():
+                await anyio.lowlevel.checkpoint()
+
+    async def get(self, path: str, **headers: str) -> httpx2.Response:
+        """GET `path`; `if_none_match="..."` sends If-None-Match."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.client.get(path, headers=sent)
+
+    async def json(self, path: str) -> Any:
+        """Give the decoded body of a GET that must succeed."""
+        response = await self.get(path)
+        assert 200 == response.status_code, response.text
+        return response.json()
+
+    async def raw(self, method: str, target: str, *lines: str) -> Answered:
+        """Send a request byte for byte, `lines` being its header lines beside Host and Connection."""
+        head = "\r\n".join((f"{method} {target} HTTP/1.1", "Host: board", "Connection: close", *lines))
+        return parsed(await self.exchange(f"{head}\r\n\r\n".encode("latin-1")))
+
+    async def exchange(self, sent: bytes) -> bytes:
+        """Write `sent` on a new connection and give everything that comes until its end."""
+        received = b""
+        port = int(self.base.rpartition(":")[2])
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            with anyio.fail_after(5):
+                await stream.send(sent)
+                with contextlib.suppress(anyio.EndOfStream):
+                    while True:
+                        received += await stream.receive()
+        return received
+
+
+def parsed(received: bytes) -> Answered:
+    """Take one answer apart; everything after its head is the body."""
+    head, _, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        key = name.lower()
+        headers[key] = f"{headers[key]}, {value.strip()}" if key in headers else value.strip()
+    return Answered(int(first.split(" ")[1]), headers, body)
+
+
+@contextlib.asynccontextmanager
+async def open_site(
+    board: Readable | None = None,
+    names: Mapping[BookmakerId, str] = NAMES,
+    limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
+    *,
+    is_layered: bool = True,
+    serve: Serve = serve,
+) -> AsyncIterator[Site]:
+    """Serve an empty board of `names` while the block runs; `board` replaces how it is read."""
+    clock = ManualClock()
+    published = Published(Snapshot.empty(FIRST_VERSION, tuple(names)), BoardRules(), clock, limits)
+    status = site_status(names, clock.now().wall)
+    sock, stop = listen("127.0.0.1", 0), anyio.Event()
+    base = address_of(sock)
+    audience = Audience(published.history, MAX_STREAMS)
+    app = create_app(
+        board or published,
+        status,
+        names,
+        clock,
+        audience,
+        keep_fresh=sock.keep_fresh,
+        is_layered=is_layered,
+    )
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(serve, app, sock, stop)
+        try:
+            headers = {"Accept-Encoding": "identity"}
+            async with httpx2.AsyncClient(base_url=base, headers=headers, trust_env=False) as client:
+                yield Site(base, client, clock, published, status, audience)
+        finally:
+            await audience.leave()
+            stop.set()
+
+
+def site_status(names: Mapping[BookmakerId, str], now: float) -> ServiceStatus:
+    """Open the records of a service with one source for all of these bookmakers."""
+    board = BoardStatus(ActorStatus("aggregator"))
+    source = SourceStatus(SOURCE, "scripted", is_simulated=False, actor=ActorStatus(f"source:{SOURCE}"))
+    bookmakers = {
+        bookmaker: BookmakerStatus(bookmaker, name, source, ActorStatus(f"bookmaker:{bookmaker}"))
+        for bookmaker, name in names.items()
+    }
+    actors = [board.actor, *(one.actor for one in bookmakers.values()), source.actor]
+    for actor in actors:
+        actor.become(ActorState.RUNNING, now)
+    return ServiceStatus(now, board, {SOURCE: source}, bookmakers, {actor.name: actor for actor in actors})

@@ -1,0 +1,84 @@
+"""Recorded answers of The Odds API played from a scripted peer, and ways to look at the board."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from actors.board.snapshot import ListState
+from actors.core.messages import BookmakerId, Scope
+from tests.support.builders import the_odds_api as api
+from tests.support.peers.http import HttpPeer, http_peer
+from tests.support.recordings import the_odds_api
+from tests.support.systems.playback import Running, running
+
+RECORDED_AT = 1722723690.0
+"""Unix seconds: soon after the leagues were recorded, 2024-08-03T22:21:30Z."""
+OTHER = "soccer_other"
+"""Stands for the call that was answered with other sports."""
+ERRORS = {"soccer_error_a": "missing_key_body.json", "soccer_error_b": "invalid_market_combo_body.json"}
+"""The recorded error bodies, by the sport that is answered with them."""
+
+
+def leagues() -> dict[str, bytes]:
+    """Give the recorded answers of the leagues that were polled at one time."""
+    return api.recorded(the_odds_api())
+
+
+def everything() -> dict[str, bytes]:
+    """Give every recorded list of matches: other sports, the leagues, and matches in play.
+
+    Two matches stand in the list of another call as well, with other prices; it comes first, so that
+    those of their league are the last word.
+    """
+    (in_play,), (other,) = the_odds_api("in_play*"), the_odds_api("*/data_sports_keys.json")
+    return {OTHER: other.read_bytes(), **leagues(), "soccer_in_play": in_play.read_bytes()}
+
+
+@asynccontextmanager
+async def played(
+    folder: Path,
+    answers: Mapping[str, bytes],
+    sports: tuple[str, ...] = (),
+    out: Path | None = None,
+    **options: float,
+) -> AsyncIterator[tuple[Running, HttpPeer]]:
+    """Run the system on a peer with these answers, until every one is on the board; record to `out`."""
+    with http_peer() as peer:
+        api.serve(peer, answers)
+        for sport, file in ERRORS.items():
+            (path,) = the_odds_api(file)
+            api.serve(peer, {sport: path.read_bytes()})
+        text = api.config(peer.url(""), [*answers, *sports], api.keys_in(answers), **options)
+        async with running(folder, text, RECORDED_AT, out) as board:
+            await board.until(lambda: _has_all(board, answers))
+            yield board, peer
+
+
+def _has_all(board: Running, scopes: Mapping[str, object]) -> bool:
+    return all(scopes.keys() <= book.lists.keys() for book in board.snapshot.books.values())
+
+
+def shown(board: Running, key: str) -> dict[str, api.Row]:
+    """Give what the board shows of the bookmaker with that key, by match id."""
+    matches = [entry.match for entry in board.entries(BookmakerId(api.bookmaker_id(key)))]
+    return {
+        one.source_match_id: (
+            *(str(one.source_match_id), one.home, one.away),
+            *(one.home_price, one.draw_price, one.away_price),
+        )
+        for one in matches
+    }
+
+
+def expected(answers: Mapping[str, bytes], key: str) -> dict[str, api.Row]:
+    """Give what it must show once it has these answers, read plainly."""
+    return {
+        match_id: row for body in answers.values() for match_id, row in api.plain_rows(body, key).items()
+    }
+
+
+def lists(board: Running, sport: str) -> dict[BookmakerId, ListState]:
+    """Give the list that each bookmaker has of that sport."""
+    return {name: book.lists[Scope(sport)] for name, book in board.snapshot.books.items()}

@@ -1,0 +1,165 @@
+"""The interface on a real socket: capabilities, paths and the filter (interface-spec.md, 2.4, 4 and 9)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from actors.core.messages import BookmakerId
+from tests.support.builders.messages import match
+from tests.support.systems.site import Site, open_site
+
+pytestmark = pytest.mark.anyio
+
+LISTS = ["/api/odds", "/api/v2/odds"]
+PAGE = "/"
+DOCUMENTED = ["/api/capabilities", "/api/odds", "/api/stats", "/api/v2/odds", "/health", "/monitor"]
+PROBES = ["/health/live", "/health/ready"]
+LIVE = ["/api/v2/changes", "/api/v2/stream"]
+NO_JSON = {PAGE, "/api/v2/stream"}
+NO_PATHS = (
+    *("/api", "/api/", "/api/v1/odds", "/API/ODDS", "/health/x", "/favicon.ico", "/static/x"),
+    *("/static", "/static/", "/static/index.html", "/static/../index.html", "/index.html"),
+    *("/api/odds/", "/api/v2/odds/", "/api/capabilities/", "/health/", "/api/odds;x", "/api/odds%20"),
+    *("//api/odds", "///api/v2/odds", "/api//odds", "/api/./odds", "/api/x/../odds", "/api/odds%00"),
+)
+LIST = pytest.mark.parametrize("path", LISTS)
+
+
+async def test_capabilities_have_exactly_the_specified_fields(site: Site) -> None:
+    """2.4: endpoints, filters, supported bookmakers and a version, of these types."""
+    capabilities = await site.json("/api/capabilities")
+
+    assert ["endpoints", "filters", "supported_bookmakers", "version"] == sorted(capabilities)
+    assert {
+        "/api/odds": ["bookmaker"],
+        "/api/v2/changes": ["since", "bookmaker", "wait"],
+        "/api/v2/odds": ["bookmaker"],
+        "/api/v2/stream": ["bookmaker", "since", "conflate_ms"],
+    } == capabilities["filters"]
+    assert ["cedar", "alder", "birch"] == capabilities["supported_bookmakers"]
+    assert re.fullmatch(r"[0-9]+\.[0-9]+", capabilities["version"])
+
+
+async def test_the_endpoints_are_the_paths_without_a_parameter(site: Site) -> None:
+    """Those of the specification, capabilities, two probes, what is live and the page, each once."""
+    endpoints = (await site.json("/api/capabilities"))["endpoints"]
+
+    assert sorted([PAGE, *DOCUMENTED, *PROBES, *LIVE]) == sorted(endpoints)
+
+
+async def test_every_other_listed_endpoint_answers_get_with_json(site: Site) -> None:
+    """Whatever the capabilities list can be read; the page and the stream are something else."""
+    endpoints = (await site.json("/api/capabilities"))["endpoints"]
+
+    asked = [f"{path}?since=5000" for path in endpoints if path not in NO_JSON]
+    answers = [await site.get(path) for path in asked]
+
+    assert {(200, "application/json")} == {
+        (one.status_code, one.headers["Content-Type"]) for one in answers
+    }
+    assert all(isinstance(one.json(), dict) for one in answers)
+
+
+@pytest.mark.parametrize("path", [*DOCUMENTED, *PROBES])
+@pytest.mark.parametrize("accept", ["application/json", "*/*", "text/html", "nonsense"])
+async def test_accept_is_allowed_and_changes_nothing_but_the_monitor(
+    site: Site, path: str, accept: str
+) -> None:
+    """4: clients may send `Accept: application/json`; responses are JSON, but for a browser at /monitor."""
+    is_page = (path, accept) == ("/monitor", "text/html")
+
+    response = await site.get(path, accept=accept)
+
+    expected = "text/html; charset=utf-8" if is_page else "application/json"
+    assert (200, expected) == (response.status_code, response.headers["Content-Type"])
+
+
+async def test_supported_bookmakers_follow_the_configuration() -> None:
+    """Any number may be configured, and their order is the configuration's."""
+    async with open_site(names={BookmakerId("z"): "Z", BookmakerId("a-1"): "A"}) as site:
+        capabilities = await site.json("/api/capabilities")
+
+    assert ["z", "a-1"] == capabilities["supported_bookmakers"]
+
+
+@LIST
+async def test_without_a_filter_all_bookmakers_are_there(site: Site, path: str) -> None:
+    """4, rule 1."""
+    matches = (await site.json(path))["matches"]
+
+    assert {"Cédar 足球", "Alder"} <= {one["bookmaker"] for one in matches}
+
+
+@LIST
+@pytest.mark.parametrize(
+    ("bookmaker", "name", "count"),
+    [("cedar", "Cédar 足球", (2, 2)), ("alder", "Alder", (3, 2)), ("birch", "Birch & Söhne", (1, 0))],
+)
+async def test_with_a_filter_only_that_bookmaker_is_there(
+    site: Site, path: str, bookmaker: str, name: str, count: tuple[int, int]
+) -> None:
+    """4, rule 2: all of its entries and no other, and the count counts what is shown."""
+    shown = await site.json(f"{path}?bookmaker={bookmaker}")
+
+    assert count[LISTS.index(path)] == len(shown["matches"]) == shown["matches_count"]
+    assert {name} >= {one["bookmaker"] for one in shown["matches"]}
+    assert all(one["id"].startswith(f"{bookmaker}_") for one in shown["matches"])
+
+
+@LIST
+async def test_the_filtered_lists_add_up_to_the_whole(site: Site, path: str) -> None:
+    """A filter changes no entry: the parts, in order, are the whole."""
+    whole = await site.json(path)
+
+    parts = [await site.json(f"{path}?bookmaker={name}") for name in ("cedar", "alder", "birch")]
+
+    assert whole["matches"] == [one for part in parts for one in part["matches"]]
+    assert whole["version"] == max(part["version"] for part in parts)
+
+
+@LIST
+async def test_entries_are_in_order_of_configuration_and_id(site: Site, path: str) -> None:
+    """Bookmakers as configured, then ids by code point: 10 before 9, capitals before small letters."""
+    site.publish("alder", match("b-2"), match("B-1"))
+    site.publish("birch", match("z"), match("~"), match("-"))
+
+    ids = [one["id"] for one in (await site.json(path))["matches"]]
+
+    cedar, alder, birch = (
+        ["cedar_10", "cedar_9"],
+        ["alder_B-1", "alder_b-2"],
+        ["birch_-", "birch_z", "birch_~"],
+    )
+    assert cedar + alder + birch == ids
+
+
+@LIST
+@pytest.mark.parametrize(
+    "query", ["?x=1", "?", "?&&", "?Bookmaker=nobody", "?limit=1&offset=3", "?=bookmaker", "?x=bookmaker=z"]
+)
+async def test_unknown_parameters_are_ignored(site: Site, path: str, query: str) -> None:
+    """Only `bookmaker`, spelled so, means something."""
+    plain, asked = await site.get(path), await site.get(path + query)
+
+    assert (200, plain.content, plain.headers["ETag"]) == (
+        asked.status_code,
+        asked.content,
+        asked.headers["ETag"],
+    )
+
+
+@pytest.mark.parametrize("path", ["/api/capabilities", "/health", "/health/live", "/monitor", "/api/stats"])
+async def test_a_path_without_a_filter_ignores_bookmaker(site: Site, path: str) -> None:
+    """4: its query is none, so nothing in it can be wrong."""
+    assert 200 == (await site.get(f"{path}?bookmaker=nobody")).status_code
+
+
+@pytest.mark.parametrize("target", NO_PATHS)
+async def test_any_other_path_is_not_found(site: Site, target: str) -> None:
+    """4, rule 4: paths are exact, and there is no redirect to a similar one."""
+    answered = await site.raw("GET", target)
+
+    assert (404, "application/problem+json") == (answered.status, answered.headers["content-type"])
+    assert "location" not in answered.headers

@@ -1,0 +1,179 @@
+"""Errors on a real socket (interface-spec.md, 7; design 5, Errors, Filter, 503 or an empty list)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from actors.board.snapshot import Snapshot
+from tests.support.builders.messages import match
+from tests.support.systems.site import Site, open_site
+
+pytestmark = pytest.mark.anyio
+
+LIST = pytest.mark.parametrize("path", ["/api/odds", "/api/v2/odds"])
+INVALID = (
+    *("", "nobody", "CEDAR", "Cedar", "cedar%20", "%20cedar", "cedar,alder", "cedar_10", "cedar%00"),
+    *("Alder", "all", "*", "null", "足球", "cedar&bookmaker=alder", "cedar&bookmaker=cedar"),
+    *("&bookmaker=cedar", "a" * 3000),
+)
+MEMBERS = ["type", "title", "status", "detail", "instance", "code", "request_id"]
+GETS = "GET, HEAD, OPTIONS"
+
+
+async def _problem(site: Site, method: str, path: str) -> tuple[dict[str, Any], dict[str, str]]:
+    response = await site.client.request(method, path)
+    problem = response.json()
+    assert MEMBERS == list(problem)
+    assert "application/problem+json" == response.headers["Content-Type"]
+    assert (response.status_code, response.headers["X-Request-Id"]) == (
+        problem["status"],
+        problem["request_id"],
+    )
+    assert "no-store" == response.headers["Cache-Control"]
+    return problem, dict(response.headers)
+
+
+@LIST
+@pytest.mark.parametrize("value", INVALID)
+async def test_an_invalid_bookmaker_is_400_and_says_what_is_supported(
+    site: Site, path: str, value: str
+) -> None:
+    """Empty, unknown, upper-case or repeated: the problem names the parameter and lists the choices."""
+    problem, _ = await _problem(site, "GET", f"{path}?bookmaker={value}")
+
+    assert (400, "invalid_bookmaker", "Bad Request", path) == (
+        problem["status"],
+        problem["code"],
+        problem["title"],
+        problem["instance"],
+    )
+    assert "'bookmaker'" in problem["detail"]
+    assert "cedar, alder, birch" in problem["detail"]
+
+
+@LIST
+async def test_400_comes_before_503(empty_site: Site, path: str) -> None:
+    """A wrong question is wrong whatever the state of the bookmakers."""
+    problem, _ = await _problem(empty_site, "GET", f"{path}?bookmaker=nobody")
+
+    assert 400 == problem["status"]
+
+
+async def test_an_escaped_spelling_of_a_valid_id_is_valid(site: Site) -> None:
+    """Percent-encoding changes how a value is written, not what it is."""
+    assert 200 == (await site.get("/api/odds?bookmaker=%63edar")).status_code
+
+
+@pytest.mark.parametrize("path", ["/api/nothing", "/api/odds/", "/static/x", "/api/odds/足球"])
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+async def test_an_unknown_path_is_404_and_points_to_the_capabilities(
+    site: Site, path: str, method: str
+) -> None:
+    """7: consult `/api/capabilities`."""
+    problem, _ = await _problem(site, method, path)
+
+    assert (404, "not_found", "Not Found", path) == (
+        problem["status"],
+        problem["code"],
+        problem["title"],
+        problem["instance"],
+    )
+    assert "/api/capabilities" in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/api/odds", "/api/v2/odds", "/api/capabilities", "/health", "/monitor"),
+        *("/", "/static/main.js"),
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])
+async def test_another_method_is_405_and_says_which_are_allowed(site: Site, path: str, method: str) -> None:
+    """The interface is read-only."""
+    problem, headers = await _problem(site, method, path)
+
+    assert (405, "method_not_allowed", "Method Not Allowed", GETS) == (
+        problem["status"],
+        problem["code"],
+        problem["title"],
+        ", ".join(sorted(headers["allow"].split(", "))),
+    )
+
+
+class _Broken:
+    """A board that cannot be read."""
+
+    async def read(self) -> Snapshot:
+        raise RuntimeError("hunter2 in /srv/secret.py")
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        raise NotImplementedError(snapshot)
+
+
+@pytest.mark.parametrize("path", ["/api/odds", "/health", "/health/ready", "/monitor", "/api/stats"])
+@pytest.mark.parametrize("is_layered", [True, False])
+async def test_an_exception_is_500_and_says_nothing_of_the_inside(path: str, *, is_layered: bool) -> None:
+    """No message, no type, no file: only the id under which the stack was logged."""
+    async with open_site(_Broken(), is_layered=is_layered) as site:
+        problem, headers = await _problem(site, "GET", path)
+        still = await site.get("/api/capabilities")
+
+    assert (500, "internal_error", "Internal Server Error") == (
+        problem["status"],
+        problem["code"],
+        problem["title"],
+    )
+    sent = f"{problem} {headers}"
+    assert not [word for word in ("hunter2", "RuntimeError", ".py", "Traceback", "quart") if word in sent]
+    assert 200 == still.status_code
+
+
+@LIST
+@pytest.mark.parametrize("query", ["", "?bookmaker=cedar", "?bookmaker=alder", "?bookmaker=birch"])
+async def test_503_with_retry_after_while_nothing_is_serving(
+    empty_site: Site, path: str, query: str
+) -> None:
+    """Before the first accepted list there is no answer, in either version."""
+    problem, headers = await _problem(empty_site, "GET", path + query)
+
+    assert (503, "no_bookmaker_serving", path) == (problem["status"], problem["code"], problem["instance"])
+    assert int(headers["retry-after"]) > 0
+
+
+@LIST
+async def test_503_only_for_those_that_the_request_draws_on(empty_site: Site, path: str) -> None:
+    """One bookmaker that serves is enough for the whole list, and for its own."""
+    empty_site.publish("alder", match())
+
+    asked = {who: await empty_site.get(path + who) for who in ("", "?bookmaker=alder", "?bookmaker=cedar")}
+
+    assert {"": 200, "?bookmaker=alder": 200, "?bookmaker=cedar": 503} == {
+        who: one.status_code for who, one in asked.items()
+    }
+
+
+@LIST
+async def test_an_empty_list_of_a_serving_bookmaker_is_200(empty_site: Site, path: str) -> None:
+    """It means "we looked: there is nothing"."""
+    empty_site.publish("alder")
+
+    shown = [await empty_site.json(path + who) for who in ("", "?bookmaker=alder")]
+
+    assert [([], 0), ([], 0)] == [(one["matches"], one["matches_count"]) for one in shown]
+
+
+@LIST
+async def test_what_is_stale_is_503_from_its_deadline_on(empty_site: Site, path: str) -> None:
+    """No read returns an entry past its deadline, even though nothing but the read happens."""
+    empty_site.publish("alder", match(), stale_after_s=30)
+    empty_site.clock.pass_(29.999)
+    before = await empty_site.get(path)
+
+    empty_site.clock.pass_(0.001)
+
+    after = await empty_site.get(path, if_none_match=before.headers["ETag"])
+    assert (200, 503) == (before.status_code, after.status_code)
+    assert "Retry-After" in after.headers

@@ -1,0 +1,125 @@
+"""HEAD, OPTIONS, CORS and the headers of every answer, byte by byte on a real socket."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.systems.site import Site, parsed
+
+pytestmark = pytest.mark.anyio
+
+PATHS = (
+    *("/api/capabilities", "/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=cedar"),
+    *("/api/stats", "/health", "/health/live", "/health/ready", "/monitor"),
+    *("/", "/static/main.js", "/api/odds?bookmaker=nobody", "/nowhere"),
+)
+PATH = pytest.mark.parametrize("path", PATHS)
+EXPOSED = {"ETag", "Retry-After", "X-Request-Id"}
+OF_THE_MOMENT = {"date", "x-request-id"}
+
+
+@PATH
+@pytest.mark.parametrize("coding", ["identity", "gzip"])
+async def test_head_gives_the_headers_of_get_without_a_body(site: Site, path: str, coding: str) -> None:
+    """RFC 9110, 9.3.2; only the time and the request's id differ, and a counter's number of digits."""
+    wanted = f"Accept-Encoding: {coding}"
+    get, head = await site.raw("GET", path, wanted), await site.raw("HEAD", path, wanted)
+
+    ignored = OF_THE_MOMENT | ({"content-length"} if path == "/api/stats" else set())
+    of_get, of_head = (
+        {name: value for name, value in one.headers.items() if name not in ignored} for one in (get, head)
+    )
+    assert (get.status, b"") == (head.status, head.body)
+    assert of_get == of_head
+    assert get.headers["content-length"] == str(len(get.body))
+
+
+@PATH
+async def test_every_answer_can_be_read_from_any_origin(site: Site, path: str) -> None:
+    """CORS: any origin, and the three headers that a script needs, on errors too."""
+    answered = await site.raw("GET", path, "Origin: https://example.org")
+
+    assert "*" == answered.headers["access-control-allow-origin"]
+    assert EXPOSED == set(answered.headers["access-control-expose-headers"].split(", "))
+
+
+@PATH
+async def test_every_answer_has_an_id_of_its_own(site: Site, path: str) -> None:
+    """X-Request-Id is made here, whatever the client sends."""
+    ids = [(await site.raw("GET", path, "X-Request-Id: forged")).headers["x-request-id"] for _ in range(2)]
+
+    assert 2 == len(set(ids))
+    assert all(re.fullmatch("[0-9a-f]{32}", one) for one in ids)
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path != "/nowhere"])
+async def test_options_tells_what_is_allowed(site: Site, path: str) -> None:
+    """The allowed methods, and no body."""
+    answered = await site.raw("OPTIONS", path)
+
+    assert answered.status in {200, 204}
+    assert {"GET", "HEAD", "OPTIONS"} == set(answered.headers["allow"].split(", "))
+    assert b"" == answered.body
+
+
+@pytest.mark.parametrize("path", ["/api/odds", "/api/v2/odds", "/api/capabilities", "/health"])
+async def test_a_preflight_is_answered(site: Site, path: str) -> None:
+    """A browser may send If-None-Match from any origin, and remembers that for a while."""
+    answered = await site.raw(
+        "OPTIONS",
+        path,
+        "Origin: https://example.org",
+        "Access-Control-Request-Method: GET",
+        "Access-Control-Request-Headers: if-none-match",
+    )
+
+    allowed = answered.headers["access-control-allow-headers"].lower().split(", ")
+    assert answered.status in {200, 204}
+    assert "*" == answered.headers["access-control-allow-origin"]
+    assert "GET" in answered.headers["access-control-allow-methods"].split(", ")
+    assert "if-none-match" in allowed
+    assert int(answered.headers["access-control-max-age"]) > 0
+
+
+@PATH
+async def test_no_answer_names_the_software(site: Site, path: str) -> None:
+    """Nothing of the inside: no Server, no X-Powered-By."""
+    answered = await site.raw("GET", path)
+
+    assert {"server", "x-powered-by", "via"}.isdisjoint(answered.headers)
+
+
+async def test_a_connection_is_kept_for_the_next_request(site: Site) -> None:
+    """Several requests in a row, also after errors and a 304, are answered on one connection."""
+    requests = [
+        ("/api/odds", 'If-None-Match: "5003"\r\n'),
+        ("/api/odds?bookmaker=nobody", ""),
+        ("/nowhere", ""),
+        ("/health", "Connection: close\r\n"),
+    ]
+    sent = "".join(f"GET {path} HTTP/1.1\r\nHost: board\r\n{lines}\r\n" for path, lines in requests)
+
+    received = await site.exchange(sent.encode())
+
+    statuses = re.findall(rb"HTTP/1\.1 ([0-9]{3})", received)
+    assert [b"304", b"400", b"404", b"200"] == statuses
+
+
+async def test_http_1_0_is_served(site: Site) -> None:
+    """An old client, without a Host, gets its list."""
+    answered = parsed(await site.exchange(b"GET /api/odds HTTP/1.0\r\n\r\n"))
+
+    assert (200, str(len(answered.body))) == (answered.status, answered.headers["content-length"])
+
+
+async def test_a_body_of_a_get_is_ignored(site: Site) -> None:
+    """No endpoint has a request body; one that comes changes nothing."""
+    answered = parsed(
+        await site.exchange(
+            b"GET /api/odds HTTP/1.1\r\nHost: board\r\nConnection: close\r\nContent-Length: 4\r\n\r\n{}{}"
+        )
+    )
+
+    assert (200, '"5003"') == (answered.status, answered.headers["etag"])

@@ -1,0 +1,180 @@
+"""The monitor and the counters on a real socket (design 5, Probes)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from actors.core.messages import BookmakerId
+from actors.runtime.actor import ActorState
+from tests.support.builders.messages import match
+from tests.support.systems.site import SOURCE, Site
+
+pytestmark = pytest.mark.anyio
+
+BOOKMAKERS = ["cedar", "alder", "birch"]
+ACTORS = ["aggregator", *(f"bookmaker:{name}" for name in BOOKMAKERS), f"source:{SOURCE}"]
+
+
+def _refuse(constant: str) -> Any:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+async def _strict(site: Site, path: str) -> Any:
+    response = await site.get(path)
+    assert 200 == response.status_code
+    return json.loads(response.content.decode("utf-8"), parse_constant=_refuse)
+
+
+def _in_trouble(site: Site) -> None:
+    """Make every field of the records differ from its default."""
+    source, board = site.status.sources[SOURCE], site.status.board
+    source.failures, source.failures_total, source.is_down = 3, 4, True
+    source.last_error, source.failing_since = "no whole answer within 10 s", site.clock.wall
+    source.next_attempt_at = site.clock.wall + 7.5
+    board.actor.mailbox_depth = lambda: 2
+    board.verdicts.update({"accepted": 3})
+    cedar = site.status.bookmakers[BookmakerId("cedar")]
+    cedar.rejected.update({"book_sum": 2})
+    cedar.actor.become(ActorState.QUARANTINED, site.clock.wall)
+    cedar.actor.starts, cedar.actor.crashes = 5, 4
+    cedar.actor.quarantined_until, cedar.actor.last_error = site.clock.wall + 60, "KeyError: 'x'"
+
+
+@pytest.mark.parametrize("path", ["/monitor", "/api/stats"])
+async def test_both_are_valid_json_in_any_state(empty_site: Site, path: str) -> None:
+    """200 while the process answers: starting, serving, in trouble, stale, draining; never NaN."""
+    site = empty_site
+    starting = await _strict(site, path)
+    site.publish("cedar", match(start_time=None))
+    serving = await _strict(site, path)
+    _in_trouble(site)
+    trouble = await _strict(site, path)
+    site.clock.pass_(40)
+    stale = await _strict(site, path)
+    site.status.is_draining = True
+    draining = await _strict(site, path)
+
+    assert [list(starting)] * 4 == [list(one) for one in (serving, trouble, stale, draining)]
+
+
+async def test_the_monitor_shows_every_actor(empty_site: Site) -> None:
+    """Its state, since when, restarts, backoff, mailbox depth and last error."""
+    _in_trouble(empty_site)
+
+    monitor = await _strict(empty_site, "/monitor")
+
+    actors = {actor["name"]: actor for actor in monitor["actors"]}
+    now = empty_site.clock.wall
+    cedar = actors["bookmaker:cedar"]
+    assert ACTORS == list(actors)
+    assert ("quarantined", now, 4, now + 60, "KeyError: 'x'") == (
+        cedar["state"],
+        cedar["since"],
+        cedar["restarts"],
+        cedar["backoff_until"],
+        cedar["last_error"],
+    )
+    assert (2, None) == (actors["aggregator"]["mailbox_depth"], cedar["mailbox_depth"])
+    assert ("running", 0, None) == (
+        actors["aggregator"]["state"],
+        actors["aggregator"]["restarts"],
+        actors["aggregator"]["last_error"],
+    )
+
+
+async def test_the_monitor_shows_every_source(empty_site: Site) -> None:
+    """Whether it is down, why, since when, and when it is asked next."""
+    _in_trouble(empty_site)
+
+    (source,) = (await _strict(empty_site, "/monitor"))["sources"]
+
+    now = empty_site.clock.wall
+    assert (SOURCE, "scripted", "down", 3, now, now + 7.5, "no whole answer within 10 s") == (
+        source["name"],
+        source["kind"],
+        source["state"],
+        source["failures_in_a_row"],
+        source["failing_since"],
+        source["next_attempt_at"],
+        source["last_error"],
+    )
+
+
+async def test_the_monitor_shows_every_bookmaker_and_its_lists(empty_site: Site) -> None:
+    """In the order of the configuration, with what is withdrawn and what is doubted."""
+    empty_site.publish("alder", match())
+    empty_site.clock.pass_(31)
+
+    bookmakers = (await _strict(empty_site, "/monitor"))["bookmakers"]
+
+    assert BOOKMAKERS == [one["id"] for one in bookmakers]
+    assert ["starting", "stale", "starting"] == [one["state"] for one in bookmakers]
+    assert [{}, {"league": {"withdrawn": True, "doubted": 0, "stale_after_s": 30.0}}, {}] == [
+        one["lists"] for one in bookmakers
+    ]
+
+
+async def test_the_monitor_shows_rates_and_latencies(empty_site: Site) -> None:
+    """Per bookmaker, of the last one to two minutes; the stats show the same of commits."""
+    empty_site.status.bookmakers[BookmakerId("alder")].meter.add(0.001, 5, 0.0)
+    empty_site.status.board.commits.add(0.001, 5, 0.0)
+    empty_site.clock.pass_(10)
+
+    cedar, alder, _ = (await _strict(empty_site, "/monitor"))["bookmakers"]
+    stats = await _strict(empty_site, "/api/stats")
+
+    nothing = {"count": 0, "p50": None, "p95": None, "p99": None}
+    once = {"count": 1, "p50": 1.024, "p95": 1.024, "p99": 1.024}
+    assert (nothing, once, once) == (cedar["latency_ms"], alder["latency_ms"], stats["data"]["commit_ms"])
+    assert {"batches_per_s": 0.1, "changes_per_s": 0.5} == alder["rates"]
+    assert {"batches_per_s": 0.0, "changes_per_s": 0.0} == cedar["rates"]
+
+
+async def test_the_monitor_tells_that_the_service_is_draining(site: Site) -> None:
+    """200 until the end."""
+    before = (await _strict(site, "/monitor"))["draining"]
+
+    site.status.is_draining = True
+
+    assert (False, True) == (before, (await _strict(site, "/monitor"))["draining"])
+
+
+async def test_null_means_not_measured(empty_site: Site) -> None:
+    """Before anything has happened, times are null and counts are zero."""
+    monitor, stats = await _strict(empty_site, "/monitor"), await _strict(empty_site, "/api/stats")
+
+    (source,) = monitor["sources"]
+    assert (None, None, 0) == (source["last_success_at"], source["last_error"], source["attempts"])
+    assert {(None, 0)} == {
+        (one["last_batch_at"], one["matches"]) for one in stats["data"]["bookmakers"].values()
+    }
+
+
+async def test_the_stats_count_what_is_on_the_board(site: Site) -> None:
+    """All entries and those that v2 shows too, by bookmaker, of the newest version."""
+    data = (await _strict(site, "/api/stats"))["data"]
+
+    assert (5003, 6) == (data["version"], data["matches"])
+    assert {"cedar": (2, 2), "alder": (3, 2), "birch": (1, 0)} == {
+        name: (one["matches"], one["named_matches"]) for name, one in data["bookmakers"].items()
+    }
+
+
+async def test_the_stats_count_answers_by_route_and_status(site: Site) -> None:
+    """A client's own spelling of a path never becomes a key, so the counters cannot grow."""
+    for path in ("/api/odds", "/api/odds?bookmaker=alder", "/api/odds?bookmaker=x", "/a", "/b", "/c"):
+        await site.get(path)
+    await site.get("/api/v2/odds", if_none_match="*")
+    await site.client.post("/api/odds")
+
+    http = (await _strict(site, "/api/stats"))["http"]
+
+    assert {
+        "/api/odds": {"200": 2, "400": 1},
+        "/api/v2/odds": {"304": 1},
+        "other": {"404": 3, "405": 1},
+    } == http["answers"]
+    assert (8, True) == (http["answers_total"], http["body_bytes"] > 1000)

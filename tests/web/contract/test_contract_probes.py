@@ -1,0 +1,199 @@
+"""The probes on a real socket, in every state of the service (design 5, Probes and States)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from actors.core.messages import BookmakerId
+from actors.runtime.actor import ActorState
+from tests.support.builders.messages import batch, match
+from tests.support.systems.site import NAMES, SOURCE, Site
+
+pytestmark = pytest.mark.anyio
+
+CEDAR = BookmakerId("cedar")
+BEFORE = tuple(match(f"{number:02}") for number in range(50))
+
+
+async def _probe(site: Site, path: str) -> tuple[int, Any]:
+    response = await site.get(path)
+    assert "application/json" == response.headers["Content-Type"]
+    return response.status_code, response.json()
+
+
+async def _ready(site: Site) -> tuple[int, str]:
+    code, body = await _probe(site, "/health/ready")
+    return code, body["status"]
+
+
+async def _health(site: Site) -> tuple[int, str, list[str]]:
+    code, body = await _probe(site, "/health")
+    return code, body["status"], [check["state"] for check in body["checks"].values()]
+
+
+def _all_live(site: Site) -> None:
+    for bookmaker in NAMES:
+        site.publish(bookmaker, *BEFORE)
+
+
+@pytest.mark.parametrize(
+    ("age", "code", "status"),
+    [
+        (None, 200, "pass"),
+        (0.0, 200, "pass"),
+        (9.99, 200, "pass"),
+        (10.0, 503, "fail"),
+        (60.0, 503, "fail"),
+    ],
+)
+async def test_live_says_whether_the_aggregator_still_takes_turns(
+    empty_site: Site, age: float | None, code: int, status: str
+) -> None:
+    """Less than 10 s since its last turn, and never a word about bookmakers, of which none is serving."""
+    empty_site.clock.pass_(100)
+    empty_site.status.board.last_turn_mono = None if age is None else 100 - age
+
+    answered, body = await _probe(empty_site, "/health/live")
+
+    assert (code, status, age) == (answered, body["status"], body["last_turn_age_s"])
+
+
+async def test_ready_is_503_while_starting(empty_site: Site) -> None:
+    """Nothing has been accepted yet."""
+    assert (503, "fail") == await _ready(empty_site)
+
+
+async def test_ready_is_200_once_a_bookmaker_is_serving(empty_site: Site) -> None:
+    """One is enough, be its list empty."""
+    empty_site.publish("birch")
+
+    assert (200, "pass") == await _ready(empty_site)
+
+
+async def test_ready_is_503_while_draining_and_odds_are_still_served(site: Site) -> None:
+    """No new clients are sent here, and those that are here are served."""
+    site.status.is_draining = True
+
+    assert (503, "fail") == await _ready(site)
+    assert [200, 200, 200] == [
+        (await site.get(path)).status_code for path in ("/api/odds", "/api/v2/odds", "/health/live")
+    ]
+
+
+async def test_ready_is_503_when_everything_has_gone_stale(site: Site) -> None:
+    """At the deadline of the last list, not later."""
+    site.clock.pass_(29.9)
+    before = await _ready(site)
+
+    site.clock.pass_(0.2)
+
+    assert [(200, "pass"), (503, "fail")] == [before, await _ready(site)]
+
+
+async def test_health_fails_while_none_is_serving(empty_site: Site) -> None:
+    """503, each bookmaker with its state."""
+    assert (503, "fail", ["starting"] * 3) == await _health(empty_site)
+
+
+async def test_health_passes_when_all_are_live(empty_site: Site) -> None:
+    """200 and `pass`, in the order of the configuration."""
+    _all_live(empty_site)
+
+    code, body = await _probe(empty_site, "/health")
+
+    assert (200, "pass", list(NAMES)) == (code, body["status"], list(body["checks"]))
+    assert {("pass", "live", 50, None)} == {
+        (check["status"], check["state"], check["matches"], check["last_error"])
+        for check in body["checks"].values()
+    }
+
+
+async def test_health_warns_when_one_is_starting(empty_site: Site) -> None:
+    """Some serve, so it is 200, but not all is well."""
+    empty_site.publish("birch", match())
+
+    assert (200, "warn", ["starting", "starting", "live"]) == await _health(empty_site)
+
+
+async def test_a_failed_attempt_is_retrying(empty_site: Site) -> None:
+    """The entries stay, and the reason can be read."""
+    _all_live(empty_site)
+    source = empty_site.status.sources[SOURCE]
+    source.failures, source.last_error = 1, "status was 500, must be 200"
+
+    code, body = await _probe(empty_site, "/health")
+
+    assert (200, "warn") == (code, body["status"])
+    assert ("warn", "retrying", 50, "status was 500, must be 200") == (
+        body["checks"]["cedar"]["status"],
+        body["checks"]["cedar"]["state"],
+        body["checks"]["cedar"]["matches"],
+        body["checks"]["cedar"]["last_error"],
+    )
+
+
+async def test_a_doubted_list_is_suspect(empty_site: Site) -> None:
+    """A list that lost 40 of 50 is not believed at first sight; the old one stays."""
+    _all_live(empty_site)
+    empty_site.publish("cedar", *BEFORE[:10])
+
+    shown = await empty_site.json("/api/v2/odds?bookmaker=cedar")
+
+    assert (200, "warn", ["suspect", "live", "live"]) == await _health(empty_site)
+    assert 50 == shown["matches_count"]
+
+
+async def test_a_withdrawn_list_is_stale(empty_site: Site) -> None:
+    """Its check fails, the service as a whole does not."""
+    _all_live(empty_site)
+    empty_site.clock.pass_(20)
+    empty_site.apply(batch(bookmaker="alder", list_id="list-2", complete=False, received_mono=20))
+
+    empty_site.clock.pass_(20)
+
+    code, body = await _probe(empty_site, "/health")
+    assert (200, "warn") == (code, body["status"])
+    assert [("fail", "stale", 0), ("pass", "live", 50), ("fail", "stale", 0)] == [
+        (check["status"], check["state"], check["matches"]) for check in body["checks"].values()
+    ]
+
+
+async def test_a_quarantined_bookmaker_keeps_its_entries_until_they_are_stale(empty_site: Site) -> None:
+    """Its actor is out of service, its list is as good as it was."""
+    _all_live(empty_site)
+    actor = empty_site.status.bookmakers[CEDAR].actor
+    actor.become(ActorState.QUARANTINED, empty_site.clock.wall)
+    actor.last_error = "KeyError: 'x'"
+
+    code, body = await _probe(empty_site, "/health")
+
+    assert (200, "warn", "quarantined", 50, "KeyError: 'x'") == (
+        code,
+        body["status"],
+        body["checks"]["cedar"]["state"],
+        body["checks"]["cedar"]["matches"],
+        body["checks"]["cedar"]["last_error"],
+    )
+
+
+async def test_health_fails_when_all_are_stale(site: Site) -> None:
+    """503 again, as at the start, but with another state."""
+    site.clock.pass_(31)
+
+    assert (503, "fail", ["stale"] * 3) == await _health(site)
+
+
+async def test_since_tells_when_a_state_began(empty_site: Site) -> None:
+    """Unix seconds of the change, not of the question."""
+    await _health(empty_site)
+    began = empty_site.clock.wall + 5
+    empty_site.clock.pass_(5)
+    _all_live(empty_site)
+    await _health(empty_site)
+
+    empty_site.clock.pass_(5)
+
+    _, body = await _probe(empty_site, "/health")
+    assert {began} == {check["since"] for check in body["checks"].values()}

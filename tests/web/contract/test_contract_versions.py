@@ -1,0 +1,151 @@
+"""The two versions of the odds list on a real socket, entry by entry (interface-spec.md, 2.1 to 2.3, 9)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.builders.messages import match
+from tests.support.systems.site import FIRST_VERSION, Site
+from tests.support.time.virtual import WALL_0
+
+pytestmark = pytest.mark.anyio
+
+V1, V2 = "/api/odds", "/api/v2/odds"
+START = int(WALL_0) + 86_400
+UPDATED = WALL_0 + 1.5
+USUAL = {"home": "Home", "away": "Away", "start_time": START, "updated": UPDATED}
+
+
+def _v2(entry_id: str, bookmaker: str, odds: tuple[float, float, float], **other: Any) -> dict[str, Any]:
+    prices = dict(zip(("1", "X", "2"), odds, strict=True))
+    common = {"id": entry_id, "sport": "football", "bookmaker": bookmaker, "odds": prices}
+    return {**common, **USUAL, **other}
+
+
+def _v1(entry_id: str, bookmaker: str, odds: tuple[float, float, float], **other: Any) -> dict[str, Any]:
+    return {"id": entry_id, "bookmaker": bookmaker, "odds": list(odds), **USUAL, **other}
+
+
+CEDAR, ALDER, BIRCH = "Cédar 足球", "Alder", "Birch & Söhne"
+USUAL_ODDS = (2.0, 3.5, 4.0)
+PAULO = {"home": "São Paulo", "away": "Grêmio", "league": "Série A"}
+
+V2_MATCHES = [
+    _v2("cedar_10", CEDAR, USUAL_ODDS, league="League"),
+    _v2("cedar_9", CEDAR, USUAL_ODDS, league="K리그"),
+    _v2("alder_B-1", ALDER, USUAL_ODDS, league="Unknown", start_time=None),
+    _v2("alder_b-2", ALDER, (1.5, 4.25, 6.0), **PAULO),
+]
+V1_MATCHES = [
+    _v1("cedar_10", CEDAR, USUAL_ODDS, league="League"),
+    _v1("cedar_9", CEDAR, USUAL_ODDS, league="K리그"),
+    _v1("alder_B-1", ALDER, USUAL_ODDS, league="", start_time=0),
+    _v1("alder_a~3", ALDER, (1.01, 12.0, 34.0), league="League", home=""),
+    _v1("alder_b-2", ALDER, (1.5, 4.25, 6.0), **PAULO),
+    _v1("birch_x.1", BIRCH, USUAL_ODDS, league="League", away=""),
+]
+
+
+async def test_v2_shows_exactly_this(site: Site) -> None:
+    """2.1 and 2.3, field by field: entries with an empty team name are excluded."""
+    shown = await site.json(V2)
+
+    assert {"version": FIRST_VERSION + 3, "matches": V2_MATCHES, "matches_count": 4} == shown
+
+
+async def test_v1_shows_exactly_this(site: Site) -> None:
+    """2.2 and 2.3, field by field: entries with an empty team name are included."""
+    shown = await site.json(V1)
+
+    assert {"version": FIRST_VERSION + 3, "matches": V1_MATCHES, "matches_count": 6} == shown
+
+
+@pytest.mark.parametrize("path", [V1, V2])
+async def test_the_types_on_the_wire_are_the_specified_ones(site: Site, path: str) -> None:
+    """Integers where 2.3 says integer, numbers and never booleans or strings elsewhere."""
+    shown = json.loads((await site.get(path)).content, parse_float=float, parse_int=int)
+
+    assert {int} == {type(shown["version"]), type(shown["matches_count"])}
+    for one in shown["matches"]:
+        odds = one["odds"] if path == V1 else one["odds"].values()
+        assert {type(price) for price in odds} <= {float, int}
+        assert type(one["start_time"]) in ({int} if path == V1 else {int, type(None)})
+        assert type(one["updated"]) in {float, int}
+        assert {str} == {type(one[name]) for name in ("id", "bookmaker", "home", "away", "league")}
+
+
+async def test_the_odds_map_has_exactly_the_three_outcomes(site: Site) -> None:
+    """2.1: 1 is home, X is draw, 2 is away, on every entry."""
+    matches = (await site.json(V2))["matches"]
+
+    assert {("1", "X", "2")} == {tuple(one["odds"]) for one in matches}
+
+
+@pytest.mark.parametrize("path", [V1, V2])
+async def test_ids_are_unique_and_begin_with_the_bookmaker(site: Site, path: str) -> None:
+    """2.1: `<bookmaker>_<source_match_id>`, which splits at its first underscore."""
+    ids = [one["id"] for one in (await site.json(path))["matches"]]
+
+    assert len(set(ids)) == len(ids)
+    assert {"cedar", "alder", "birch"} >= {one.partition("_")[0] for one in ids}
+
+
+@pytest.mark.parametrize("path", [V1, V2])
+async def test_the_body_is_utf_8_with_names_as_they_are(site: Site, path: str) -> None:
+    """Non-ASCII names are not escaped, and the media type is JSON's own, without a charset."""
+    response = await site.get(path)
+
+    assert "São Paulo".encode() in response.content
+    assert "application/json" == response.headers["Content-Type"]
+
+
+async def test_the_shared_fields_agree_between_the_versions(site: Site) -> None:
+    """9: the versions differ in sport, odds, unknown values and empty names, and in nothing else."""
+    v1 = {one["id"]: one for one in (await site.json(V1))["matches"]}
+    v2 = (await site.json(V2))["matches"]
+
+    for one in v2:
+        other = v1[one["id"]]
+        assert (one["bookmaker"], one["home"], one["away"], one["updated"]) == (
+            other["bookmaker"],
+            other["home"],
+            other["away"],
+            other["updated"],
+        )
+        assert list(one["odds"].values()) == other["odds"]
+
+
+async def test_updated_changes_with_the_content_only(site: Site) -> None:
+    """A list that says the same again, later, leaves `updated` and the version as they were."""
+    before = await site.get(V2)
+    site.clock.pass_(5)
+
+    site.publish("cedar", match("10"), match("9", league="K리그"))
+
+    assert before.content == (await site.get(V2)).content
+
+
+async def test_updated_is_the_receive_time_to_the_millisecond(site: Site) -> None:
+    """Without a time of the source's own, the moment at which the change was received."""
+    site.clock.pass_(5.0004)
+
+    site.publish("cedar", match("10", prices=(2.1, 3.5, 4.0)), match("9", league="K리그"))
+
+    updated = {one["id"]: one["updated"] for one in (await site.json(V2))["matches"]}
+    assert (WALL_0 + 6.5, UPDATED) == (updated["cedar_10"], updated["cedar_9"])
+
+
+async def test_a_match_past_its_time_is_shown_to_nobody(site: Site) -> None:
+    """Three hours after its kick-off an entry leaves the board, even if nothing else happens."""
+    site.clock.pass_(1)
+    site.publish("cedar", match("late", start_time=int(WALL_0)), match("9"), stale_after_s=1e9)
+    site.clock.wall = WALL_0 + 10_799
+    before = [one["id"] for one in (await site.json(f"{V2}?bookmaker=cedar"))["matches"]]
+
+    site.clock.wall = WALL_0 + 10_800
+
+    after = [one["id"] for one in (await site.json(f"{V2}?bookmaker=cedar"))["matches"]]
+    assert (["cedar_9", "cedar_late"], ["cedar_9"]) == (before, after)

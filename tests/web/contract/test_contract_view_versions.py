@@ -1,0 +1,84 @@
+"""The version of each view on a real socket: it follows what the view shows, nothing else (design 5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.builders.messages import batch, match
+from tests.support.systems.site import Site
+
+pytestmark = pytest.mark.anyio
+
+LISTS = ("/api/odds", "/api/v2/odds")
+VIEWS = tuple(path + who for path in LISTS for who in ("", "?bookmaker=cedar", "?bookmaker=birch"))
+VIEW = pytest.mark.parametrize("view", VIEWS)
+LIST = pytest.mark.parametrize("path", LISTS)
+
+
+@VIEW
+async def test_a_view_has_the_version_of_its_own_last_change(site: Site, view: str) -> None:
+    """The board is at 5003; birch changed at 5002, and in v2, which shows nothing of it, never."""
+    expected = {"/api/odds?bookmaker=birch": 5002, "/api/v2/odds?bookmaker=birch": 5000}.get(view, 5003)
+
+    assert expected == (await site.json(view))["version"]
+
+
+@LIST
+async def test_a_change_elsewhere_leaves_a_filtered_view_unchanged(site: Site, path: str) -> None:
+    """Who polls one bookmaker gets 304 until that bookmaker changes."""
+    cedar, alder, everything = (f"{path}?bookmaker=cedar", f"{path}?bookmaker=alder", path)
+    had = {view: await site.get(view) for view in (cedar, alder, everything)}
+
+    version = site.publish("alder", match("new"))
+
+    again = {view: await site.get(view, if_none_match=one.headers["ETag"]) for view, one in had.items()}
+    statuses = [again[view].status_code for view in (cedar, alder, everything)]
+    assert [304, 200, 200] == statuses
+    assert {version} == {again[view].json()["version"] for view in (alder, everything)}
+    assert had[cedar].content == (await site.get(cedar)).content
+
+
+async def test_a_change_of_an_unnamed_entry_is_none_for_v2(site: Site) -> None:
+    """v2 does not show it, so its views keep their version."""
+    version = site.publish("birch", match("x.1", away="", prices=(3, 3, 3)))
+
+    versions = {view: (await site.json(view))["version"] for view in VIEWS if "cedar" not in view}
+
+    assert versions == {
+        "/api/odds": version,
+        "/api/odds?bookmaker=birch": version,
+        "/api/v2/odds": 5003,
+        "/api/v2/odds?bookmaker=birch": 5000,
+    }
+
+
+@VIEW
+async def test_a_confirmation_changes_nothing(site: Site, view: str) -> None:
+    """A heartbeat or an unchanged poll mints no version and leaves the bytes as they were."""
+    before = await site.get(view)
+    site.clock.pass_(3)
+
+    version = site.apply(
+        batch(bookmaker="cedar", list_id="list-3", complete=False, received_mono=site.clock.mono)
+    )
+
+    after = await site.get(view, if_none_match=before.headers["ETag"])
+    assert (5003, 304) == (version, after.status_code)
+
+
+@LIST
+async def test_a_version_never_names_two_bodies(site: Site, path: str) -> None:
+    """Through changes, removals and withdrawals: larger version, or the very same bytes."""
+    seen: dict[str, bytes] = {}
+    lists = [("cedar", ["10"]), ("cedar", ["10", "9"]), ("alder", []), ("birch", ["b"]), ("birch", ["b"])]
+    versions = []
+    for bookmaker, ids in lists:
+        site.clock.pass_(10)
+        site.publish(bookmaker, *(match(one) for one in ids))
+        response = await site.get(path)
+        versions.append(response.json()["version"])
+
+        assert seen.setdefault(response.headers["ETag"], response.content) == response.content
+
+    assert sorted(versions) == versions
+    assert len(set(versions)) == len(seen)

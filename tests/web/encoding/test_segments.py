@@ -1,0 +1,229 @@
+"""Chunks as JSON and as deflated JSON, and bodies joined of them."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+import weakref
+import zlib
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.board.snapshot import Book, Chunk, Entry
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId, Match, SourceMatchId
+from tests.support.builders.messages import SCOPE, match
+from tests.support.time.virtual import WALL_0
+from web.encoding.schemas import match_v1, match_v2
+from web.encoding.segments import RUN, Api, Run, Segment, Segments, gzip_body, plain_body
+
+NAMES = st.sampled_from(["", "Home", "Grêmio", '"\\', "K리그\u2028", "a" * 128])
+PRICES = st.floats(1.001, 1000.0)
+MATCHES = st.builds(
+    Match,
+    source_match_id=st.text("abcXYZ019._~-", min_size=1, max_size=6).map(SourceMatchId),
+    home=NAMES,
+    away=NAMES,
+    league=st.none() | NAMES,
+    home_price=PRICES,
+    draw_price=PRICES,
+    away_price=PRICES,
+    start_time=st.none() | st.integers(1, 4_102_444_800),
+)
+BOARDS = st.lists(st.lists(MATCHES, min_size=1, max_size=6), max_size=6)
+APIS = st.sampled_from(Api)
+ALDER = BookmakerId("alder")
+
+
+def _chunk(matches: Iterable[Match]) -> Chunk:
+    return Chunk.of(tuple(Entry(f"alder_{one.source_match_id}", SCOPE, one, WALL_0) for one in matches))
+
+
+def _runs(segments: Segments, api: Api, chunks: Sequence[Chunk], name: str = "Älder") -> tuple[Run, ...]:
+    return finish(segments.runs(api, ALDER, Book(1, 1, tuple(chunks)), name))
+
+
+def _of(segments: Segments, api: Api, chunks: Sequence[Chunk]) -> list[Segment]:
+    return [segment for run in _runs(segments, api, chunks) for segment in run.segments]
+
+
+def _plain(version: int, count: int, runs: Sequence[Run]) -> bytes:
+    return b"".join(finish(plain_body(version, count, runs)))
+
+
+def _zipped(version: int, count: int, runs: Sequence[Run]) -> bytes:
+    return b"".join(finish(gzip_body(version, count, runs)))
+
+
+def _shown(api: Api, chunks: Sequence[Chunk]) -> list[msgspec.Struct]:
+    """Give what a list must show, written down a second time and without segments."""
+    entries = [entry for chunk in chunks for entry in chunk.entries]
+    if api is Api.V1:
+        return [match_v1(entry, "Älder") for entry in entries]
+    return [match_v2(entry, "Älder") for entry in entries if entry.match.home and entry.match.away]
+
+
+@given(APIS, BOARDS, st.integers(0, 2**53))
+def test_joined_segments_are_the_json_of_the_whole(
+    api: Api, board: list[list[Match]], version: int
+) -> None:
+    """Any number of chunks, also none and such as show nothing, give the same bytes as one list."""
+    chunks = [_chunk(matches) for matches in board]
+    shown = _shown(api, chunks)
+
+    body = _plain(version, len(shown), _runs(Segments(), api, chunks))
+
+    whole = {"version": version, "matches": shown, "matches_count": len(shown)}
+    assert msgspec.json.encode(whole) == body
+
+
+@given(APIS, BOARDS)
+def test_the_gzip_form_is_one_member_with_the_same_content(api: Api, board: list[list[Match]]) -> None:
+    """Clients that stop after the first gzip member get everything, and its checksum is right."""
+    chunks = [_chunk(matches) for matches in board]
+    runs = _runs(Segments(), api, chunks)
+    identity = _plain(7, 3, runs)
+
+    zipped = _zipped(7, 3, runs)
+
+    inflater = zlib.decompressobj(31)
+    assert identity == gzip.decompress(zipped)
+    assert identity == inflater.decompress(zipped)
+    assert (True, b"") == (inflater.eof, inflater.unused_data)
+
+
+@pytest.mark.parametrize("cut", [1, 4, 8, 9])
+def test_a_cut_gzip_form_is_noticed(cut: int) -> None:
+    """The member ends with its checksum and length, not before."""
+    zipped = _zipped(1, 1, _runs(Segments(), Api.V2, [_chunk([match()])]))
+
+    with pytest.raises((EOFError, zlib.error)):
+        gzip.decompress(zipped[:-cut])
+
+
+def test_a_large_list_is_compressed() -> None:
+    """The segments are deflated, not only wrapped."""
+    chunks = [_chunk(match(f"{start + number:05}") for number in range(128)) for start in (0, 128, 256)]
+    runs = _runs(Segments(), Api.V2, chunks)
+
+    assert len(_zipped(1, 384, runs)) * 8 < len(_plain(1, 384, runs))
+
+
+@pytest.mark.parametrize("api", Api)
+def test_a_segment_is_made_once_in_the_life_of_its_chunk(api: Api) -> None:
+    """Whatever list a chunk appears in, its JSON and its deflated bytes are the same objects."""
+    segments = Segments()
+    kept, other = _chunk([match("a")]), _chunk([match("b")])
+
+    first = _of(segments, api, [kept])[0]
+    again = _of(segments, api, [other, kept])[1]
+
+    assert first is again
+    assert first.json is again.json
+    assert first.packed is again.packed
+
+
+def test_the_two_versions_do_not_share_segments() -> None:
+    """v1 and v2 show the same chunk differently."""
+    segments = Segments()
+    chunk = _chunk([match("a")])
+
+    v1, v2 = (_of(segments, api, [chunk])[0].json for api in Api)
+
+    assert (True, True) == (b'"sport"' not in v1, b'"sport"' in v2)
+
+
+def test_a_chunk_that_shows_nothing_in_v2_leaves_no_trace() -> None:
+    """Between two chunks it leaves no comma, and v1 shows it still."""
+    chunks = [_chunk([match("a")]), _chunk([match("b", home="")]), _chunk([match("c")])]
+    segments = Segments()
+
+    v2 = json.loads(_plain(1, 2, _runs(segments, Api.V2, chunks)))
+    v1 = json.loads(_plain(1, 3, _runs(segments, Api.V1, chunks)))
+
+    assert ["alder_a", "alder_c"] == [one["id"] for one in v2["matches"]]
+    assert ["alder_a", "alder_b", "alder_c"] == [one["id"] for one in v1["matches"]]
+
+
+def test_what_is_derived_from_a_chunk_goes_with_it() -> None:
+    """Once nothing else knows a chunk, the memory of segments keeps neither it nor its bytes."""
+    segments = Segments()
+    chunk = _chunk([match("a")])
+    watched = weakref.ref(chunk)
+    segment = _of(segments, Api.V1, [chunk])[0]
+    was_kept = _is_remembered(segment)
+
+    del chunk
+    segments.forget({ALDER: Book(1, 1)})
+    gc.collect()
+
+    assert was_kept
+    assert watched() is None
+    assert not _is_remembered(segment)
+
+
+def test_only_runs_with_a_change_are_joined_anew() -> None:
+    """A run that is unchanged at its place is the same object, packed and all."""
+    segments = Segments()
+    chunks = [_chunk([match(f"{at:04}")]) for at in range(3 * RUN)]
+    before = _runs(segments, Api.V2, chunks)
+    packed = [finish(run.packed()) for run in before]
+
+    chunks[RUN + 1] = _chunk([match("changed")])
+    after = _runs(segments, Api.V2, chunks)
+
+    assert [True, False, True] == [old is new for old, new in zip(before, after, strict=True)]
+    assert packed[2] is finish(after[2].packed())
+
+
+def test_forgetting_keeps_the_runs_that_still_hold() -> None:
+    """Only what changed is made again."""
+    segments = Segments()
+    chunks = tuple(_chunk([match(f"{at:04}")]) for at in range(2 * RUN))
+    before = _runs(segments, Api.V1, chunks)
+
+    segments.forget({ALDER: Book(2, 2, chunks[:-1])})
+
+    after = _runs(segments, Api.V1, chunks)
+    assert [True, False] == [old is new for old, new in zip(before, after, strict=True)]
+
+
+def test_a_large_body_comes_in_parts_and_in_steps() -> None:
+    """One step a segment while they are made; the parts together are the body, most of them its runs."""
+    segments = Segments()
+    chunks = tuple(_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100))
+
+    made = list(segments.runs(Api.V2, ALDER, Book(1, 1, chunks), "Alder"))
+    runs = _runs(segments, Api.V2, chunks, "Alder")
+    parts = finish(plain_body(1, 20_000, runs))
+    steps = sum(1 for _ in gzip_body(1, 20_000, runs))
+
+    assert (100, 4) == (len(made), len(runs))
+    assert [run.json for run in runs[1:]] == list(parts[1:-1])
+    assert steps >= 96
+    assert 20_000 == len(json.loads(b"".join(parts))["matches"])
+
+
+def test_parts_of_a_new_version_are_those_of_the_last_but_for_the_change() -> None:
+    """What did not change is not even copied, plain or compressed."""
+    segments = Segments()
+    chunks = [_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100)]
+    before = _runs(segments, Api.V2, chunks)
+    old = finish(plain_body(1, 20_000, before))
+
+    chunks[50] = _chunk(match(f"050-{number:03}", prices=(3, 3, 3)) for number in range(200))
+    after = _runs(segments, Api.V2, chunks)
+    new = finish(plain_body(2, 20_000, after))
+
+    assert [False, False, True, True] == [one is other for one, other in zip(old, new, strict=True)][:4]
+    assert finish(before[2].packed()) is finish(after[2].packed())
+    assert b"".join(new) == gzip.decompress(_zipped(2, 20_000, after))
+
+
+def _is_remembered(segment: Segment) -> bool:
+    return any(isinstance(one, dict) for one in gc.get_referrers(segment))

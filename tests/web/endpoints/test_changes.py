@@ -1,0 +1,299 @@
+"""/api/v2/changes on a real socket: what changed since a version, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from actors.board.history import HistoryLimits
+from actors.core.clock import elapsed_s
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId
+from tests.support.builders.messages import batch, match
+from tests.support.peers.stream_client import Copy, shown
+from tests.support.systems.site import NAMES, Site, open_site
+
+pytestmark = pytest.mark.anyio
+
+CHANGES = "/api/v2/changes"
+ORDER = list(NAMES)
+VIEW = pytest.mark.parametrize("view", [None, *NAMES])
+NO_INTEGERS = (
+    "",
+    "x",
+    "5003.0",
+    "5e3",
+    "+5003",
+    "%205003",
+    "5003%20",
+    "0x1",
+    "%D9%A5",  # a five in Arabic
+    "null",
+    '"5003"',
+    "5_003",
+)
+GONE = ("0", "-1", "4999", "5004", "9" * 19, "9" * 5000, "-" + "9" * 5000)
+
+
+def _query(since: int | str, view: str | None = None) -> str:
+    return f"{CHANGES}?since={since}" + (f"&bookmaker={view}" if view else "")
+
+
+async def _refused(site: Site, path: str) -> tuple[int, str, dict[str, Any]]:
+    response = await site.get(path)
+    problem = response.json()
+    assert "application/problem+json" == response.headers["Content-Type"]
+    return response.status_code, problem["code"], problem
+
+
+async def test_the_answer_is_what_changed(site: Site) -> None:
+    """Version, since, v2 entries in the order of the list, removals with name, reason and version."""
+    site.clock.pass_(1)
+    site.publish("alder", match("b-2", home="São Paulo", away="Grêmio", prices=(1.6, 4.25, 6)), match("n"))
+
+    response = await site.get(_query(5003))
+
+    answered = response.json()
+    expected = {
+        "version": 5004,
+        "since": 5003,
+        "matches": (await site.json("/api/v2/odds?bookmaker=alder"))["matches"],
+        "removed": [{"id": "alder_B-1", "bookmaker": "Alder", "reason": "withdrawn", "version": 5004}],
+    }
+    assert (expected, list(expected)) == (answered, list(answered))
+    assert ["id", "bookmaker", "reason", "version"] == list(answered["removed"][0])
+    assert ("application/json", "no-store") == (
+        response.headers["Content-Type"],
+        response.headers["Cache-Control"],
+    )
+
+
+@VIEW
+async def test_the_answer_leads_from_the_old_list_to_the_new_one(
+    empty_site: Site, view: str | None
+) -> None:
+    """From every version that there was, of this view or of another."""
+    site, copies = empty_site, []
+    for number in range(9):
+        copies.append(Copy.of(ORDER, finish(site.published.current()), view))
+        copies[-1].version = finish(site.published.current()).version
+        site.clock.pass_(4)
+        some = (match(f"m{one}", home="Home" * ((one + number) % 3)) for one in range(number))
+        site.publish(ORDER[number % 3], *some)
+
+    for copy in copies:
+        copy.change(await site.json(_query(copy.version, view)))
+
+    newest = Copy.of(ORDER, finish(site.published.current()), view)
+    assert {(newest.version, newest.matches)} == {(one.version, one.matches) for one in copies[:-1]}
+
+
+@pytest.mark.parametrize("since", [5002, 5003, 5004])
+async def test_nothing_changed_since_the_views_own_version(site: Site, since: int) -> None:
+    """Up to the newest commit, though that is another view's, `version` equals `since`."""
+    site.publish("alder", match("later"))
+
+    assert {"version": since, "since": since, "matches": [], "removed": []} == await site.json(
+        _query(since, "birch")
+    )
+
+
+async def test_whoever_is_not_serving_has_changes(site: Site) -> None:
+    """Staleness comes as removals, where the list would be 503."""
+    site.clock.pass_(31)
+
+    answered = await site.json(_query(5003))
+
+    assert 503 == (await site.get("/api/v2/odds")).status_code
+    assert (5004, []) == (answered["version"], answered["matches"])
+    assert [("cedar_10", "Cédar 足球", "stale", 5004)] == [
+        tuple(one.values()) for one in answered["removed"][:1]
+    ]
+    assert 4 == len(answered["removed"])
+
+
+@pytest.mark.parametrize("since", NO_INTEGERS)
+async def test_since_must_be_an_integer(site: Site, since: str) -> None:
+    """400, naming the parameter and what it must be."""
+    status, code, problem = await _refused(site, _query(since))
+
+    assert (400, "invalid_since") == (status, code)
+    assert "'since'" in problem["detail"]
+
+
+@pytest.mark.parametrize("query", ["", "?bookmaker=cedar", "?since=5001&since=5002", "?Since=5003"])
+async def test_since_must_be_there_once(site: Site, query: str) -> None:
+    """It has no default and no repetition."""
+    assert (400, "invalid_since") == (await _refused(site, CHANGES + query))[:2]
+
+
+@pytest.mark.parametrize("since", GONE)
+async def test_a_version_that_is_not_known_is_410(site: Site, since: str) -> None:
+    """Never clamped: the problem says what is available, as numbers too."""
+    status, code, problem = await _refused(site, _query(since))
+
+    assert (410, "version_not_available") == (status, code)
+    assert (5000, 5003) == (problem["oldest_version"], problem["current_version"])
+    assert ("Gone", CHANGES) == (problem["title"], problem["instance"])
+
+
+async def test_a_version_that_was_dropped_is_410() -> None:
+    """Exact back to the oldest that is kept, and not one further; a quiet view reaches further back."""
+    async with open_site(limits=HistoryLimits(max_changes=3)) as site:
+        site.publish("cedar", match("1"))
+        for number in range(4):
+            site.publish("alder", match(f"a{number}"))
+
+        answers = [
+            await site.get(_query(since, view)) for view in (None, "cedar") for since in (5000, 5001)
+        ]
+        oldest = answers[0].json()["oldest_version"]
+        exact, beyond = await site.get(_query(oldest)), await site.get(_query(oldest - 1))
+
+    assert [410, 410, 410, 200] == [one.status_code for one in answers]
+    assert (200, 410) == (exact.status_code, beyond.status_code)
+
+
+@pytest.mark.parametrize("bookmaker", ["", "nobody", "CEDAR", "cedar&bookmaker=cedar"])
+async def test_the_filter_is_that_of_the_lists(site: Site, bookmaker: str) -> None:
+    """Exactly one of the supported ones, or 400 with the same words."""
+    path = f"{CHANGES}?since=5003&bookmaker={bookmaker}"
+    status, code, problem = await _refused(site, path)
+    of_list = (await site.get(f"/api/v2/odds?bookmaker={bookmaker}")).json()
+
+    assert (400, "invalid_bookmaker") == (status, code)
+    assert of_list["detail"] == problem["detail"]
+
+
+@pytest.mark.parametrize("wait", ["", "x", "-1", "31", "30.1", "1e1", "inf", "nan", "9" * 400, "1&wait=1"])
+async def test_wait_must_be_seconds_up_to_30(site: Site, wait: str) -> None:
+    """400 at once."""
+    assert (400, "invalid_wait") == (await _refused(site, f"{_query(5003)}&wait={wait}"))[:2]
+
+
+@pytest.mark.parametrize("wait", ["0", "0.05", "30"])
+async def test_wait_does_not_delay_what_is_there(site: Site, wait: str) -> None:
+    """Nor does it delay a refusal."""
+    with anyio.fail_after(5):
+        answered = await site.json(f"{_query(5002)}&wait={wait}")
+        refused = await site.get(f"{_query(5004)}&wait={wait}")
+
+    assert (5003, 410) == (answered["version"], refused.status_code)
+
+
+async def test_wait_answers_when_the_view_changes(site: Site) -> None:
+    """And not before, whatever happens to other views."""
+    answers: list[Any] = []
+
+    async def ask() -> None:
+        answers.append(await site.json(f"{_query(5003, 'birch')}&wait=30"))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        await site.until(lambda: len(site.audience) == 1)
+        site.publish("cedar", match("c"))
+        site.publish("birch", match("b"))
+
+    assert [("5005", ["birch_b"])] == [
+        (str(one["version"]), [match["id"] for match in one["matches"]]) for one in answers
+    ]
+
+
+async def test_wait_ends_with_an_empty_answer(site: Site) -> None:
+    """When its time is over."""
+    assert (5003, []) == shown(await site.json(f"{_query(5003)}&wait=0.05"))
+
+
+async def test_waiting_clients_are_let_go_when_the_service_ends(site: Site) -> None:
+    """With what there is: nothing."""
+    answers: list[Any] = []
+
+    async def ask() -> None:
+        answers.append(await site.json(f"{_query(5003)}&wait=30"))
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await site.until(lambda: len(site.audience) == 1)
+            await site.audience.leave()
+
+    assert [(5003, [])] == [shown(one) for one in answers]
+
+
+async def test_waiting_counts_among_the_clients(site: Site) -> None:
+    """Above the cap it is 503 with Retry-After; who does not wait is answered."""
+    async with anyio.create_task_group() as tasks:
+        for _ in range(site.max_streams):
+            tasks.start_soon(site.get, f"{_query(5003)}&wait=30")
+        await site.until(lambda: len(site.audience) == site.max_streams)
+        full = await site.get(f"{_query(5003)}&wait=30")
+        plain = await site.get(_query(5003))
+        site.publish("birch", match("b"))
+
+    assert (503, "5", "too_many_streams") == (
+        full.status_code,
+        full.headers["Retry-After"],
+        full.json()["code"],
+    )
+    assert 200 == plain.status_code
+
+
+async def test_a_client_that_hangs_up_waits_no_longer(site: Site) -> None:
+    """Nothing stays behind."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(site.get, f"{_query(5003)}&wait=30")
+        await site.until(lambda: len(site.audience) == 1)
+        tasks.cancel_scope.cancel()
+
+    await site.until(lambda: len(site.audience) == 0)
+
+
+class _Names(dict[BookmakerId, str]):
+    """Names that let something happen when they are next needed: while an answer is made."""
+
+    happen: Callable[[], None] | None = None
+
+    def __getitem__(self, bookmaker: BookmakerId) -> str:
+        happen, self.happen = self.happen, None
+        if happen is not None:
+            happen()
+        return super().__getitem__(bookmaker)
+
+
+async def test_what_falls_due_while_an_answer_is_made_is_not_in_it() -> None:
+    """No entry past its deadline is ever told of, however long the answer took."""
+    names = _Names(NAMES)
+    async with open_site(names=names) as site:
+        since = site.publish("birch", match("x"), stale_after_s=1e6)
+        site.publish("alder", *(match(f"{number:04}") for number in range(2000)))
+        names.happen = lambda: site.clock.pass_(31)
+
+        answered = await site.json(_query(since, None))
+
+    assert (0, 2000) == (len(answered["matches"]), len(answered["removed"]))
+
+
+async def test_a_wait_that_ends_while_lists_are_withdrawn_does_not_show_them() -> None:
+    """The process was suspended: much is overdue, and the time to wait is over as well."""
+    async with open_site() as site:
+        since = site.publish("birch", match("x"), stale_after_s=1e6)
+        many = [match(f"{number:05}") for number in range(20_000)]
+        answered: list[Any] = []
+
+        async def ask() -> None:
+            answered.append(await site.json(_query(since, None) + "&wait=0.1"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await site.until(lambda: len(site.audience) == 1)
+            slow = batch([match("y")], bookmaker="alder", scope="slow", stale_after_s=1e6)
+            site.apply(slow, batch(many, bookmaker="alder", scope="quick", list_id="quick"))
+            site.clock.pass_(31)
+            ends = elapsed_s() + 0.15
+            while elapsed_s() < ends:
+                pass
+
+    assert ["alder_y"] == [one["id"] for one in answered[0]["matches"]]

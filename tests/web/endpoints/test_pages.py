@@ -1,0 +1,116 @@
+"""The pages and their files on a real socket: types, caching, the policy, and who gets HTML at /monitor."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.systems.site import Site
+from web.endpoints.pages import FOLDER, STATIC
+
+pytestmark = pytest.mark.anyio
+
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+FILES = {"/": FOLDER / "index.html"} | {
+    STATIC + file.name: file for file in FOLDER.iterdir() if file.suffix != ".html"
+}
+FILE = pytest.mark.parametrize("path", FILES)
+POLICY = {
+    "default-src 'none'",
+    *("script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"),
+    *("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"),
+    *("require-trusted-types-for 'script'", "trusted-types 'none'"),
+}
+CHROME = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"
+
+
+@FILE
+async def test_a_file_is_sent_as_it_is_with_its_type(site: Site, path: str) -> None:
+    """Byte for byte, in the type that a browser insists on."""
+    answered = await site.raw("GET", path)
+
+    assert (200, FILES[path].read_bytes()) == (answered.status, answered.body)
+    assert TYPES[FILES[path].suffix] == answered.headers["content-type"]
+
+
+@FILE
+async def test_a_file_is_asked_for_each_time_and_sent_once(site: Site, path: str) -> None:
+    """The ETag follows the content; who has it gets 304 with the headers that a 304 repeats."""
+    first = await site.raw("GET", path)
+
+    again = await site.raw("GET", path, f"If-None-Match: {first.headers['etag']}")
+    other = await site.raw("GET", path, 'If-None-Match: "5003"')
+
+    assert re.fullmatch('"[0-9a-f]{16}"', first.headers["etag"])
+    assert "no-cache" == first.headers["cache-control"]
+    assert (304, b"", first.headers["etag"]) == (again.status, again.body, again.headers["etag"])
+    assert {"content-type", "content-length"}.isdisjoint(again.headers)
+    assert (200, first.body) == (other.status, other.body)
+
+
+async def test_no_two_files_have_the_same_etag(site: Site) -> None:
+    """They name what is in them."""
+    etags = {(await site.get(path)).headers["ETag"] for path in FILES}
+
+    assert len(FILES) == len(etags)
+
+
+@pytest.mark.parametrize("path", [*FILES, "/monitor"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_page_may_load_nothing_from_elsewhere_and_run_nothing_inline(
+    site: Site, path: str, method: str
+) -> None:
+    """The policy stands on every file, names this origin alone and allows nothing unsafe."""
+    headers = (await site.raw(method, path, "Accept: text/html")).headers
+
+    assert set(headers["content-security-policy"].split("; ")) == POLICY
+    assert ("nosniff", "no-referrer") == (headers["x-content-type-options"], headers["referrer-policy"])
+
+
+@pytest.mark.parametrize(
+    ("accept", "is_page"),
+    [
+        (CHROME, True),
+        ("text/html", True),
+        ("Text/HTML;charset=utf-8", True),
+        ("text/*, application/json;q=0.9", True),
+        ("application/json;q=0.1, text/html;q=0.2", True),
+        ("text/html;q=0.9, application/json", False),
+        ("text/html, application/json", False),
+        ("*/*", False),
+        ("text/html;q=0", False),
+        ("text/html;q=0.5, */*;q=0.5", False),
+        (None, False),
+    ],
+)
+async def test_the_monitor_is_a_page_for_who_prefers_html(
+    site: Site, accept: str | None, *, is_page: bool
+) -> None:
+    """JSON in any other case; a cache must keep both apart."""
+    lines = [] if accept is None else [f"Accept: {accept}"]
+
+    answered = await site.raw("GET", "/monitor", *lines)
+
+    expected = "text/html; charset=utf-8" if is_page else "application/json"
+    assert (200, expected, "Accept") == (
+        answered.status,
+        answered.headers["content-type"],
+        answered.headers["vary"],
+    )
+    assert is_page == answered.body.startswith(b"<!doctype html>")
+
+
+async def test_the_page_of_the_monitor_is_not_its_json_to_a_cache(site: Site) -> None:
+    """Only the page may be kept, and is asked for again each time."""
+    page = await site.raw("GET", "/monitor", "Accept: text/html")
+    json = await site.raw("GET", "/monitor", f"If-None-Match: {page.headers['etag']}")
+    again = await site.raw("GET", "/monitor", "Accept: text/html", f"If-None-Match: {page.headers['etag']}")
+
+    assert ("no-cache", "no-store") == (page.headers["cache-control"], json.headers["cache-control"])
+    assert (200, 304, "Accept") == (json.status, again.status, again.headers["vary"])

@@ -1,0 +1,317 @@
+"""/api/v2/stream on a real socket: what a client is told, event by event."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from urllib.parse import quote
+
+import pytest
+
+from actors.core.cooperative import finish
+from tests.support.builders.messages import match
+from tests.support.peers.stream_client import Connection, Copy, Event, streaming
+from tests.support.systems.site import NAMES, Site
+
+pytestmark = pytest.mark.anyio
+
+STREAM = "/api/v2/stream"
+ORDER = list(NAMES)
+VIEW = pytest.mark.parametrize("view", [None, *NAMES])
+RESETS = [
+    *(("4999", "too_old"), ("0", "too_old"), ("-1", "too_old"), ("-" + "9" * 5000, "too_old")),
+    *(("5004", "future"), ("9" * 30, "future"), ("9" * 5000, "future")),
+    *(("x", "malformed"), ("5003.0", "malformed"), ("5003, 5003", "malformed"), ('"5003"', "malformed")),
+    *(("5003;", "malformed"), ("0x1f", "malformed"), ("\xff", "malformed"), ("null", "malformed")),
+]
+
+
+def _events(*events: Event) -> list[tuple[str, str | None]]:
+    return [(one.name, one.id) for one in events]
+
+
+async def _taken(copy: Copy, connection: Connection, count: int) -> list[Event]:
+    events = [await connection.event() for _ in range(count)]
+    for event in events:
+        copy.take(event)
+    return events
+
+
+@VIEW
+async def test_it_begins_with_the_whole_list(site: Site, view: str | None) -> None:
+    """The snapshot is the v2 list, byte for byte, and its id is the version of the view."""
+    query = f"?bookmaker={view}" if view else ""
+
+    async with streaming(site.base, query) as connection:
+        first = await connection.event()
+
+    body = (await site.get(f"/api/v2/odds{query}")).content
+    version = first.data["version"]
+    assert b"id: %d\nevent: snapshot\ndata: %b" % (version, body) == first.raw
+
+
+async def test_the_headers_keep_proxies_from_buffering(site: Site) -> None:
+    """And say what it is; it has what every answer has."""
+    async with streaming(site.base) as connection:
+        head = connection.head
+
+    expected = {
+        "content-type": "text/event-stream",
+        "cache-control": "no-store, no-transform",
+        "x-accel-buffering": "no",
+        "access-control-allow-origin": "*",
+    }
+    assert (200, expected) == (head.status, {name: head.headers[name] for name in expected})
+    assert 32 == len(head.headers["x-request-id"])
+    assert "content-length" not in head.headers
+
+
+async def test_every_commit_is_told(site: Site) -> None:
+    """As what `changes` answers, one event a commit, with its version as the id."""
+    async with streaming(site.base) as connection:
+        await connection.event()
+        site.publish("birch", match("b"))
+        first = await connection.event()
+        site.publish("birch")
+        second = await connection.event()
+        answered = (await site.get("/api/v2/changes?since=5004")).content
+
+    assert [("changes", "5004"), ("changes", "5005")] == _events(first, second)
+    assert ["version", "since", "matches", "removed"] == list(first.data)
+    assert (5003, ["birch_b"]) == (first.data["since"], [one["id"] for one in first.data["matches"]])
+    assert b"id: 5005\nevent: changes\ndata: " + answered == second.raw
+
+
+@VIEW
+async def test_the_copy_of_a_client_is_the_list(site: Site, view: str | None) -> None:
+    """After every event, staleness and other views' commits included."""
+    copy = Copy(ORDER)
+    async with streaming(site.base, f"?bookmaker={view}" if view else "") as connection:
+        await _taken(copy, connection, 1)
+        for number in range(12):
+            site.clock.pass_(7)
+            name = ORDER[number % 3]
+            site.publish(
+                name, *(match(f"m{one}", home="x" * ((number + one) % 2)) for one in range(number))
+            )
+            newest = Copy.of(ORDER, finish(site.published.current()), view)
+            while copy.version < newest.version:
+                await _taken(copy, connection, 1)
+
+            assert newest.matches == copy.matches
+
+
+async def test_other_views_are_not_told(site: Site) -> None:
+    """A client of one bookmaker hears only of it."""
+    async with streaming(site.base, "?bookmaker=birch") as connection:
+        await connection.event()
+        site.publish("cedar", match("c"))
+        site.publish("alder", match("a"))
+        site.publish("birch", match("b"))
+        event = await connection.event()
+
+    assert [("changes", "5006")] == _events(event)
+    assert (5000, False) == (event.data["since"], "conflated" in event.data)
+
+
+@pytest.mark.parametrize("given", ["header", "parameter", "both"])
+async def test_a_client_resumes_where_it_was(site: Site, given: str) -> None:
+    """By `since` or by Last-Event-ID, which wins: what was missed comes merged, and says so."""
+    site.publish("birch", match("b"))
+    site.publish("birch", match("b"), match("d"))
+    lines = [] if given == "parameter" else ["Last-Event-ID: 5003"]
+    query = {"header": "", "parameter": "?since=5003", "both": "?since=4"}[given]
+
+    async with streaming(site.base, query, *lines) as connection:
+        event = await connection.event()
+
+    assert [("changes", "5005")] == _events(event)
+    assert ["version", "since", "conflated", "matches", "removed"] == list(event.data)
+    assert (5003, True) == (event.data["since"], event.data["conflated"])
+    assert ["birch_b", "birch_d"] == [one["id"] for one in event.data["matches"]]
+
+
+@pytest.mark.parametrize("since", ["5003", "5004"])
+async def test_a_client_that_missed_nothing_hears_so(site: Site, since: str) -> None:
+    """At once, for any version from its view's own to the newest commit; and then what is new."""
+    site.publish("cedar", match("c"))
+
+    async with streaming(site.base, f"?bookmaker=birch&since={since}") as connection:
+        first = await connection.event()
+        site.publish("birch", match("b"))
+        second = await connection.event()
+
+    assert [("heartbeat", None), ("changes", "5005")] == _events(first, second)
+    assert ({"version": int(since)}, int(since)) == (first.data, second.data["since"])
+
+
+@pytest.mark.parametrize(("version", "reason"), RESETS)
+@pytest.mark.parametrize("given", ["header", "parameter"])
+async def test_a_version_that_leads_nowhere_resets(
+    site: Site, version: str, reason: str, given: str
+) -> None:
+    """Never an error: a reset with its reason, then the whole list (faults.md, H2)."""
+    lines = [f"Last-Event-ID: {version}"] if given == "header" else []
+    query = f"?since={quote(version)}" if given == "parameter" else ""
+
+    async with streaming(site.base, query, *lines) as connection:
+        reset, snapshot = await connection.event(), await connection.event()
+
+    assert [("reset", None), ("snapshot", "5003")] == _events(reset, snapshot)
+    assert {"reason": reason, "version": 5003} == reset.data
+
+
+@pytest.mark.parametrize("lines", [["Last-Event-ID:"], ["Last-Event-ID: "]])
+async def test_an_empty_last_event_id_is_none(site: Site, lines: list[str]) -> None:
+    """A browser that has had no id sends none, or an empty one."""
+    async with streaming(site.base, "?since=5003", *lines) as connection:
+        assert "heartbeat" == (await connection.event()).name
+
+
+async def test_nobody_serving_is_no_error(empty_site: Site) -> None:
+    """The stream of an empty board begins with an empty list, and goes on."""
+    async with streaming(empty_site.base) as connection:
+        first = await connection.event()
+        empty_site.publish("birch", match("b"))
+        second = await connection.event()
+
+    assert {"version": 5000, "matches": [], "matches_count": 0} == first.data
+    assert [("snapshot", "5000"), ("changes", "5001")] == _events(first, second)
+
+
+async def test_staleness_is_told_as_removals(site: Site) -> None:
+    """Whoever notices it, be it a read; the aggregator's next turn, a second later at most, tells it."""
+    async with streaming(site.base) as connection:
+        await connection.event()
+        site.clock.pass_(31)
+        finish(site.published.current())
+        finish(site.published.history.digest())
+        event = await connection.event()
+
+    assert {"stale"} == {one["reason"] for one in event.data["removed"]}
+    assert 4 == len(event.data["removed"])
+
+
+async def test_conflated_clients_hear_of_several_commits_at_once(site: Site) -> None:
+    """The first at once, then what gathers within the time that they asked for."""
+    async with streaming(site.base, "?conflate_ms=300") as connection:
+        await connection.event()
+        events = []
+        for number in range(3):
+            site.publish("birch", match("b"), match(f"d{number}"))
+            if not number:
+                events.append(await connection.event())
+        events.append(await connection.event())
+
+    assert [("changes", "5004"), ("changes", "5006")] == _events(*events)
+    assert [None, True] == [one.data.get("conflated") for one in events]
+    assert (["birch_d2"], ["birch_d0"]) == (
+        [one["id"] for one in events[1].data["matches"]],
+        [one["id"] for one in events[1].data["removed"]][:1],
+    )
+
+
+@pytest.mark.parametrize("value", ["", "x", "-1", "120001", "1.5", "1e3", "9" * 5000, "1&conflate_ms=1"])
+async def test_conflate_ms_must_be_milliseconds(site: Site, value: str) -> None:
+    """Up to 120,000; else 400, naming the parameter, as a problem like every other."""
+    response = await site.get(f"{STREAM}?conflate_ms={value}")
+
+    problem = response.json()
+    assert (400, "invalid_conflate_ms", STREAM) == (
+        response.status_code,
+        problem["code"],
+        problem["instance"],
+    )
+    assert ("application/problem+json", problem["request_id"], "*") == (
+        response.headers["Content-Type"],
+        response.headers["X-Request-Id"],
+        response.headers["Access-Control-Allow-Origin"],
+    )
+
+
+@pytest.mark.parametrize("bookmaker", ["", "nobody", "CEDAR", "cedar&bookmaker=cedar"])
+async def test_the_filter_is_that_of_the_lists(site: Site, bookmaker: str) -> None:
+    """Exactly one of the supported ones, or 400."""
+    response = await site.get(f"{STREAM}?bookmaker={bookmaker}")
+
+    assert (400, "invalid_bookmaker") == (response.status_code, response.json()["code"])
+
+
+async def test_above_the_cap_it_is_503(site: Site) -> None:
+    """With Retry-After; and as soon as one has gone, the next is let in."""
+    async with AsyncExitStack() as stack:
+        for _ in range(site.max_streams - 1):
+            await stack.enter_async_context(streaming(site.base))
+        async with streaming(site.base) as last:
+            await last.event()
+            refused = await site.get(STREAM)
+        await site.until(lambda: len(site.audience) == site.max_streams - 1)
+        async with streaming(site.base) as next_one:
+            let_in = await next_one.event()
+
+    assert (503, "5", "too_many_streams") == (
+        refused.status_code,
+        refused.headers["Retry-After"],
+        refused.json()["code"],
+    )
+    assert "snapshot" == let_in.name
+
+
+async def test_head_has_the_headers_and_no_body(site: Site) -> None:
+    """And ends at once."""
+    answered = await site.raw("HEAD", STREAM)
+
+    assert (200, b"", "text/event-stream") == (
+        answered.status,
+        answered.body,
+        answered.headers["content-type"],
+    )
+    assert 0 == len(site.audience)
+
+
+@pytest.mark.parametrize(("method", "status"), [("POST", 405), ("DELETE", 405), ("OPTIONS", 200)])
+async def test_other_methods_are_answered_as_elsewhere(site: Site, method: str, status: int) -> None:
+    """405 names what is allowed."""
+    response = await site.client.request(method, STREAM)
+
+    assert (status, "GET, HEAD, OPTIONS") == (
+        response.status_code,
+        ", ".join(sorted(response.headers["Allow"].split(", "))),
+    )
+
+
+async def test_streams_are_counted(site: Site) -> None:
+    """Like every answer, with their bytes, when they have ended; those that are open by themselves."""
+    async with streaming(site.base) as connection:
+        await connection.event()
+        during = (await site.json("/api/stats"))["http"]
+    await site.until(lambda: len(site.audience) == 0)
+    await site.get(f"{STREAM}?bookmaker=x")
+
+    after = (await site.json("/api/stats"))["http"]
+
+    assert (1, 0) == (during["streams"], after["streams"])
+    assert STREAM not in during["answers"]
+    assert {"200": 1, "400": 1} == after["answers"][STREAM]
+    assert after["body_bytes"] - during["body_bytes"] > 1000
+
+
+async def test_at_the_end_clients_are_told_when_to_come_back(site: Site) -> None:
+    """Each gets `bye` with a time of its own, and the answer ends as it should."""
+    async with streaming(site.base) as one, streaming(site.base, "?bookmaker=cedar") as other:
+        await one.event()
+        await other.event()
+        await site.audience.leave()
+        last = [*(await one.rest()), *(await other.rest())]
+        refused = await site.get(STREAM)
+
+    assert [("bye", None), ("bye", None)] == _events(*last)
+    assert [{"version": 5003, "retry": int(event.retry or 0)} for event in last] == [
+        event.data for event in last
+    ]
+    assert 2 == len({event.retry for event in last})
+    assert all(1000 <= int(event.retry or 0) <= 5000 for event in last)
+    assert (503, "5", "stopping") == (
+        refused.status_code,
+        refused.headers["Retry-After"],
+        refused.json()["code"],
+    )

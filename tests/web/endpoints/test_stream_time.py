@@ -1,0 +1,125 @@
+"""What a stream does with time, in virtual time: heartbeats and conflation."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.support.builders.messages import match
+from tests.support.peers.stream_client import Event, events_of
+from tests.support.systems.live_world import STREAM, World, asgi_scope
+from tests.support.time.virtual import VirtualLoop, settle
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Let the loop jump from timer to timer."""
+    return "asyncio", {"loop_factory": VirtualLoop}
+
+
+class Told(list[tuple[float, str, Any]]):
+    """What a client was told: when, which event, which versions."""
+
+    def note(self, event: Event) -> None:
+        """Add an event, with the version from which it leads on."""
+        self.append((anyio.current_time(), event.name, (event.data.get("since"), event.data["version"])))
+
+
+@asynccontextmanager
+async def _following(world: World, query: str = "") -> AsyncIterator[Told]:
+    told = Told()
+
+    async def receive() -> Any:
+        await anyio.sleep_forever()
+
+    async def send(message: dict[str, Any]) -> None:
+        for event in events_of(message.get("body", b"")):
+            told.note(event)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(world.app, asgi_scope(STREAM, query, []), receive, send)  # type: ignore[arg-type]
+        await settle()
+        yield told
+        tasks.cancel_scope.cancel()
+
+
+def _publish(world: World, price: float) -> None:
+    world.publish("alder", match(prices=(price, 3.5, 4.0)))
+
+
+async def test_heartbeats_come_every_ten_seconds() -> None:
+    """With the version that the client has, to all clients, whether or not anything changes."""
+    world = World(Random(1), 100)
+    async with _following(world) as first:
+        await anyio.sleep(4)
+        _publish(world, 2.0)
+        async with _following(world, "bookmaker=birch") as second:
+            await anyio.sleep(27)
+
+    assert [(0.0, "snapshot"), (4.0, "changes"), (10.0, "heartbeat"), (20.0, "heartbeat")] == [
+        one[:2] for one in first[:4]
+    ]
+    assert [(4.0, "snapshot"), (10.0, "heartbeat"), (20.0, "heartbeat"), (30.0, "heartbeat")] == [
+        one[:2] for one in second
+    ]
+    assert ((None, 5001), (None, 5000)) == (first[2][2], second[1][2])
+
+
+async def test_without_clients_no_heart_beats() -> None:
+    """And it beats again for the next one."""
+    world = World(Random(1), 100)
+    async with _following(world):
+        pass
+    await anyio.sleep(100)
+    beats = world.audience.beats
+    async with _following(world) as told:
+        await anyio.sleep(10.5)
+
+    assert beats <= 1
+    assert "heartbeat" == told[-1][1]
+
+
+async def test_conflation_keeps_its_time() -> None:
+    """At most one `changes` in the time that was asked for, each with all since the last."""
+    world = World(Random(1), 100)
+    async with _following(world, "conflate_ms=2000") as told:
+        for number in range(16):
+            _publish(world, 2.0 + number / 100)
+            await anyio.sleep(0.3)
+
+    changes = [one for one in told if one[1] == "changes"]
+    assert [0.0, 2.0, 4.0] == [round(one[0], 3) for one in changes]
+    assert [(5000, 5001), (5001, 5007), (5007, 5014)] == [one[2] for one in changes]
+
+
+async def test_a_conflated_client_hears_heartbeats_and_the_last_change() -> None:
+    """A long conflation does not make it deaf, and nothing stays untold."""
+    world = World(Random(1), 100)
+    async with _following(world, "conflate_ms=120000") as told:
+        _publish(world, 2.0)
+        await settle()
+        _publish(world, 2.1)
+        await anyio.sleep(121)
+
+    assert [(0.0, (5000, 5001)), (120.0, (5001, 5002))] == [
+        (one[0], one[2]) for one in told if one[1] == "changes"
+    ]
+    assert 12 == len([one for one in told if one[1] == "heartbeat"])
+    assert {(None, 5001)} == {one[2] for one in told if one[1] == "heartbeat" and one[0] < 120}
+
+
+async def test_a_client_of_another_view_is_not_woken_by_the_end_of_a_rest() -> None:
+    """Nothing is told when there is nothing new at the end of the time."""
+    world = World(Random(1), 100)
+    async with _following(world, "conflate_ms=500") as told:
+        _publish(world, 2.0)
+        await anyio.sleep(5)
+
+    assert ["snapshot", "changes"] == [one[1] for one in told]

@@ -1,0 +1,139 @@
+"""Events: encoded once a commit and view, in a memory that is bounded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from actors.board.history import History, HistoryLimits
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId
+from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after
+from tests.support.builders.messages import batch, match
+from tests.support.time.virtual import ManualClock
+from web.feeds import events as frames
+from web.feeds.events import MAX_KNOWN_BYTES, Frames
+from web.feeds.lists import Answers
+
+pytestmark = pytest.mark.anyio
+
+NAMES = {ALDER: "Alder", BIRCH: "Birch & Söhne"}
+ONE = after(EMPTY, batch([match("a")]), batch([match("x")], bookmaker="birch"))
+TWO = after(ONE, batch([match("a", prices=(2.1, 3.5, 4.0))], received_mono=1.0))
+
+
+def _frames(*snapshots: Snapshot, max_known_bytes: int = MAX_KNOWN_BYTES) -> Frames:
+    history = History(EMPTY, HistoryLimits())
+    for snapshot in snapshots:
+        history.add(snapshot)
+    return Frames(history, NAMES, _answers(snapshots[-1]), max_known_bytes)
+
+
+def _answers(snapshot: Snapshot) -> Answers:
+    return Answers(Published(snapshot, RULES, ManualClock()), NAMES)
+
+
+@pytest.mark.parametrize("view", [None, ALDER])
+async def test_an_event_is_encoded_once(view: BookmakerId | None) -> None:
+    """All clients of a view that come from one version share the very same bytes."""
+    made = _frames(ONE)
+
+    first, second = await made.changes(view, 1000), await made.changes(view, 1000)
+    assert first is not None
+    assert second is not None
+    assert first[1] is second[1]
+
+
+async def test_the_next_commit_makes_new_events() -> None:
+    """From each version another one."""
+    history = History(EMPTY, HistoryLimits())
+    made = Frames(history, NAMES, _answers(ONE))
+    history.add(ONE)
+    told = [await made.changes(None, 1000)]
+    history.add(TWO)
+    told += [await made.changes(None, since) for since in (1000, 1001)]
+
+    data = [_data(one) for one in told]
+    assert [(1000, 1001), (1000, 1002), (1001, 1002)] == [(one["since"], one["version"]) for one in data]
+    assert [False, True, False] == ["conflated" in one for one in data]
+
+
+async def test_kept_events_are_bounded() -> None:
+    """From however many versions clients come, what is kept of one commit is limited by its bytes."""
+    base, snapshots = ONE, [ONE]
+    for number in range(60):
+        one = batch([match("a", prices=(2.0 + number / 100, 3.5, 4.0))], received_mono=1.0)
+        snapshots.append(base := after(base, one))
+    made = _frames(*snapshots, max_known_bytes=2_000)
+
+    for since in range(1001, base.version):
+        told = await made.changes(None, since)
+        assert (since, base.version) == (_data(told)["since"], _data(told)["version"])
+
+    assert sum(len(piece) for event in made._known[None].changes.values() for piece in event) <= 2_000
+
+
+async def test_polls_are_not_marked() -> None:
+    """`conflated` is the stream's word; who polls knows since when."""
+    made = _frames(ONE, TWO)
+
+    assert "conflated" in _data(await made.changes(None, 1000))
+    assert b"conflated" not in b"".join(await made.delta(None, 1000) or [b"conflated"])
+
+
+async def test_what_is_too_old_is_none() -> None:
+    """Neither an event nor an answer: nothing is ever clamped."""
+    made = _frames(ONE, TWO)
+
+    assert (None, None) == (await made.changes(None, 999), await made.delta(None, 999))
+
+
+async def test_a_long_event_is_made_once_and_of_one_version() -> None:
+    """Its making gives way to others; what happens meanwhile is told by the next one."""
+    many = [match(f"{number:05}") for number in range(20_000)]
+    first = after(EMPTY, batch(many))
+    second = after(first, batch([match("00000", prices=(9.0, 9.0, 1.3)), *many[1:]], received_mono=1.0))
+    history = History(EMPTY, HistoryLimits())
+    made, told = Frames(history, NAMES, _answers(first)), []
+    history.add(first)
+    finish(history.digest())
+
+    async def client() -> None:
+        told.append(await made.changes(None, 1000))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(client)
+        await checkpoint()
+        await checkpoint()
+        before = list(told)
+        history.add(second)
+
+    data = [_data(one) for one in told]
+    prices = {(one["version"], one["matches"][0]["odds"]["1"]) for one in data}
+    assert ([], {(1001, 2.0), (1002, 9.0)}) == (before, prices)
+    assert {20_000} == {len(one["matches"]) for one in data}
+    assert len({id(one[1]) for one in told if one is not None}) == 2
+
+
+def _data(told: tuple[int, frames.Pieces] | None) -> Any:
+    """Give what an event says."""
+    assert told is not None
+    event = b"".join(told[1])
+    assert event.startswith(b"id: %d\nevent: changes\ndata: " % told[0])
+    return json.loads(event.split(b"data: ")[1])
+
+
+def test_other_events_have_no_id() -> None:
+    """A client that is cut off behind one of them comes back from where it was."""
+    made = [b"".join(one) for one in (frames.reset("too_old", 7), frames.heartbeat(7), frames.bye(7, 1500))]
+
+    assert b'event: reset\ndata: {"reason":"too_old","version":7}\n\n' == made[0]
+    assert b'event: heartbeat\ndata: {"version":7}\n\n' == made[1]
+    assert b'retry: 1500\nevent: bye\ndata: {"version":7,"retry":1500}\n\n' == made[2]

@@ -1,0 +1,377 @@
+"""What the odds endpoints answer, given view, snapshot and headers."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+import sys
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import anyio
+import pytest
+
+from actors.board.board import Board, BoardRules
+from actors.board.snapshot import Chunk, Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, BookmakerId
+from tests.support.builders.messages import batch, match
+from tests.support.time.virtual import WALL_0
+from web.encoding.segments import Api
+from web.feeds.lists import SUCCESSOR, Answers, View
+from web.protocol import responses as prepared
+from web.protocol.problems import Problem
+from web.protocol.responses import Prepared
+
+pytestmark = pytest.mark.anyio
+
+CEDAR, ALDER = BookmakerId("cedar"), BookmakerId("alder")
+NAMES = {CEDAR: "Cédar", ALDER: "Alder"}
+EMPTY = Snapshot.empty(100, (CEDAR, ALDER))
+CORS = {name.lower(): value for name, value in prepared.CORS.items()}
+BOTH_APIS = pytest.mark.parametrize("api", Api)
+
+
+@dataclass
+class _Board:
+    """A board that shows what the test lays on it; `overdue` is past its time once it was read."""
+
+    snapshot: Snapshot = EMPTY
+    overdue: Snapshot | None = None
+    next: Snapshot | None = None
+
+    async def read(self) -> Snapshot:
+        return self.snapshot
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        if snapshot is self.overdue and self.next is not None:
+            self.snapshot = self.next
+        return snapshot is not self.overdue
+
+
+@dataclass
+class _Shown:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    answer: Prepared
+
+
+class _Desk:
+    """Answers from a board of its own."""
+
+    def __init__(self) -> None:
+        self.board = _Board()
+        self.answers = Answers(self.board, NAMES)
+
+    async def ask(
+        self, view: View, snapshot: Snapshot, if_none_match: str | None = None, coding: str | None = None
+    ) -> _Shown:
+        """Lay `snapshot` on the board and ask."""
+        self.board.snapshot = snapshot
+        answer = await self.answers.answer(view, if_none_match, coding)
+        headers = {name.decode(): value.decode() for name, value in answer.headers}
+        assert CORS.items() <= headers.items()
+        own = {name: value for name, value in headers.items() if name not in CORS}
+        return _Shown(answer.status, own, b"".join(answer.parts), answer)
+
+
+def _after(base: Snapshot, *batches: Batch, mono: float = 0.0) -> Snapshot:
+    board = Board(base, BoardRules())
+    now = Instant(mono, WALL_0 + mono)
+    for one in batches:
+        finish(board.apply(one, now))
+    finish(board.expire(now))
+    return board.commit()
+
+
+FULL = _after(
+    EMPTY,
+    batch([match("2"), match("1", league=None, start_time=None)], bookmaker="cedar"),
+    batch([match("a", home="")], bookmaker="alder"),
+)
+MANY = _after(EMPTY, batch([match(str(number)) for number in range(2000)], bookmaker="cedar"))
+
+
+@BOTH_APIS
+async def test_the_first_answer_is_whole(api: Api) -> None:
+    """Status 200 with an ETag that is the view's version, and the headers that caches need."""
+    answer = await _Desk().ask(View(api), FULL, None, None)
+
+    assert 200 == answer.status
+    assert {
+        "etag": '"101"',
+        "vary": "Accept-Encoding",
+        "cache-control": "no-cache",
+        "content-type": "application/json",
+        "content-length": str(len(answer.body)),
+        **({"link": SUCCESSOR} if api is Api.V1 else {}),
+    } == answer.headers
+    assert 101 == json.loads(answer.body)["version"]
+
+
+@BOTH_APIS
+async def test_gzip_has_an_etag_of_its_own_and_the_same_content(api: Api) -> None:
+    """Each content coding has its own strong ETag."""
+    answers = _Desk()
+
+    plain, zipped = [await answers.ask(View(api), FULL, None, coding) for coding in (None, "gzip")]
+
+    assert ('"101-gzip"', "gzip") == (zipped.headers["etag"], zipped.headers["content-encoding"])
+    assert plain.body == gzip.decompress(zipped.body)
+
+
+@pytest.mark.parametrize(
+    ("if_none_match", "coding", "status"),
+    [
+        ('"101"', None, 304),
+        ('W/"101"', None, 304),
+        ('"100", "101"', None, 304),
+        ("*", None, 304),
+        ('"101-gzip"', "gzip", 304),
+        ('"101"', "gzip", 200),
+        ('"101-gzip"', None, 200),
+        ('"100"', None, 200),
+        ("101", None, 200),
+    ],
+)
+async def test_304_goes_to_those_who_have_that_very_body(
+    if_none_match: str, coding: str | None, status: int
+) -> None:
+    """The tag of another coding or of another version does not count."""
+    assert status == (await _Desk().ask(View(Api.V2), FULL, if_none_match, coding)).status
+
+
+async def test_304_repeats_the_headers_of_the_cache_and_has_no_body() -> None:
+    """ETag, Vary and Cache-Control, and nothing about a content that is not there."""
+    answer = await _Desk().ask(View(Api.V1), FULL, "*", "gzip")
+
+    assert () == answer.answer.parts
+    assert {
+        "etag": '"101-gzip"',
+        "vary": "Accept-Encoding",
+        "cache-control": "no-cache",
+        "link": SUCCESSOR,
+    } == answer.headers
+
+
+@BOTH_APIS
+@pytest.mark.parametrize("if_none_match", [None, "*", '"100"', '"101"'])
+async def test_503_comes_before_304(api: Api, if_none_match: str | None) -> None:
+    """While no bookmaker of the view is serving, no header gets any other answer."""
+    with pytest.raises(Problem) as raised:
+        await _Desk().ask(View(api), EMPTY, if_none_match, "gzip")
+
+    assert (503, "5") == (raised.value.status, raised.value.headers["Retry-After"])
+
+
+async def test_503_is_for_those_the_view_draws_on() -> None:
+    """One bookmaker that serves does for all, but not for the other one's own list."""
+    answers, snapshot = _Desk(), _after(EMPTY, batch([], bookmaker="cedar"))
+
+    everything = await answers.ask(View(Api.V2), snapshot, None, None)
+    with pytest.raises(Problem) as raised:
+        await answers.ask(View(Api.V2, ALDER), snapshot, None, None)
+
+    assert 200 == everything.status
+    assert 503 == raised.value.status
+
+
+@BOTH_APIS
+async def test_serving_an_empty_list_is_an_answer(api: Api) -> None:
+    """An accepted list without matches says "we looked: there is nothing"."""
+    snapshot = _after(EMPTY, batch([], bookmaker="cedar"))
+
+    answer = await _Desk().ask(View(api, CEDAR), snapshot, None, None)
+
+    assert {"version": 100, "matches": [], "matches_count": 0} == json.loads(answer.body)
+
+
+@BOTH_APIS
+async def test_a_change_elsewhere_leaves_a_filtered_view_alone(api: Api) -> None:
+    """A view's version is the last commit that changed what it shows; the same version, the same bytes."""
+    answers = _Desk()
+    later = _after(FULL, batch([match("new")], bookmaker="alder", list_id="list-2"))
+
+    before, after = [await answers.ask(View(api, CEDAR), one, None, None) for one in (FULL, later)]
+    of_all = await answers.ask(View(api), later, None, None)
+
+    assert before.headers["etag"] == after.headers["etag"]
+    assert before.body == after.body
+    assert '"102"' == of_all.headers["etag"]
+
+
+async def test_a_change_that_v2_does_not_show_leaves_v2_alone() -> None:
+    """An entry with an empty team name is in v1 only, and so is its change."""
+    answers = _Desk()
+    later = _after(
+        FULL, batch([match("a", home="", prices=(3, 3, 3))], bookmaker="alder", list_id="list-2")
+    )
+
+    etags = {api: (await answers.ask(View(api), later)).headers["etag"] for api in Api}
+
+    assert {Api.V1: '"102"', Api.V2: '"101"'} == etags
+
+
+async def test_a_removal_is_a_change() -> None:
+    """A view that lost an entry has a new version, and never the old body."""
+    later = _after(FULL, batch([match("1")], bookmaker="cedar", list_id="list-2"))
+
+    answer = await _Desk().ask(View(Api.V2), later, '"101"', None)
+
+    assert (200, '"102"') == (answer.status, answer.headers["etag"])
+
+
+@BOTH_APIS
+async def test_a_body_is_made_once_for_each_view_and_version(api: Api) -> None:
+    """Asked again, plain or compressed, a view gives the same answer with the same bytes."""
+    answers, confirmed = _Desk(), _after(FULL, batch(bookmaker="cedar", complete=False), mono=5.0)
+
+    for coding in (None, "gzip"):
+        first = await answers.ask(View(api), FULL, None, coding)
+        again = await answers.ask(View(api), confirmed, None, coding)
+
+        assert first.answer is again.answer
+
+
+async def test_withdrawn_entries_are_gone_and_the_other_bookmaker_stays() -> None:
+    """What is stale leaves the list of all, and its own list is 503."""
+    answers = _Desk()
+    later = _after(FULL, batch([match("b")], bookmaker="alder", received_mono=20, list_id="l2"), mono=31)
+
+    shown = json.loads((await answers.ask(View(Api.V2), later)).body)
+
+    assert ["alder_b"] == [one["id"] for one in shown["matches"]]
+    with pytest.raises(Problem):
+        await answers.ask(View(Api.V2, CEDAR), later, '"101"', None)
+
+
+@BOTH_APIS
+@pytest.mark.parametrize("coding", ["identity;q=0", "*;q=0", "gzip;q=0, identity;q=0", "br, *;q=0"])
+async def test_406_goes_to_those_who_take_nothing_that_there_is(api: Api, coding: str) -> None:
+    """RFC 9110, 12.5.3: identity may be refused, and then no body would be acceptable."""
+    with pytest.raises(Problem) as raised:
+        await _Desk().ask(View(api), FULL, None, coding)
+
+    assert (406, "not_acceptable") == (raised.value.status, raised.value.code)
+
+
+@pytest.mark.parametrize("coding", [None, "gzip"])
+async def test_one_request_makes_a_body_for_all_that_wait(coding: str | None) -> None:
+    """Asked by many at once, a body is made once, and all get it."""
+    desk, answers = _Desk(), list[Prepared]()
+    desk.board.snapshot = MANY
+
+    async def ask() -> None:
+        answers.append(await desk.answers.answer(View(Api.V2), None, coding))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(20):
+            tasks.start_soon(ask)
+
+    assert (20, 1) == (len(answers), len({id(one) for one in answers}))
+
+
+class _Interrupting(dict[BookmakerId, str]):
+    """Names that call `interrupt` when they are first needed: in the middle of making a body."""
+
+    def __init__(self, interrupt: Callable[[], None]) -> None:
+        super().__init__(NAMES)
+        self._interrupt = iter([interrupt])
+
+    def __getitem__(self, bookmaker: BookmakerId) -> str:
+        next(self._interrupt, lambda: None)()
+        return super().__getitem__(bookmaker)
+
+
+async def test_one_who_leaves_does_not_keep_the_others_from_their_body() -> None:
+    """The request that makes a body is cancelled half-way, and one that waits makes it."""
+    asked, answered = list[str](), list[str]()
+    leaver = anyio.CancelScope()
+    large = _after(EMPTY, batch([match(f"{number:05}") for number in range(20_000)], bookmaker="cedar"))
+    answers = Answers(_Board(large), _Interrupting(leaver.cancel))
+
+    async def ask(who: str) -> None:
+        asked.append(who)
+        await answers.answer(View(Api.V1), None, "gzip")
+        answered.append(who)
+
+    async def leave() -> None:
+        with leaver:
+            await ask("leaver")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(leave)
+        tasks.start_soon(ask, "stayer")
+
+    assert (["leaver", "stayer"], ["stayer"]) == (asked, answered)
+
+
+async def test_what_falls_due_while_a_body_is_made_is_not_in_it() -> None:
+    """No answer shows an entry past its deadline, however long its body took."""
+    desk = _Desk()
+    later = _after(MANY, batch([match("a")], bookmaker="alder"), mono=1)
+    desk.board.overdue, desk.board.next = MANY, later
+
+    shown = json.loads((await desk.ask(View(Api.V2), MANY)).body)
+
+    assert (later.version, 2001) == (shown["version"], shown["matches_count"])
+
+
+async def test_what_was_replaced_while_a_body_was_made_is_let_go_by_the_next() -> None:
+    """In slices: freed with the request that held it last, a large board would hold the loop."""
+    many = [match(str(number)) for number in range(20_000)]
+    board = _Board(_after(EMPTY, batch(many, bookmaker="cedar")))
+    old = [weakref.ref(chunk) for chunk in board.snapshot.books[CEDAR].chunks]
+
+    def replace() -> None:
+        board.snapshot = _after(FULL, batch([match("new")], bookmaker="alder", list_id="list-2"))
+
+    answers, held = Answers(board, _Interrupting(replace)), []
+    for _ in range(2):
+        await answers.answer(View(Api.V2), None, None)
+        held.append(sum(chunk() is not None for chunk in old))
+
+    assert [len(old), 0] == held
+
+
+async def test_an_older_body_is_freed_by_the_next_read() -> None:
+    """What a newer version replaced is kept by nobody, also if only another view is read."""
+    desk = _Desk()
+    part = (await desk.ask(View(Api.V2), FULL)).answer.parts[0]
+    while_shown = sys.getrefcount(part)
+
+    await desk.ask(View(Api.V1, ALDER), _after(FULL, batch([], bookmaker="cedar", list_id="list-2")))
+
+    assert while_shown - 1 == sys.getrefcount(part)
+
+
+async def test_no_old_chunk_is_kept_alive() -> None:
+    """A view that nobody reads any more does not hold the board of that time."""
+    desk, base = _Desk(), _after(EMPTY, batch([match("old")], bookmaker="cedar"))
+    await desk.ask(View(Api.V1), base, None, "gzip")
+    old = weakref.ref(base.books[CEDAR].chunks[0])
+    later = _after(base, batch([match("new")], bookmaker="cedar", list_id="list-2"))
+    await desk.ask(View(Api.V2, ALDER), _after(later, batch([], bookmaker="alder")))
+
+    del base, later
+    gc.collect()
+
+    assert old() is None
+
+
+async def test_nothing_gathers_however_many_versions_are_read() -> None:
+    """After a hundred versions, each read once and each changing every bookmaker, two at most are held."""
+    desk, snapshot, chunks = _Desk(), EMPTY, list[weakref.ref[Chunk]]()
+    for number in range(100):
+        listed = [match(f"{at}", prices=(2 + number / 1000, 3.5, 3.5)) for at in range(3)]
+        lists = [batch(listed, bookmaker=name, list_id=f"list-{number}") for name in NAMES]
+        snapshot = _after(snapshot, *lists)
+        chunks += [weakref.ref(book.chunks[0]) for book in snapshot.books.values()]
+        await desk.ask(View(Api.V2), snapshot, None, "gzip")
+    gc.collect()
+
+    assert 2 <= sum(chunk() is not None for chunk in chunks) <= 4

@@ -1,0 +1,169 @@
+"""Those who wait for changes: all are woken, a few at a time, and nobody is left behind."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from actors.board.history import History, HistoryLimits
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import finish
+from actors.core.messages import BookmakerId
+from tests.support.builders.boards import ALDER, BIRCH, EMPTY, after
+from tests.support.builders.messages import batch, match
+from web.feeds.subscribers import GROUP, Audience, Rest
+from web.protocol.problems import Problem
+
+pytestmark = pytest.mark.anyio
+
+ONE = after(EMPTY, batch([match("a")]))
+TWO = after(ONE, batch([match("x")], bookmaker="birch"))
+
+
+class Stage:
+    """An audience, and clients that count how often they were woken."""
+
+    def __init__(self, max_clients: int = 10_000) -> None:
+        self.history = History(EMPTY, HistoryLimits())
+        self.audience = Audience(self.history, max_clients)
+        self.woken: Counter[int] = Counter()
+
+    async def client(self, number: int, view: BookmakerId | None = None, rest_s: float = 0.0) -> None:
+        """Wait again and again until the end."""
+        with self.audience.admitted():
+            while not self.audience.is_leaving:
+                await self.audience.wait(view, Rest(rest_s) if rest_s else None)
+                self.woken[number] += 1
+
+    def commit(self, snapshot: Snapshot) -> None:
+        """Let everybody know of a commit."""
+        self.history.add(snapshot)
+        finish(self.history.digest())
+
+
+async def _turns(count: int) -> None:
+    for _ in range(count):
+        await checkpoint()
+
+
+@pytest.mark.parametrize("clients", [1, GROUP - 1, GROUP, GROUP + 1, 10 * GROUP + 5])
+async def test_all_are_woken_by_each_commit(clients: int) -> None:
+    """Once for each, however many they are."""
+    stage = Stage()
+    async with anyio.create_task_group() as tasks:
+        for number in range(clients):
+            tasks.start_soon(stage.client, number)
+        await _turns(2)
+        for times, snapshot in enumerate((ONE, TWO), 1):
+            stage.commit(snapshot)
+            await _turns(20)
+
+            assert {times: clients} == Counter(stage.woken.values())
+        await stage.audience.leave()
+
+
+async def test_they_are_woken_a_few_at_a_time() -> None:
+    """So that in each turn of the loop others have their turn as well."""
+    stage = Stage()
+    async with anyio.create_task_group() as tasks:
+        for number in range(5 * GROUP):
+            tasks.start_soon(stage.client, number)
+        await _turns(2)
+        stage.commit(ONE)
+        seen = []
+        for _ in range(12):
+            seen.append(stage.woken.total())
+            await checkpoint()
+        await stage.audience.leave()
+
+    assert {0, GROUP, 2 * GROUP, 3 * GROUP, 4 * GROUP, 5 * GROUP} == set(seen)
+
+
+async def test_a_view_that_did_not_change_wakes_nobody() -> None:
+    """A commit of one bookmaker wakes its own clients and those of all."""
+    stage = Stage()
+    async with anyio.create_task_group() as tasks:
+        for number, view in enumerate((None, ALDER, BIRCH)):
+            tasks.start_soon(stage.client, number, view)
+        await _turns(2)
+        stage.commit(ONE)
+        await _turns(5)
+        seen = dict(stage.woken)
+        await stage.audience.leave()
+
+    assert {0: 1, 1: 1} == seen
+
+
+async def test_who_rests_is_woken_at_the_end_of_it() -> None:
+    """And by no change before."""
+    stage = Stage()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stage.client, 0, None, 0.05)
+        await _turns(2)
+        stage.commit(ONE)
+        await _turns(5)
+        before = stage.woken.total()
+        with anyio.fail_after(5):
+            while not stage.woken:
+                await checkpoint()
+        await stage.audience.leave()
+
+    assert 0 == before
+
+
+async def test_who_hangs_up_leaves_nothing_behind() -> None:
+    """Neither a place nor a future that nobody waits for (faults.md, H9)."""
+    stage = Stage()
+    for number in range(500):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stage.client, number)
+            tasks.start_soon(stage.client, number, ALDER, 60.0)
+            await _turns(2)
+            tasks.cancel_scope.cancel()
+
+    assert 0 == len(stage.audience)
+    assert not any(stage.audience._waiting.values())
+    assert not stage.audience._resting
+
+
+async def test_leaving_puts_out_who_does_not_go() -> None:
+    """After a bounded time: a client that cannot be told is cut off."""
+    stage = Stage()
+
+    async def deaf() -> None:
+        with stage.audience.admitted():
+            await anyio.sleep_forever()
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(deaf)
+            await _turns(2)
+            await stage.audience.leave()
+
+    assert 0 == len(stage.audience)
+
+
+async def test_there_is_room_for_so_many() -> None:
+    """And for nobody once the service is about to end."""
+    stage = Stage(max_clients=1)
+    with stage.audience.admitted(), pytest.raises(Problem) as full, stage.audience.admitted():
+        pass
+    await stage.audience.leave()
+    with pytest.raises(Problem) as ending, stage.audience.admitted():
+        pass
+
+    assert (503, 503) == (full.value.status, ending.value.status)
+    assert ("5", "5") == (full.value.headers["Retry-After"], ending.value.headers["Retry-After"])
+
+
+async def test_times_to_come_back_are_spread() -> None:
+    """A thousand clients do not come back at once: no tenth of a second gets more than 4 %."""
+    audience = Stage().audience
+
+    times = Counter(audience.retry_ms() // 100 for _ in range(1000))
+
+    assert (10, 49) == (min(times), max(times))
+    assert max(times.values()) <= 40

@@ -1,0 +1,88 @@
+"""What the kernel takes in advance: much of a body, little of a stream."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import socket
+from contextlib import closing
+
+import anyio.lowlevel
+import pytest
+from structlog.testing import capture_logs
+
+from tests.support.builders.messages import match
+from tests.support.systems.site import NAMES, Site
+from web.server.listener import STREAM_UNSENT_BYTES, UNSENT_BYTES, Listener, listen
+
+SMALL = 4096
+ENOUGH = 500
+"""Turns of the loop after which nothing more can be sent to who reads nothing."""
+
+
+def _hosts() -> list[str]:
+    """Give what this machine can listen on."""
+    hosts = ["127.0.0.1"]
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as probe:
+        probe.bind(("::1", 0))
+        hosts.append("::1")
+    return hosts
+
+
+pytestmark = pytest.mark.skipif(not hasattr(socket, "TCP_NOTSENT_LOWAT"), reason="the kernel has no limit")
+
+
+def _unsent(connection: socket.socket) -> int:
+    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT)
+
+
+def _pair(listener: Listener) -> tuple[socket.socket, socket.socket]:
+    client = socket.create_connection(listener.getsockname()[:2])
+    return client, listener.accept()[0]
+
+
+@pytest.mark.parametrize("host", _hosts())
+def test_little_waits_only_for_who_is_to_have_it_fresh(host: str) -> None:
+    """Each connection begins with what is good for bodies."""
+    with closing(listen(host, 0)) as listener:
+        (stream, streaming), (reader, reading) = _pair(listener), _pair(listener)
+        with stream, streaming, reader, reading:
+            before = _unsent(streaming)
+
+            listener.keep_fresh(stream.getsockname()[:2])
+
+            assert (UNSENT_BYTES, STREAM_UNSENT_BYTES) == (before, _unsent(streaming))
+            assert _unsent(reading) == UNSENT_BYTES
+
+
+def test_who_has_gone_or_was_never_there_is_passed_over() -> None:
+    """And a connection is remembered no longer than it is held."""
+    with closing(listen("127.0.0.1", 0)) as listener:
+        client, connection = _pair(listener)
+        with client:
+            connection.close()
+
+            for one in (client.getsockname(), ("127.0.0.1", 1), None):
+                listener.keep_fresh(one)
+            del connection
+            gc.collect()
+
+            assert not listener.connections
+
+
+@pytest.mark.anyio
+async def test_little_of_a_stream_waits_for_a_client_that_reads_nothing(site: Site) -> None:
+    """Of 1.6 MB it is given less than a body would be; what else there is is sent when it reads."""
+    site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(8_000)))
+    with capture_logs() as logs:
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
+            client.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
+            client.sendall(b"GET /api/v2/stream HTTP/1.1\r\nHost: board\r\n\r\n")
+            await site.until(lambda: len(site.audience) == 1)
+            for _ in range(ENOUGH):
+                await anyio.lowlevel.checkpoint()
+        await site.until(lambda: len(site.audience) == 0)
+        sent = [one["body_bytes"] for one in logs if one.get("path") == "/api/v2/stream"]
+
+    assert 0 < sent[0] < UNSENT_BYTES / 2
