@@ -1,0 +1,49 @@
+"""Imports that the contracts of import-linter (pyproject.toml) cannot tell: circles, and the network."""
+
+from __future__ import annotations
+
+from graphlib import TopologicalSorter
+
+from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
+
+NETWORK = {
+    *("aiohttp", "ftplib", "h2", "http.client", "http.server", "httpcore2", "httpx", "httpx2", "requests"),
+    *("selectors", "smtplib", "socket", "socketserver", "ssl", "urllib.request", "urllib3", "websockets"),
+}
+CONNECTING = {
+    *("connect_tcp", "connect_unix", "create_connection", "create_datagram_endpoint", "create_server"),
+    *("create_tcp_listener", "create_udp_socket", "getaddrinfo", "open_connection", "start_server"),
+}
+LISTENING = {
+    "web.__main__",
+    "web.server.lifecycle",
+    "web.server.listener",
+    "web.server.uvicorn_server",
+    "web.server.hypercorn_server",
+}
+"""They own the listening socket."""
+
+
+def test_there_are_no_circles() -> None:
+    """Within one layer, too, imports have an order."""
+    TopologicalSorter({module: modules_imported(module) - {module} for module in modules()}).prepare()
+
+
+def test_only_transports_touch_the_network() -> None:
+    """Nobody else imports or calls what connects, but those that own the listening socket."""
+    outside = [module for module in modules() if not is_any_of(module, {"actors.transports"})]
+    connecting = [
+        (module, name)
+        for module in outside
+        for name in names_used(module)
+        if name.rpartition(".")[2] in CONNECTING
+    ]
+    importing = [
+        (module, name)
+        for module in outside
+        if module not in LISTENING
+        for name in imported(module)
+        if is_any_of(name, NETWORK)
+    ]
+
+    assert ([], []) == (connecting, importing)
