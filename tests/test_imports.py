@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from graphlib import TopologicalSorter
 
-from tests.support.source_code import imported, is_any_of, modules, modules_imported, names_used
+from tests.support.source_code import ROOT, imported, is_any_of, modules, modules_imported, names_used
 
 NETWORK = {
     *("aiohttp", "ftplib", "h2", "http.client", "http.server", "httpcore2", "httpx", "httpx2", "requests"),
@@ -47,3 +49,12 @@ def test_only_transports_touch_the_network() -> None:
     ]
 
     assert ([], []) == (connecting, importing)
+
+
+def test_the_readme_plug_in_needs_the_source_api_alone() -> None:
+    """The README's example of a source in another package imports nothing else of ours."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    example = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)[-1]
+    nodes = [node for node in ast.walk(ast.parse(example)) if isinstance(node, ast.ImportFrom)]
+
+    assert ["actors.source_api"] == [node.module for node in nodes]

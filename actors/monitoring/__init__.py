@@ -1,1 +1,5 @@
-"""The package actors.monitoring."""
+"""What actors say of themselves: status records, meters, the log lines of transitions, log set-up.
+
+Actors write their own record; probes and pages of the web read `status` and `meter`.
+It must not know how anything is fetched, decoded or served.
+"""

@@ -1,1 +1,1 @@
-"""The package actors.sources.football_data."""
+"""football-data.co.uk: a CSV file of upcoming matches with the prices of many bookmakers, polled."""

@@ -1,1 +1,1 @@
-"""The package actors.sources.simulated."""
+"""A simulated world of football: invented teams and prices from a seed, computed by a state machine."""

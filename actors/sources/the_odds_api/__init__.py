@@ -1,1 +1,1 @@
-"""The package actors.sources.the_odds_api."""
+"""The Odds API: JSON answers by league with dozens of bookmakers, polled within a budget of credits."""
