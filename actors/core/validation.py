@@ -1,7 +1,8 @@
 """The integrity gate: which matches may go on the board, under which cleaned names.
 
-Pure. Every match of every source passes here, so no source can forget a rule. A rejected match is
-counted by its reason and becomes a removal, because its older price is no longer known to hold.
+Pure. It judges values of exact types (`exact.py`), each match by itself, whatever is beside it. Every
+match of every source passes here, so no source can forget a rule. A rejected match is counted by its
+reason and becomes a removal, because its older price is no longer known to hold.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Reason(StrEnum):
     TWO_WAY = "two_way"  # a market without a draw
     LAY = "lay"  # the other side of an exchange: what it takes, not what it offers
     SPORT = "sport"  # not football
+    TYPE = "type"  # a value of a type that cannot be made the one that is needed
     UNREADABLE = "unreadable"  # so broken that not even its id can be told
 
 
@@ -125,8 +127,10 @@ def _are_plain(part: Sequence[Match]) -> bool:
     times = {match.source_time for match in part}
     leagues = {match.league for match in part}
     names = [match.home for match in part] + [match.away for match in part]
+    ids = "\n".join([match.source_match_id for match in part])
     return (
-        _MATCH_IDS("\n".join([match.source_match_id for match in part])) is not None
+        ids.count("\n") == len(part) - 1  # none of them has one itself
+        and _MATCH_IDS(ids) is not None
         and all(start is None or 0 < start <= MAX_START_TIME for start in starts)
         and all(time is None or isfinite(time) for time in times)
         and leagues.isdisjoint(_NO_LEAGUES)

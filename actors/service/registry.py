@@ -13,6 +13,7 @@ from typing import Final
 
 from actors.core.errors import ConfigError
 from actors.recordings.replay_kind import replay_kind
+from actors.service.plug_ins import with_exact_values
 from actors.source_api.kinds import Kind, PolledKind, TickingKind
 from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.stream import StreamKind, StreamOptions
@@ -69,7 +70,7 @@ def _loaded(point: EntryPoint) -> Kind:
     options: object = kind.options
     if not (isinstance(options, type) and issubclass(options, needed)):
         raise ConfigError(f"{at}: its options must be a subclass of {needed.__name__}")
-    return kind
+    return with_exact_values(kind)
 
 
 _KINDS: Final[tuple[Kind, ...]] = (

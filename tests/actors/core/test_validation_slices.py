@@ -18,9 +18,13 @@ BOUNDS = Bounds()
 NAMES = st.sampled_from(
     ["Alder", "A|der", "", " ", "|", "Al\tder", "A  b", "é", "x" * 128, "x" * 129, "a\n"]
 )
+IDS = ["m 1", "", "m1\n", "a\nb", "x" * 128 + "\n" + "y" * 128, "é", "m" * 129]
 MATCHES = st.builds(
     match,
-    st.sampled_from([f"m{number}" for number in range(12)] + ["m 1", "", "m1\n", "é", "m" * 129]),
+    st.sampled_from(
+        [f"m{number}" for number in range(12)]
+        + ["m 1", "", "m1\n", "a\nb", "x" * 128 + "\ny", "é", "m" * 129]
+    ),
     home=st.just("Home") | NAMES,
     away=st.just("Away") | NAMES,
     league=st.none() | NAMES | st.just("Unknown"),

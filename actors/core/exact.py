@@ -1,0 +1,130 @@
+"""Values of exactly Python's own types, made of what foreign code hands over.
+
+Pure. A number of a library (`fractions.Fraction`, `decimal.Decimal`, NumPy's scalars) and a subclass of
+float, int or str compare like a plain one, but the encoder of JSON knows the plain ones only. So
+everything that comes from a plug-in is made plain here, or is rejected and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+from actors.core.cooperative import SLICE, Steps
+from actors.core.messages import Extract, Match, Removal, SourceMatchId
+from actors.core.validation import Reason
+
+
+class NotExactError(ValueError):
+    """A value that cannot be made one of the type that is needed."""
+
+
+def text(value: object) -> str:
+    """Return a plain str of a str or a subclass of it. Raises: NotExactError for anything else."""
+    if not isinstance(value, str):
+        raise NotExactError(f"was a {type(value).__name__}, must be a str")
+    return str.__str__(value)
+
+
+def number(value: Any) -> float:
+    """Return a plain float of any real number but a bool. Raises: NotExactError for anything else."""
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        raise NotExactError(f"was a {type(value).__name__}, must be a number")
+    try:
+        return float(value)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise NotExactError(f"was a {type(value).__name__} that is no float: {error}") from error
+
+
+def whole(value: Any) -> int:
+    """Return a plain int of a real number without a fraction. Raises: NotExactError for anything else."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int.__int__(value)
+    as_float = number(value)
+    if not as_float.is_integer():
+        raise NotExactError(f"was {as_float}, must be a whole number")
+    return int(as_float)
+
+
+def seconds(value: Any, what: str) -> float:
+    """Return a plain float of a time span; infinity is one.
+
+    Raises: NotExactError, naming `what`, for NaN, for what is below zero, and for what is no number.
+    """
+    try:
+        span_s = number(value)
+    except NotExactError as error:
+        raise NotExactError(f"{what} {error}") from error
+    if not span_s >= 0:
+        raise NotExactError(f"{what} was {span_s}, must be at least 0 seconds")
+    return span_s
+
+
+def exact_extract(given: object) -> Steps[Extract]:
+    """Return an extract with exact values, in slices.
+
+    A match with a value that cannot be made exact becomes a removal with the reason `type`; it is only
+    counted where that value is its id. Raises: NotExactError if `given` is no extract.
+    """
+    if not isinstance(given, Extract):
+        raise NotExactError(f"was a {type(given).__name__}, must be an Extract")
+    matches: list[Match] = []
+    removals: list[Removal] = []
+    passed_over = _counts(given.passed_over)
+    for count, one in enumerate((*given.matches, *given.removals)):
+        if count % SLICE == 0:
+            yield
+        exact = _exact_removal(one) if isinstance(one, Removal) else _exact_match(one)
+        if isinstance(exact, Match):
+            matches.append(exact)
+        elif exact is not None:
+            removals.append(exact)
+        else:
+            passed_over[Reason.TYPE] = passed_over.get(Reason.TYPE, 0) + 1
+    title = given.title if given.title is None else text(given.title)
+    lag_s = given.lag_s if given.lag_s is None else number(given.lag_s)
+    return Extract(tuple(matches), tuple(removals), title, passed_over, lag_s)
+
+
+def _exact_match(given: object) -> Match | Removal | None:
+    if not isinstance(given, Match):
+        return None
+    try:
+        match_id = SourceMatchId(text(given.source_match_id))
+    except NotExactError:
+        return None
+    try:
+        return Match(
+            match_id,
+            text(given.home),
+            text(given.away),
+            None if given.league is None else text(given.league),
+            number(given.home_price),
+            number(given.draw_price),
+            number(given.away_price),
+            None if given.start_time is None else whole(given.start_time),
+            None if given.source_time is None else number(given.source_time),
+        )
+    except NotExactError:
+        return Removal(match_id, Reason.TYPE)
+
+
+def _exact_removal(given: Removal) -> Removal | None:
+    try:
+        return Removal(SourceMatchId(text(given.source_match_id)), text(given.reason))
+    except NotExactError:
+        return None
+
+
+def _counts(given: Mapping[Any, Any]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, count in given.items():
+        try:
+            found[text(name)] = whole(count)
+        except NotExactError:
+            continue
+    return found

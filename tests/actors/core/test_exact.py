@@ -1,0 +1,189 @@
+"""Values of exact types: what foreign code hands over is made plain, or rejected and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, isnan, nan
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.core.cooperative import finish
+from actors.core.exact import NotExactError, exact_extract, number, seconds, text, whole
+from actors.core.messages import Batch, Extract, Match, Removal, SourceMatchId
+from actors.core.validation import Bounds, admit
+from tests.support.builders.messages import batch
+
+
+class Float(float):
+    """A subclass that claims to be another number than it is."""
+
+    def __float__(self) -> float:
+        return 99.0
+
+
+class Int(int):
+    """A subclass of int."""
+
+
+class Str(str):
+    """A subclass that claims to be another text than it is."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "another"
+
+
+NUMBERS: list[Callable[[Any], Any]] = [float, Float, Fraction, np.float64, np.float32]
+WHOLES: list[Callable[[Any], Any]] = [int, Int, np.int64, np.int32, np.float64, Fraction]
+TEXTS: list[Callable[[Any], Any]] = [str, Str, np.str_]
+JUNK: list[Any] = [None, True, np.bool_(True), b"2.5", "2.5", object(), [2.5], 2j, Decimal("sNaN"), 10**400]  # noqa: FBT003 - values
+
+
+def _made(makers: list[Callable[[Any], Any]], values: list[Any]) -> st.SearchStrategy[Any]:
+    return st.builds(lambda make, value: make(value), st.sampled_from(makers), st.sampled_from(values))
+
+
+numbers = _made(NUMBERS, [2.5, 3.25, 4.0])
+wholes = _made(WHOLES, [1, 2**30])
+texts = _made(TEXTS, ["Alder", "é", "a\nb", ""])
+junk = st.sampled_from(JUNK) | st.sampled_from([nan, inf, Float(nan), Decimal("NaN")])
+ids = _made(TEXTS, [f"m{at}" for at in range(6)])
+MATCHES = st.builds(
+    Match,
+    ids | junk,
+    texts | junk,
+    texts | junk,
+    st.none() | texts | junk,
+    numbers | st.builds(Decimal, st.sampled_from(["2.5", "4"])) | junk,
+    numbers | junk,
+    numbers | junk,
+    st.none() | wholes | junk,
+    st.none() | numbers | junk,
+)
+KINDS_OF_VALUE: dict[str, set[type]] = {
+    "source_match_id": {str},
+    "home": {str},
+    "away": {str},
+    "league": {str, type(None)},
+    "home_price": {float},
+    "draw_price": {float},
+    "away_price": {float},
+    "start_time": {int, type(None)},
+    "source_time": {float, type(None)},
+}
+
+
+def _admitted(matches: list[Any]) -> Batch:
+    extract = finish(exact_extract(Extract(tuple(matches))))
+    return finish(admit(batch(extract.matches, removals=extract.removals), Bounds())).batch
+
+
+@pytest.mark.parametrize("make", [*NUMBERS, Decimal])
+def test_a_number_of_another_type_becomes_a_float(make: Callable[[Any], Any]) -> None:
+    """Its value stays what it really is, whatever a subclass says of itself."""
+    made = number(make(2.5))
+
+    assert (float, 2.5) == (type(made), made)
+
+
+@pytest.mark.parametrize("make", WHOLES)
+def test_a_whole_number_of_another_type_becomes_an_int(make: Callable[[Any], Any]) -> None:
+    """A float without a fraction counts as one."""
+    made = whole(make(2**30))
+
+    assert (int, 2**30) == (type(made), made)
+
+
+@pytest.mark.parametrize("make", TEXTS)
+def test_a_text_of_another_type_becomes_a_str(make: Callable[[Any], Any]) -> None:
+    """A subclass of str becomes the text that it holds."""
+    made = text(make("Alder"))
+
+    assert (str, "Alder") == (type(made), made)
+
+
+@pytest.mark.parametrize("value", JUNK)
+def test_what_is_no_number_is_refused(value: Any) -> None:
+    """Neither texts nor truth values are read as numbers, and nothing else is raised."""
+    with pytest.raises(NotExactError, match="was a "):
+        number(value)
+
+
+@pytest.mark.parametrize("value", [1.5, nan, inf, Decimal("0.1"), "1", True])
+def test_what_is_no_whole_number_is_refused(value: Any) -> None:
+    """A kick-off has no fraction of a second."""
+    with pytest.raises(NotExactError):
+        whole(value)
+
+
+@pytest.mark.parametrize("value", [nan, np.float64(nan), -1.0, "3", None])
+def test_what_is_no_time_span_is_refused_by_name(value: Any) -> None:
+    """NaN above all: it compares as neither more nor less than any deadline."""
+    with pytest.raises(NotExactError, match="interval_s was "):
+        seconds(value, "interval_s")
+
+
+def test_infinity_is_a_time_span() -> None:
+    """A plan may never ask again."""
+    assert inf == seconds(np.float64(inf), "interval_s")
+
+
+@given(st.lists(MATCHES, max_size=6))
+def test_what_is_admitted_is_exact(matches: list[Match]) -> None:
+    """Every value of every match that passes is of exactly the type that is published."""
+    for match in _admitted(matches).matches:
+        for name, kinds in KINDS_OF_VALUE.items():
+            assert type(getattr(match, name)) in kinds
+        assert not isnan(sum((match.home_price, match.draw_price, match.away_price)))
+        assert msgspec.json.decode(msgspec.json.encode(match), type=Match) == match
+
+
+@given(MATCHES, st.lists(MATCHES, max_size=300))
+def test_no_neighbour_changes_the_verdict(match: Match, neighbours: list[Match]) -> None:
+    """A match with an id of its own is admitted beside any others exactly if it is admitted alone."""
+    own = msgspec.structs.replace(match, source_match_id=SourceMatchId("own"))
+    alone, beside = _admitted([own]), _admitted([*neighbours, own])
+
+    assert alone.matches == tuple(one for one in beside.matches if one.source_match_id == "own")
+
+
+def test_a_match_that_cannot_be_made_exact_takes_its_older_entry_off() -> None:
+    """It becomes a removal with a reason of its own; its neighbours pass."""
+    good = Match(SourceMatchId("m1"), "A", "B", None, 2.5, 3.4, 3.1, None)
+    bad: Any = Match(SourceMatchId("m2"), "A", "B", None, "2.5", 3.4, 3.1, None)  # type: ignore[arg-type]
+    extract = finish(exact_extract(Extract((good, bad))))
+
+    assert ((good,), (Removal(SourceMatchId("m2"), "type"),)) == (extract.matches, extract.removals)
+
+
+def test_what_has_no_id_is_counted() -> None:
+    """There is no entry that it could take off."""
+    nameless: Any = Match(7, "A", "B", None, 2.5, 3.4, 3.1, None)  # type: ignore[arg-type]
+    extract = finish(exact_extract(Extract((nameless, {"home": "A"}), (Removal(b"m", "x"),))))  # type: ignore[arg-type]
+
+    assert ((), (), {"type": 3}) == (extract.matches, extract.removals, extract.passed_over)
+
+
+def test_the_rest_of_an_extract_is_made_exact_as_well() -> None:
+    """Its title, its counters and its lag are published or compared."""
+    given_ = Extract((), title=np.str_("Alder"), passed_over={Str("lay"): Int(2)}, lag_s=Fraction(3, 2))  # type: ignore[arg-type]
+    extract = finish(exact_extract(given_))
+
+    assert ("Alder", {"lay": 2}, 1.5) == (extract.title, extract.passed_over, extract.lag_s)
+    ((name, count),) = extract.passed_over.items()
+    assert [str, str, int, float] == [type(one) for one in (extract.title, name, count, extract.lag_s)]
+
+
+@pytest.mark.parametrize("given_", [None, {}, [], "x", (1, 2)])
+def test_what_is_no_extract_is_refused(given_: Any) -> None:
+    """There is nothing to read in it."""
+    with pytest.raises(NotExactError, match="must be an Extract"):
+        finish(exact_extract(given_))
