@@ -15,7 +15,7 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from actors.board.chunks import all_gone, begun_by, changed, of_scopes, over
+from actors.board.chunks import all_gone, begun_by, changed, find, of_scopes, over
 from actors.board.diff import Found, Left, Verdict, complete_changes, delta_changes, departures_of, seen_of
 from actors.board.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
 from actors.core.clock import Instant
@@ -91,10 +91,19 @@ class Board:
                 gone = yield from begun_by(book.chunks, last_start)
                 yield from self._drop(bookmaker, gone, Departure.FINISHED)
 
-    def withdraw(self, bookmaker: BookmakerId, scope: Scope) -> Steps[None]:
+    def withdraw(
+        self, bookmaker: BookmakerId, scope: Scope, departure: Departure = Departure.WITHDRAWN
+    ) -> Steps[None]:
         """Take one list off the board until a complete one comes; none there is no error."""
         known = {scope} & set(self._books[bookmaker].lists)
-        yield from self._withdraw(bookmaker, known, Departure.WITHDRAWN)
+        yield from self._withdraw(bookmaker, known, departure)
+
+    def reject(self, bookmaker: BookmakerId, entry: Entry) -> Steps[bool]:
+        """Take the list of an entry that cannot be shown off the board; False if it is not there."""
+        is_there = find(self._books[bookmaker].chunks, entry.source_match_id) is entry
+        if is_there:
+            yield from self.withdraw(bookmaker, entry.scope, Departure.REJECTED)
+        return is_there
 
     def commit(self) -> Snapshot:
         """Give the next snapshot: version + 1 if it shows anything else, the base if nothing changed."""

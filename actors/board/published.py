@@ -6,12 +6,14 @@ aggregator is late, restarting, or the whole process was suspended, the read wit
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import anyio
 import msgspec
 
 from actors.board.board import Board, BoardRules, is_overdue
 from actors.board.history import History, HistoryLimits
-from actors.board.snapshot import Snapshot
+from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock
 from actors.core.cooperative import Steps, in_slices
 from actors.core.messages import BookmakerId, ListId, Scope
@@ -26,11 +28,13 @@ class Published:
         rules: BoardRules,
         clock: Clock,
         limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
+        on_rejected: Callable[[BookmakerId, Scope, str], None] = lambda *_: None,
     ) -> None:
         self.rules = rules
         self.history = History(snapshot, limits)
         self._snapshot = snapshot
         self._clock = clock
+        self._on_rejected = on_rejected
         self._withdrawing = anyio.Lock(fast_acquire=True)
 
     async def read(self) -> Snapshot:
@@ -42,6 +46,20 @@ class Published:
             async with self._withdrawing:
                 await in_slices(self.current())
         return self._snapshot
+
+    async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
+        """Withdraw the list of an entry that cannot be shown, in a commit of its own."""
+        async with self._withdrawing:
+            if await in_slices(self._reject(bookmaker, entry)):
+                self._on_rejected(bookmaker, entry.scope, why)
+
+    def _reject(self, bookmaker: BookmakerId, entry: Entry) -> Steps[bool]:
+        while True:
+            board = Board(base := self._snapshot, self.rules)
+            if not (yield from board.reject(bookmaker, entry)):
+                return False
+            if self.replace(base, board.commit()):
+                return True
 
     def current(self) -> Steps[Snapshot]:
         """Give the same in slices, for who cannot wait."""

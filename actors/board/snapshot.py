@@ -148,6 +148,10 @@ class Readable(Protocol):
         """Give it, with nothing in it that is past its time; waits only while that is withdrawn."""
         ...
 
+    async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
+        """Withdraw the list of an entry that cannot be shown; nothing if it has gone meanwhile."""
+        ...
+
     def is_valid(self, snapshot: Snapshot) -> bool:
         """Tell whether nothing in `snapshot`, which was read earlier, is past its time by now."""
         ...

@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from actors.board.board import Applied, Board, BoardRules, is_overdue
 from actors.board.history import History, HistoryLimits
-from actors.board.snapshot import Snapshot
+from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Steps, finish
 from actors.core.errors import SourceError
 from actors.core.messages import BookmakerId, Payload, SourceName
 from actors.core.validation import Bounds, admit, clean_name
@@ -88,6 +88,13 @@ class Playback:
     async def read(self) -> Snapshot:
         """Give the board as of that moment."""
         return self.snapshot
+
+    async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
+        """Withdraw the list of an entry that cannot be shown."""
+        del why
+        board = Board(self.snapshot, self._rules)
+        if finish(board.reject(bookmaker, entry)):
+            self._publish(board)
 
     def is_valid(self, snapshot: Snapshot) -> bool:
         """Tell whether nothing in `snapshot` was overdue at that moment."""

@@ -12,14 +12,16 @@ from functools import partial
 from random import Random
 from typing import Any
 
+import structlog
+
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
 from actors.core.cooperative import Steps
-from actors.core.messages import BookmakerId, Extract, Payload, SourceName
-from actors.core.validation import Bounds
+from actors.core.messages import BookmakerId, Extract, Payload, Scope, SourceName
+from actors.core.validation import Bounds, Reason
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.pipeline.aggregator import AggregatorActor
 from actors.pipeline.bookmaker import BookmakerActor
@@ -38,6 +40,8 @@ from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.settings import Settings, SourceSettings
 from actors.source_api.kinds import PolledKind, TickingKind
 from actors.source_api.stream import StreamKind
+
+log = structlog.get_logger()
 
 
 class System:
@@ -67,6 +71,7 @@ class System:
             BoardRules(settings.board.expire_after_kickoff_s),
             clock,
             HistoryLimits(settings.history.max_changes, settings.history.max_bytes),
+            self._rejected,
         )
         self.bus = Bus()
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
@@ -116,6 +121,14 @@ class System:
         self._poisoned_mono[bookmaker] = now
         if last is not None and now - last <= WINDOW_S:
             self.supervisor.quarantine(status.actor.name, "two of its batches crashed the aggregator")
+
+    def _rejected(self, bookmaker: BookmakerId, scope: Scope, why: str) -> None:
+        """Note that a list was withdrawn because it cannot be shown, and ask for another one."""
+        status = self.status.bookmakers[bookmaker]
+        status.rejected[Reason.TYPE] += 1
+        status.errors[scope] = f"rejected: {why}"
+        log.error("list.rejected", bookmaker=bookmaker, scope=scope, error=why)
+        self._blame(bookmaker)
 
     def _bookmaker(self, name: BookmakerId) -> Callable[[], Actor]:
         settings = self._settings.bookmakers[name]

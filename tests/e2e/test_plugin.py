@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -116,3 +117,58 @@ def test_a_broken_package_harms_only_who_uses_it(tmp_path: Path, value: str, tol
 
     assert (78, True, True) == (code, "broken" in err, told in err)
     assert 0 == _ran(tmp_path, "check-config")[0]
+
+
+FRACTIONS = """
+from fractions import Fraction
+import msgspec
+import oddsboard_lines
+from actors.source_api import Extract
+
+class Text(str):
+    pass
+
+def extract(rows, key, options):
+    given = yield from oddsboard_lines.extract(rows, key, options)
+    prices = ("home_price", "draw_price", "away_price")
+    odd = [
+        msgspec.structs.replace(
+            one, home=Text(one.home), **{name: Fraction(str(getattr(one, name))) for name in prices}
+        )
+        for one in given.matches
+    ]
+    nothing = msgspec.structs.replace(odd[0], source_match_id="m2", draw_price="3.5")
+    return Extract((*odd, nothing), title=Text("One"), passed_over={Text("lay"): Fraction(2)})
+
+KIND = msgspec.structs.replace(oddsboard_lines.KIND, name="fractions", extract=extract)
+"""
+
+
+def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: Path) -> None:
+    """A plug-in that computes with fractions harms nobody: its prices are made plain, or rejected."""
+    info = tmp_path / "fractions_kind-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fractions_kind\nVersion: 1.0\n", "utf-8")
+    (info / "entry_points.txt").write_text(
+        "[oddsboard.sources]\nfractions = fractions_kind:KIND\n", "utf-8"
+    )
+    (tmp_path / "fractions_kind.py").write_text(FRACTIONS, "utf-8")
+    config = tmp_path / "fractions.toml"
+    with http_peer() as peer:
+        peer.answers["/odds.txt"] = respond(BODY)
+        config.write_text(
+            CONFIG.format(url=peer.url("/odds.txt")).replace('"lines"', '"fractions"'), "utf-8"
+        )
+        with service(config, {"PYTHONPATH": f"{installed}:{tmp_path}"}) as running:
+
+            def answer(path: str) -> Any:
+                return json.loads(httpx2.get(f"{running.base}{path}").content)
+
+            eventually(lambda: len(answer("/api/v2/odds").get("matches", [])) == 2, "both are on the board")
+            listed, health, stats = answer("/api/v2/odds"), answer("/health"), answer("/api/stats")
+
+    assert [{"1": 1.95, "X": 3.6, "2": 4.2}, {"1": 2.0, "X": 3.5, "2": 4.0}] == [
+        one["odds"] for one in listed["matches"]
+    ]
+    assert "pass" == health["status"]
+    assert {"type": 1, "lay": 2} == stats["data"]["bookmakers"]["one"]["rejected"]

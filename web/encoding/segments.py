@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec import Struct
 
-from actors.board.snapshot import Book, Chunk
+from actors.board.snapshot import Book, Chunk, Entry
 from actors.core.cooperative import Steps
 from actors.core.messages import BookmakerId
 from web.encoding.crc32 import Checksum
@@ -35,6 +35,19 @@ RUN = 32
 """Chunks in a run: about a megabyte of JSON, whose checksums take 0.2 ms to combine."""
 
 _encode = msgspec.json.Encoder().encode
+
+
+UNENCODABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
+"""What the encoder raises on a value that is none of JSON's."""
+
+
+class UnencodableError(Exception):
+    """An entry on the board that cannot be encoded: its list must go, or nobody can be served."""
+
+    def __init__(self, bookmaker: BookmakerId, entry: Entry, why: Exception) -> None:
+        super().__init__(f"{entry.id} cannot be encoded: {why}")
+        self.bookmaker = bookmaker
+        self.entry = entry
 
 
 class Api(StrEnum):
@@ -109,7 +122,10 @@ class Segments:
         self._runs: dict[tuple[Api, BookmakerId], tuple[Run, ...]] = {}
 
     def runs(self, api: Api, bookmaker: BookmakerId, book: Book, name: str) -> Steps[tuple[Run, ...]]:
-        """Give the runs of a bookmaker whose display name is `name`, in slices of one segment."""
+        """Give the runs of a bookmaker whose display name is `name`, in slices of one segment.
+
+        Raises: UnencodableError.
+        """
         before = self._runs.get((api, bookmaker), ())
         result: list[Run] = []
         for place, at in enumerate(range(0, len(book.chunks), RUN)):
@@ -120,7 +136,7 @@ class Segments:
             segments: list[Segment] = []
             for chunk in chunks:
                 if (segment := self._known[api].get(chunk)) is None:
-                    segment = self._known[api][chunk] = Segment(_json(api, chunk, name))
+                    segment = self._known[api][chunk] = Segment(_json(api, chunk, bookmaker, name))
                     yield
                 if segment.json:
                     segments.append(segment)
@@ -151,13 +167,24 @@ STORED_COMMA = stored(b",")
 _GONE = Run((), ())
 
 
-def _json(api: Api, chunk: Chunk, bookmaker: str) -> bytes:
+def _json(api: Api, chunk: Chunk, bookmaker: BookmakerId, name: str) -> bytes:
+    try:
+        return _list_json(api, chunk.entries, name)
+    except UNENCODABLE:
+        for entry in chunk.entries:
+            try:
+                _list_json(api, (entry,), name)
+            except UNENCODABLE as error:
+                raise UnencodableError(bookmaker, entry, error) from error
+        raise
+
+
+def _list_json(api: Api, entries: Sequence[Entry], name: str) -> bytes:
     match api:
         case Api.V1:
-            return _encode([match_v1(entry, bookmaker) for entry in chunk.entries])[1:-1]
+            return _encode([match_v1(entry, name) for entry in entries])[1:-1]
         case Api.V2:
-            named = [match_v2(entry, bookmaker) for entry in chunk.entries if entry.is_named]
-            return _encode(named)[1:-1]
+            return _encode([match_v2(entry, name) for entry in entries if entry.is_named])[1:-1]
 
 
 WHOLE_BYTES = 2**20

@@ -17,7 +17,7 @@ from actors.board.history import Change, History
 from actors.core.cooperative import SLICE, Steps, in_slices, let_go
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import Removed, match_v2
-from web.encoding.segments import WHOLE_BYTES, Api
+from web.encoding.segments import UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
 from web.feeds.lists import Answers, View
 
 MAX_KNOWN_BYTES = 4 * 1024 * 1024
@@ -52,7 +52,7 @@ class Frames:
 
     async def delta(self, view: BookmakerId | None, since: int) -> Pieces | None:
         """Give what changed in a view after `since`, None if that is too old; waits while it is made."""
-        made = await in_slices(self._delta(view, since, is_marked=False))
+        made = await self._made(view, since, is_marked=False)
         return None if made is None else made[1]
 
     async def changes(self, view: BookmakerId | None, since: int) -> tuple[int, Pieces] | None:
@@ -66,7 +66,7 @@ class Frames:
                 known = self._newest(view)
                 if since in known.changes:  # by now
                     return known.version, known.changes[since]
-                made = await in_slices(self._delta(view, since, is_marked=True))
+                made = await self._made(view, since, is_marked=True)
                 if made is None:
                     return None
                 version, data = made
@@ -80,6 +80,15 @@ class Frames:
         """Give the view's newest version, and the event with its whole list."""
         version, parts = await self._answers.listed(View(Api.V2, view))
         return version, _event("snapshot", [*parts], version)
+
+    async def _made(
+        self, view: BookmakerId | None, since: int, *, is_marked: bool
+    ) -> tuple[int, Pieces] | None:
+        while True:
+            try:
+                return await in_slices(self._delta(view, since, is_marked=is_marked))
+            except UnencodableError as error:
+                await self._answers.reject(error)
 
     def _newest(self, view: BookmakerId | None) -> _Known:
         version = self._history.latest(view)
@@ -116,7 +125,10 @@ class Frames:
         if change.json is None:
             name = self._names[change.bookmaker]
             if change.entry is not None:
-                change.json = _encode(match_v2(change.entry, name))
+                try:
+                    change.json = _encode(match_v2(change.entry, name))
+                except UNENCODABLE as error:
+                    raise UnencodableError(change.bookmaker, change.entry, error) from error
             else:
                 change.json = _encode(Removed(change.id, name, str(change.departure), change.version))
         return change.json

@@ -16,7 +16,7 @@ from msgspec import Struct
 from actors.board.snapshot import Book, Chunk, Readable, Snapshot
 from actors.core.cooperative import CHUNKS, Steps, in_slices, let_go
 from actors.core.messages import BookmakerId
-from web.encoding.segments import Api, Run, Segments, gzip_body, plain_body
+from web.encoding.segments import Api, Run, Segments, UnencodableError, gzip_body, plain_body
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
@@ -62,7 +62,9 @@ class Answers:
             if (ready := page.ready.get(coding)) is not None:
                 return ready
             made = await self._made(page, coding, snapshot)
-            if self._board.is_valid(snapshot):  # else something was due while the body was made
+            if made is not None and self._board.is_valid(
+                snapshot
+            ):  # else something was due while the body was made
                 return made
 
     async def listed(self, view: View) -> tuple[int, tuple[bytes, ...]]:
@@ -71,8 +73,12 @@ class Answers:
             snapshot = await self._board.read()
             page = self._page(view, snapshot)
             made = await self._made(page, Coding.IDENTITY, snapshot)
-            if self._board.is_valid(snapshot):
+            if made is not None and self._board.is_valid(snapshot):
                 return page.version, made.parts
+
+    async def reject(self, error: UnencodableError) -> None:
+        """Have the list of an entry withdrawn that cannot be encoded, so that all others are served."""
+        await self._board.reject(error.bookmaker, error.entry, str(error))
 
     def _page(self, view: View, snapshot: Snapshot) -> _Page:
         if snapshot is not self._newest():
@@ -90,10 +96,15 @@ class Answers:
             if not page.still_shows(snapshot):
                 del self._pages[view]
 
-    async def _made(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Prepared:
+    async def _made(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Prepared | None:
+        """Make the answer once; None if a list had to be withdrawn for it, so that there is a newer one."""
         async with page.making[coding]:
             if coding not in page.ready:
-                page.ready[coding] = await in_slices(self._make(page, coding, snapshot))
+                try:
+                    page.ready[coding] = await in_slices(self._make(page, coding, snapshot))
+                except UnencodableError as error:
+                    await self.reject(error)
+                    return None
                 if snapshot is not await self._board.read():
                     self._keep_remains(snapshot)
             return page.ready[coding]

@@ -16,6 +16,9 @@ CORS = {
     "Access-Control-Expose-Headers": "ETag, Retry-After, X-Request-Id",
 }
 
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+"""A probe answers whatever a plug-in has left in a record."""
+
 Headers = tuple[tuple[bytes, bytes], ...]
 
 
@@ -51,7 +54,7 @@ def prepared(status: int, headers: Mapping[str, str], parts: tuple[bytes, ...] |
 def prepared_json(content: object, *, ok: bool = True) -> Prepared:
     """Prepare an answer of the moment, 200 or 503."""
     headers = {"Content-Type": "application/json", "Cache-Control": "no-store"}
-    return prepared(200 if ok else 503, headers, (msgspec.json.encode(content),))
+    return prepared(200 if ok else 503, headers, (_encode(content),))
 
 
 def asked() -> Asked:

@@ -173,3 +173,22 @@ async def test_it_stops_in_order(tmp_path: Path) -> None:
         actors = service.system.status.actors.values()
         assert {(ActorState.STOPPED, 0)} == {(one.state, one.crashes) for one in actors}
         assert 10.0 == anyio.current_time()
+
+
+async def test_a_list_that_cannot_be_shown_is_taken_off_and_asked_for_again(tmp_path: Path) -> None:
+    """Its bookmaker's record says why; the others stay as they are, and the next list comes by itself."""
+    async with simulated_service(tmp_path) as service:
+        await _pass_to(1)
+        published, record = service.system.published, service.system.status.bookmakers[ALDER]
+        others = [service.entries(BIRCH), service.entries(CEDAR)]
+        bad = service.entries(ALDER)[0]
+        await published.reject(ALDER, bad, f"{bad.id} cannot be encoded")
+        left = [service.entries(name) for name in NAMES]
+        error = record.last_error()
+        await published.reject(ALDER, bad, "it has gone by now")
+        await _pass_to(3)
+
+        assert ([], others) == (left[0], left[1:])
+        assert (f"rejected: {bad.id} cannot be encoded", 1) == (error, record.rejected["type"])
+        assert (BookmakerState.LIVE, None) == (service.states()[0], record.last_error())
+        assert len(service.entries(ALDER)) > 20

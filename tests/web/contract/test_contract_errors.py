@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from actors.board.snapshot import Snapshot
+from actors.board.snapshot import Entry, Snapshot
+from actors.core.messages import BookmakerId
 from tests.support.builders.messages import match
 from tests.support.systems.site import Site, open_site
 
@@ -108,6 +109,9 @@ class _Broken:
 
     async def read(self) -> Snapshot:
         raise RuntimeError("hunter2 in /srv/secret.py")
+
+    async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
+        raise NotImplementedError(bookmaker, entry, why)
 
     def is_valid(self, snapshot: Snapshot) -> bool:
         raise NotImplementedError(snapshot)

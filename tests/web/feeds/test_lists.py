@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from actors.board.board import Board, BoardRules
-from actors.board.snapshot import Chunk, Snapshot
+from actors.board.snapshot import Chunk, Entry, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId
@@ -45,6 +45,9 @@ class _Board:
 
     async def read(self) -> Snapshot:
         return self.snapshot
+
+    async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
+        raise AssertionError(f"{bookmaker} {entry} {why}")
 
     def is_valid(self, snapshot: Snapshot) -> bool:
         if snapshot is self.overdue and self.next is not None:
