@@ -16,7 +16,15 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.chunks import all_gone, begun_by, changed, find, of_scopes, over
-from actors.board.diff import Found, Left, Verdict, complete_changes, delta_changes, departures_of, seen_of
+from actors.board.diff import (
+    Found,
+    Left,
+    Verdict,
+    complete_changes,
+    delta_changes,
+    departures_of,
+    seen_of,
+)
 from actors.board.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Steps
@@ -27,18 +35,27 @@ MAX_DOUBTED = 3
 
 
 class BoardRules(Struct, frozen=True):
-    """What holds for every bookmaker: seconds after its kick-off at which a match leaves the board."""
+    """What holds for every bookmaker.
+
+    A match leaves the board `expire_after_kickoff_s` seconds after its kick-off. Of a bookmaker that has
+    `max_matches` entries no other match is taken in.
+    """
 
     expire_after_kickoff_s: float = 10800.0
+    max_matches: int = 20_000
 
 
 class Applied(Struct, frozen=True):
-    """What became of a batch: the verdict, and how many matches it changed, removed, found finished."""
+    """What became of a batch: the verdict, and how many matches it changed and removed.
+
+    `finished` counts those that were past their time, `too_many` those for which there was no room.
+    """
 
     verdict: Verdict
     upserted: int = 0
     removed: int = 0
     finished: int = 0
+    too_many: int = 0
 
 
 class Board:
@@ -64,8 +81,9 @@ class Board:
             self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
             return Applied(Verdict.CONFIRMED)
         last_start = now.wall - self._rules.expire_after_kickoff_s
+        room = self._rules.max_matches - book.count
         find_changes = complete_changes if batch.complete else delta_changes
-        found, chunks = yield from find_changes(book, batch, self._left(batch.bookmaker), last_start)
+        found, chunks = yield from find_changes(book, batch, self._left(batch.bookmaker), last_start, room)
         if batch.complete and state is not None and (yield from is_doubtful(book, batch, found, now)):
             doubted = state.doubted + 1
             if doubted < MAX_DOUBTED:
@@ -77,7 +95,8 @@ class Board:
             yield from self._note(batch.bookmaker, Differences(found.before, found.after, why))
             book = _with_chunks(book, chunks)
         self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
-        return Applied(Verdict.ACCEPTED, len(found.after) - found.removed, found.removed, found.finished)
+        upserted = len(found.after) - found.removed
+        return Applied(Verdict.ACCEPTED, upserted, found.removed, found.finished, found.too_many)
 
     def expire(self, now: Instant) -> Steps[None]:
         """Withdraw every list that is stale at `now` and every match that is past its time."""

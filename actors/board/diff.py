@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from itertools import islice
+from math import inf
 
 from msgspec import Struct
 
@@ -40,18 +41,22 @@ Left = Mapping[SourceMatchId, Entry | None]
 class Found(Struct):
     """The differences that a batch makes: by id the entry before and after, None where there is none.
 
-    `removed` counts those that go, `finished` matches that were past their time on the way in.
+    `added` counts those that were not there, `removed` those that go, `finished` matches that were past
+    their time on the way in, `too_many` those for which there was no room.
     """
 
     before: dict[SourceMatchId, Entry | None] = {}
     after: dict[SourceMatchId, Entry | None] = {}
+    added: int = 0
     removed: int = 0
     finished: int = 0
+    too_many: int = 0
 
     def note(self, match_id: SourceMatchId, old: Entry | None, new: Entry | None) -> None:
         """Keep one difference."""
         self.before[match_id] = old
         self.after[match_id] = new
+        self.added += old is None
         self.removed += new is None
 
 
@@ -71,13 +76,16 @@ Outcome = tuple[Found, tuple[Chunk, ...]]
 """The differences, and the chunks of the book with them."""
 
 
-def complete_changes(book: Book, batch: Batch, left: Left, last_start: float) -> Steps[Outcome]:
+def complete_changes(
+    book: Book, batch: Batch, left: Left, last_start: float, room: float = inf
+) -> Steps[Outcome]:
     """Compare a complete list with what its scope has on the board, in one walk through the book.
 
     Matches that kicked off by `last_start` (Unix seconds) are over. `left` holds entries that readers
     still see and that an earlier batch of the same commit took off: one that comes back is the same.
+    There is `room` for so many more entries; new ones enter in the order of the list.
     """
-    comparison = _Comparison(batch, left, last_start)
+    comparison = _Comparison(batch, left, last_start, room)
     listed: dict[SourceMatchId, Match] = {}
     rest = iter(batch.matches)
     while part := [(match.source_match_id, match) for match in islice(rest, SLICE)]:
@@ -100,9 +108,11 @@ def complete_changes(book: Book, batch: Batch, left: Left, last_start: float) ->
     return comparison.found, (yield from changed(tuple(chunks), new))
 
 
-def delta_changes(book: Book, batch: Batch, left: Left, last_start: float) -> Steps[Outcome]:
+def delta_changes(
+    book: Book, batch: Batch, left: Left, last_start: float, room: float = inf
+) -> Steps[Outcome]:
     """Compare a delta's matches one by one; arguments as of `complete_changes`."""
-    comparison = _Comparison(batch, left, last_start)
+    comparison = _Comparison(batch, left, last_start, room)
     found = comparison.found
     for count, removal in enumerate(batch.removals):
         if count % SLICE == 0:
@@ -152,12 +162,13 @@ def is_same(a: Match, b: Match) -> bool:
 class _Comparison:
     """Compares the matches of one batch with entries, and keeps the differences."""
 
-    def __init__(self, batch: Batch, left: Left, last_start: float) -> None:
+    def __init__(self, batch: Batch, left: Left, last_start: float, room: float) -> None:
         self.found = Found()
         self._bookmaker, self._scope = batch.bookmaker, batch.scope
         self._received_at = batch.received_at
         self._left = left
         self._last_start = last_start
+        self._room = room
         self._updated: dict[float | None, float] = {None: round(batch.received_at, 3)}
 
     def walk(self, chunk: Chunk, listed: dict[SourceMatchId, Match]) -> list[Entry] | None:
@@ -182,12 +193,15 @@ class _Comparison:
         return None if len(self.found.after) == before else entries
 
     def entry(self, old: Entry | None, match: Match) -> Entry | None:
-        """Give what becomes of a match, None if it is over; `old` is the entry that it has."""
+        """Give what becomes of a match, None if it is not shown; `old` is the entry that it has."""
         match_id = match.source_match_id
         if has_kicked_off(match, self._last_start):
             self.found.finished += 1
             if old is not None:
                 self.found.note(match_id, old, None)
+            return None
+        if old is None and self.found.added - self.found.removed >= self._room:
+            self.found.too_many += 1
             return None
         seen = self._left.get(match_id) if old is None else old
         if seen is None or not is_same(seen.match, match):

@@ -47,6 +47,7 @@ class Reason(StrEnum):
     LAY = "lay"  # the other side of an exchange: what it takes, not what it offers
     SPORT = "sport"  # not football
     TYPE = "type"  # a value of a type that cannot be made the one that is needed
+    TOO_MANY = "too_many"  # the board has no room for more of the bookmaker's matches
     UNREADABLE = "unreadable"  # so broken that not even its id can be told
 
 

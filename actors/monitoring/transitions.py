@@ -21,6 +21,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.errors import SourceError
 from actors.core.messages import Batch, Scope
+from actors.core.validation import Reason
 from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
 
 FAILURES_TO_BE_DOWN = 2
@@ -107,8 +108,13 @@ def turned(
 def measured(
     status: ServiceStatus, batches: Iterable[Batch], applied: Iterable[Applied], now: Instant
 ) -> None:
-    """Note how long each accepted batch was on its way: from its receipt to its commit at `now`."""
+    """Note how long each accepted batch was on its way, from its receipt to its commit at `now`.
+
+    And for how many of its matches there was no room.
+    """
     for batch, one in zip(batches, applied, strict=True):
+        if one.too_many:
+            status.bookmakers[batch.bookmaker].rejected[Reason.TOO_MANY] += one.too_many
         if one.verdict is Verdict.ACCEPTED:
             way_s = max(now.wall - batch.received_at, 0.0)
             status.bookmakers[batch.bookmaker].meter.add(way_s, one.upserted + one.removed, now.mono)

@@ -29,6 +29,7 @@ S = TypeVar("S")
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
 MAX_LINE_BYTES = 1024 * 1024
+NO_LIMIT = 10_000_000
 
 _LEVEL = 3
 _SEAL = b',"crc32":'
@@ -46,7 +47,8 @@ class RecordedBookmaker(Struct, frozen=True):
 class Header(Struct, frozen=True, kw_only=True):
     """What a recording is of: its source as it was configured, without addresses' secrets and keys.
 
-    `started_at` (Unix seconds) is the moment from which all other times of the file are counted.
+    `started_at` (Unix seconds) is the moment from which all other times of the file are counted. One
+    without `max_matches` was made when there was no limit.
     """
 
     oddsboard_recording: Literal[1] = 1
@@ -55,6 +57,7 @@ class Header(Struct, frozen=True, kw_only=True):
     options: Mapping[str, Any]
     bookmakers: tuple[RecordedBookmaker, ...]
     expire_after_kickoff_s: float
+    max_matches: int = NO_LIMIT
     started_at: float
 
 

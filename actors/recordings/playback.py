@@ -72,7 +72,8 @@ class Playback:
         self._offers = RecordedOffers()
         self._sources = sources
         self._began_at = min(source.header.started_at for source in sources)
-        self._rules = BoardRules(sources[0].header.expire_after_kickoff_s)
+        header = sources[0].header
+        self._rules = BoardRules(header.expire_after_kickoff_s, header.max_matches)
         first = next(self._events(), None)
         self._now = Instant(0.0, self._began_at) if first is None else first.at
         bookmakers = sorted(

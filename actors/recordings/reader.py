@@ -90,12 +90,12 @@ def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) ->
         for name in (f"source {header.source}", *(f"bookmaker {one.id}" for one in header.bookmakers)):
             if (other := taken.setdefault(name, source.path)) != source.path:
                 raise ConfigError(f"{source.path}: {name} is in {other} as well, must be in one only")
-        expiry_s = sources[0].header.expire_after_kickoff_s
-        if header.expire_after_kickoff_s != expiry_s:
-            raise ConfigError(
-                f"{source.path}: expire_after_kickoff_s was {header.expire_after_kickoff_s:g},"
-                f" must be {expiry_s:g} as in {sources[0].path}"
-            )
+        for rule in ("expire_after_kickoff_s", "max_matches"):
+            found, first = getattr(header, rule), getattr(sources[0].header, rule)
+            if found != first:
+                raise ConfigError(
+                    f"{source.path}: {rule} was {found:g}, must be {first:g} as in {sources[0].path}"
+                )
     return tuple(sources)
 
 

@@ -153,6 +153,7 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
             for bookmaker, one in bookmakers.items()
         ),
         expire_after_kickoff_s=settings.board.expire_after_kickoff_s,
+        max_matches=settings.board.max_matches,
         started_at=started_at,
     )
 

@@ -17,6 +17,7 @@ from anyio.abc import TaskStatus
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Steps, in_slices
 from actors.core.messages import NOT_MODIFIED, Scope
+from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerStatus
 from actors.monitoring.transitions import scope_failed, scope_succeeded, succeeded, turned
 from actors.recordings.playback import Event, Moment, Part, Playback, Played
@@ -135,7 +136,7 @@ def settings_of(sources: tuple[RecordedSource, ...]) -> Settings:
     )
     return Settings(
         ServerSettings(),
-        BoardSettings(sources[0].header.expire_after_kickoff_s),
+        BoardSettings(sources[0].header.expire_after_kickoff_s, sources[0].header.max_matches),
         {one.header.source: SourceSettings(one.kind, one.options, one.header.options) for one in sources},
         {one.id: BookmakerSettings(source, one.key, one.name) for one, source in bookmakers},
     )
@@ -147,6 +148,8 @@ def _note_part(status: BookmakerStatus, part: Part, scope: Scope, now: Instant) 
         return
     status.errors.pop(scope, None)
     status.rejected.update(part.rejected)
+    if part.applied is not None and part.applied.too_many:
+        status.rejected[Reason.TOO_MANY] += part.applied.too_many
     status.learn_name(part.title)
     status.batches += 1
     status.last_batch_at = now.wall

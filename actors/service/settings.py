@@ -44,9 +44,10 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BoardSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Seconds after its kick-off at which a match leaves the board."""
+    """Seconds after its kick-off at which a match leaves the board, entries a bookmaker may have."""
 
     expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
+    max_matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 20_000
 
 
 class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True):

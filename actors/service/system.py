@@ -68,7 +68,7 @@ class System:
         first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers))
         self.published = Published(
             first,
-            BoardRules(settings.board.expire_after_kickoff_s),
+            BoardRules(settings.board.expire_after_kickoff_s, settings.board.max_matches),
             clock,
             HistoryLimits(settings.history.max_changes, settings.history.max_bytes),
             self._rejected,

@@ -115,7 +115,8 @@ def _watched(source: Polled, seconds: float) -> tuple[dict[str, Any], int, float
             f'[bookmakers.b{at}]\nname = "Bookmaker {at}"\nsource = "polled"\nkey = "{key}"\n'
             for at, key in enumerate(source.keys)
         )
-        config.write_text(f"[sources.polled]\n{source.table % url}" + "".join(bookmakers), encoding="utf-8")
+        text = f"[board]\nmax_matches = {MATCHES}\n[sources.polled]\n{source.table % url}"
+        config.write_text(text + "".join(bookmakers), encoding="utf-8")
         with server([str(HERE / "watched.py"), str(seen), "serve", "--config", str(config)]) as served:
             wait_until_ready(served.url)
             with _readers(served):

@@ -6,11 +6,15 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
+from actors.board.board import Applied
+from actors.board.diff import Verdict
 from actors.core.clock import Instant
 from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import Scope
 from actors.monitoring.status import SourceStatus
-from actors.monitoring.transitions import failed, scope_failed, scope_succeeded, succeeded
+from actors.monitoring.transitions import failed, measured, scope_failed, scope_succeeded, succeeded
+from tests.support.builders.messages import batch
+from tests.support.systems.site import NAMES, site_status
 from tests.support.systems.supervision import source_record
 from tests.support.time.virtual import WALL_0
 
@@ -184,3 +188,17 @@ def test_a_found_scope_forgets_its_failures() -> None:
         record.last_success_at,
     )
     assert None is status.error
+
+
+def test_matches_without_room_are_counted_as_rejected() -> None:
+    """By the reason that operators look for."""
+    status = site_status(NAMES, WALL_0)
+    measured(
+        status,
+        [batch(bookmaker="alder"), batch(bookmaker="birch")],
+        [Applied(Verdict.ACCEPTED, upserted=3, too_many=2), Applied(Verdict.ACCEPTED, upserted=1)],
+        Instant(0.0, WALL_0),
+    )
+    counted = {name: dict(one.rejected) for name, one in status.bookmakers.items()}
+
+    assert {"cedar": {}, "alder": {"too_many": 2}, "birch": {}} == counted

@@ -1,0 +1,97 @@
+"""How many matches a bookmaker may have: those on the board stay, new ones enter while there is room."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.board.board import Applied, Board, BoardRules
+from actors.board.chunks import entries_of
+from actors.board.diff import Verdict
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import finish
+from actors.core.messages import Batch, Removal, SourceMatchId
+from tests.support.builders.boards import ALDER, EMPTY, START
+from tests.support.builders.messages import SCOPE, batch, match
+
+RULES = BoardRules(max_matches=3)
+
+
+def _applied(base: Snapshot, *batches: Batch) -> tuple[Snapshot, list[Applied]]:
+    board = Board(base, RULES)
+    applied = [finish(board.apply(one, START)) for one in batches]
+    return board.commit(), applied
+
+
+def _ids(snapshot: Snapshot) -> list[str]:
+    return [entry.source_match_id for entry in entries_of(snapshot.books[ALDER].chunks)]
+
+
+def _listed(*ids: str, scope: str = SCOPE) -> Batch:
+    return batch([match(one) for one in ids], scope=scope)
+
+
+def test_a_list_that_is_too_long_is_taken_in_up_to_the_limit() -> None:
+    """Its first matches enter, in the order of the list; the others are counted."""
+    snapshot, (applied,) = _applied(EMPTY, _listed("d", "a", "c", "b", "e"))
+
+    assert ["a", "c", "d"] == _ids(snapshot)
+    assert Applied(Verdict.ACCEPTED, upserted=3, too_many=2) == applied
+
+
+def test_what_is_on_the_board_stays() -> None:
+    """Wherever it stands in the next list."""
+    base, _ = _applied(EMPTY, _listed("a", "b", "c"))
+    snapshot, (applied,) = _applied(base, _listed("x", "y", "c", "b", "a"))
+
+    assert ["a", "b", "c"] == _ids(snapshot)
+    assert 2 == applied.too_many
+
+
+def test_what_goes_makes_room() -> None:
+    """In the same list, and in the same change."""
+    base, _ = _applied(EMPTY, _listed("a", "b", "c"))
+    by_list, _ = _applied(base, _listed("x", "y", "c"))
+    delta = batch(
+        [match("x"), match("y")], removals=[Removal(SourceMatchId("a"), "withdrawn")], complete=False
+    )
+    by_delta, (applied,) = _applied(base, delta)
+
+    assert (["c", "x", "y"], ["b", "c", "x"], 1) == (_ids(by_list), _ids(by_delta), applied.too_many)
+
+
+def test_the_limit_holds_for_all_lists_of_a_bookmaker_together() -> None:
+    """A match that moves from one list to another needs no room of its own."""
+    base, _ = _applied(EMPTY, _listed("a", "b"), _listed("x", "y", scope="other"))
+    moved, (applied,) = _applied(base, _listed("x", "b", "z", scope="other"))
+
+    assert (["a", "b", "x"], ["a", "b", "x"], 1) == (_ids(base), _ids(moved), applied.too_many)
+
+
+BATCHES = st.builds(
+    lambda ids, gone, complete, scope: batch(
+        [match(one) for one in ids],
+        removals=[Removal(SourceMatchId(one), "withdrawn") for one in gone if one not in ids],
+        complete=complete,
+        scope=scope,
+    ),
+    st.lists(st.sampled_from("abcdefgh"), unique=True),
+    st.lists(st.sampled_from("abcdefgh"), unique=True),
+    st.booleans(),
+    st.sampled_from(["one", "two"]),
+)
+
+
+@given(st.lists(BATCHES, max_size=12))
+def test_there_are_never_more(batches: list[Batch]) -> None:
+    """Whatever comes, nothing is lost that it lists and that is there, and each new one has its verdict."""
+    snapshot = EMPTY
+    for one in batches:
+        before = set(_ids(snapshot))
+        snapshot, (applied,) = _applied(snapshot, one)
+        after, listed = set(_ids(snapshot)), {match_.source_match_id for match_ in one.matches}
+
+        assert len(after) <= 3
+        if applied.verdict is Verdict.ACCEPTED:
+            assert before & listed <= after
+            assert len(listed - after) == applied.too_many
