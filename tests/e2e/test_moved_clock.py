@@ -1,0 +1,36 @@
+"""The clocks of a real process that tests move: what it reads is what was set."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.systems.moved_clock import MovedClocks
+
+READ = """
+import time
+for read in (time.time, lambda: time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic):
+    print(read())
+for read in (time.time_ns, lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.monotonic_ns):
+    print(read() / 1e9)
+"""
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="this system has no CLOCK_BOOTTIME")
+def test_each_clock_is_moved_by_its_own_offset(tmp_path: Path) -> None:
+    """The wall clock and the one that counts sleep, in seconds and nanoseconds; the monotonic one never."""
+    clocks = MovedClocks(tmp_path / "clocks")
+    clocks.set_wall(-1e6)
+    clocks.set_boot(5e5)
+    command = [sys.executable, "-P", "-c", READ]
+
+    real = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic()
+    said = subprocess.check_output(command, env={**os.environ, **clocks.environment}, text=True).split()
+
+    expected = [real[0] - 1e6, real[1] + 5e5, real[2]]
+    assert pytest.approx([*expected, *expected], abs=60) == [float(one) for one in said]
