@@ -27,10 +27,17 @@ def test_each_clock_is_moved_by_its_own_offset(tmp_path: Path) -> None:
     clocks = MovedClocks(tmp_path / "clocks")
     clocks.set_wall(-1e6)
     clocks.set_boot(5e5)
-    command = [sys.executable, "-P", "-c", READ]
 
     real = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic()
-    said = subprocess.check_output(command, env={**os.environ, **clocks.environment}, text=True).split()
+    moved = _read(clocks)
+    clocks.hold_wall(1.5e9)
+    held = _read(clocks)
 
     expected = [real[0] - 1e6, real[1] + 5e5, real[2]]
-    assert pytest.approx([*expected, *expected], abs=60) == [float(one) for one in said]
+    assert pytest.approx([*expected, *expected], abs=60) == moved
+    assert (1.5e9, 1.5e9) == (held[0], held[3])
+
+
+def _read(clocks: MovedClocks) -> list[float]:
+    command, environment = [sys.executable, "-P", "-c", READ], {**os.environ, **clocks.environment}
+    return [float(one) for one in subprocess.check_output(command, env=environment, text=True).split()]

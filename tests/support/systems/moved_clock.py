@@ -24,17 +24,19 @@ _FILES = {time.CLOCK_REALTIME: "wall", getattr(time, "CLOCK_BOOTTIME", None): "b
 _time, _time_ns, _gettime, _gettime_ns = time.time, time.time_ns, time.clock_gettime, time.clock_gettime_ns
 
 
-def _offset_s(clock):
+def _moved(clock, real, unit):
     if clock not in _FILES:
-        return 0.0
+        return real
     with open(os.path.join(_FOLDER, _FILES[clock])) as file:
-        return float(file.read())
+        how, seconds = file.read().split()
+    given = type(real)(float(seconds) * unit)
+    return given if how == "at" else real + given
 
 
-time.time = lambda: _time() + _offset_s(time.CLOCK_REALTIME)
-time.time_ns = lambda: _time_ns() + int(_offset_s(time.CLOCK_REALTIME) * 1e9)
-time.clock_gettime = lambda clock: _gettime(clock) + _offset_s(clock)
-time.clock_gettime_ns = lambda clock: _gettime_ns(clock) + int(_offset_s(clock) * 1e9)
+time.time = lambda: _moved(time.CLOCK_REALTIME, _time(), 1)
+time.time_ns = lambda: _moved(time.CLOCK_REALTIME, _time_ns(), 10**9)
+time.clock_gettime = lambda clock: _moved(clock, _gettime(clock), 1)
+time.clock_gettime_ns = lambda clock: _moved(clock, _gettime_ns(clock), 10**9)
 '''
 
 
@@ -59,14 +61,18 @@ class MovedClocks:
 
     def set_wall(self, offset_s: float) -> None:
         """Have the wall clock show `offset_s` seconds more, less if negative, than the machine's."""
-        self._set("wall", offset_s)
+        self._set("wall", f"by {offset_s!r}")
+
+    def hold_wall(self, at: float) -> None:
+        """Have the wall clock stand still at Unix second `at`."""
+        self._set("wall", f"at {at!r}")
 
     def set_boot(self, offset_s: float) -> None:
         """Have `CLOCK_BOOTTIME`, which goes on while a machine sleeps, show `offset_s` seconds more."""
-        self._set("boot", offset_s)
+        self._set("boot", f"by {offset_s!r}")
 
-    def _set(self, name: str, offset_s: float) -> None:
+    def _set(self, name: str, how: str) -> None:
         """Write in one step: a process never reads half of it."""
         written = self._folder / f"{name}.new"
-        written.write_text(repr(offset_s), "utf-8")
+        written.write_text(how, "utf-8")
         written.replace(self._folder / name)
