@@ -16,7 +16,7 @@ from actors.core.errors import CoreFailure
 from actors.monitoring.status import BookmakerState
 from actors.runtime.actor import ActorState
 from tests.support.systems.simulated_service import ALDER, BIRCH, CEDAR, EXPIRE_S, NAMES, simulated_service
-from tests.support.time.virtual import VirtualLoop, settle
+from tests.support.time.virtual import WALL_0, VirtualLoop, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +34,15 @@ async def test_all_bookmakers_are_live_within_a_second(tmp_path: Path) -> None:
 
         assert ([BookmakerState.STARTING] * 3, [BookmakerState.LIVE] * 3) == (at_first, service.states())
         assert all(len(service.entries(name)) > 20 for name in NAMES)
+
+
+async def test_versions_begin_with_the_milliseconds_of_the_clock(tmp_path: Path) -> None:
+    """So that they go on above those of the life before, unless the clock was set back meanwhile."""
+    async with simulated_service(tmp_path) as service:
+        shown = await service.system.published.read()
+
+    expected = int(WALL_0 * 1000)
+    assert (expected, expected) == (shown.version, service.system.status.board.first_version)
 
 
 async def test_hours_of_service(tmp_path: Path) -> None:
