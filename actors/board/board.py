@@ -137,6 +137,7 @@ class Board:
             min((book.deadline for book in books.values()), default=inf),
             min((book.first_start for book in books.values()), default=inf),
             {name: self._noted[name] for name, (_, by_v2) in self._seen.items() if by_v2},
+            self._base.epoch,
         )
 
     def _left(self, bookmaker: BookmakerId) -> Left:

@@ -71,9 +71,10 @@ class Recent(Struct, frozen=True):
 
 
 class History:
-    """The changes after `first`. Views are named by their bookmaker, None being that of all."""
+    """The changes after `first`, of its epoch. Views are named by bookmaker, None being that of all."""
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
+        self.epoch = first.epoch
         self._limits = limits
         self._floor = dict.fromkeys(first.books, first.version)
         self._latest: dict[BookmakerId | None, int] = dict.fromkeys([None, *first.books], first.version)

@@ -121,7 +121,9 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 
     `valid_until` (monotonic seconds) is the earliest deadline of a list: past it the snapshot must
     not be shown. `first_start` (Unix seconds) is the earliest known kick-off. `differences` are those
-    of the commit that made it, of the bookmakers whose v2 view it changed.
+    of the commit that made it, of the bookmakers whose v2 view it changed. `epoch` names the count
+    that `version` belongs to, in lower-case letters and digits: another process may count the same
+    numbers again when the clock was set back. A board that nobody outside is told of needs none.
     """
 
     version: int
@@ -129,11 +131,12 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     valid_until: float = inf
     first_start: float = inf
     differences: Mapping[BookmakerId, Differences] = {}
+    epoch: str = "0"
 
     @classmethod
-    def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...]) -> Snapshot:
-        """Give the board before anything was accepted, at `version`."""
-        return cls(version, {bookmaker: Book(version, version) for bookmaker in bookmakers})
+    def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...], epoch: str = "0") -> Snapshot:
+        """Give the board before anything was accepted, at `version` of `epoch`."""
+        return cls(version, {bookmaker: Book(version, version) for bookmaker in bookmakers}, epoch=epoch)
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
         """Tell whether that very list is on the board, believed and not withdrawn."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from heapq import merge
 from math import inf, nextafter
 
@@ -79,7 +80,8 @@ class Playback:
         bookmakers = sorted(
             (one for source in sources for one in source.header.bookmakers), key=lambda one: one.position
         )
-        self.snapshot = Snapshot.empty(int(self._now.wall * 1000), tuple(one.id for one in bookmakers))
+        names = tuple(one.id for one in bookmakers)
+        self.snapshot = Snapshot.empty(int(self._now.wall * 1000), names, _epoch(sources))
         self.history = History(self.snapshot, HistoryLimits())
 
     def now(self) -> Instant:
@@ -172,3 +174,8 @@ class Playback:
         applied = yield from board.apply(admission.batch, self._now)
         rejected = admission.rejected + Counter(offer.passed_over)
         return Part(offer.bookmaker, rejected, clean_name(offer.title or ""), applied=applied)
+
+
+def _epoch(sources: tuple[RecordedSource, ...]) -> str:
+    """Make the same epoch of the same recordings every time, and another one of others."""
+    return blake2b(msgspec.json.encode([one.header for one in sources]), digest_size=4).hexdigest()

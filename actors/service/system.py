@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from random import Random
+from secrets import token_hex
 from typing import Any
 
 import structlog
@@ -65,7 +66,8 @@ class System:
         self.status = service_status(settings, now.wall)
         self.status.board.last_turn_mono = now.mono
         self.status.board.first_version = int(now.wall * 1000)
-        first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers))
+        epoch = token_hex(4)  # random, for after the clock is set back the same versions are counted again
+        first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers), epoch)
         self.published = Published(
             first,
             BoardRules(settings.board.expire_after_kickoff_s, settings.board.max_matches),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Sequence
 from math import inf
 from pathlib import Path
@@ -76,6 +77,21 @@ def test_each_payload_that_changes_something_is_one_commit(tmp_path: Path) -> No
 
     assert FIRST + 500 == _playback(path).snapshot.version
     assert [(0.5, 1, [2.0]), (1.5, 2, [2.1]), (2.5, 2, [2.1]), (3.0, 3, [2.0])] == _shown(path)
+
+
+def test_the_epoch_is_that_of_the_recordings(tmp_path: Path) -> None:
+    """The same every time they are played; of other recordings, which count alike, another one."""
+    path = _recorded(tmp_path, received(ONE, 0.5), received(TWO, 1.5))
+    other = write(tmp_path / "other.rec.zst", header(bookmakers=(ALDER, BIRCH)), received(ONE, 0.5))
+    playback = _playback(path)
+    first = playback.snapshot
+    for moment in playback.moments():
+        finish(playback.work(moment))
+
+    again, others = _playback(path).snapshot, _playback(other).snapshot
+    assert {first.epoch} == {playback.snapshot.epoch, playback.history.epoch, again.epoch}
+    assert re.fullmatch("[0-9a-f]{8}", first.epoch)
+    assert (first.version, True) == (others.version, others.epoch != first.epoch)
 
 
 def test_nothing_overdue_can_be_read_while_a_moment_is_worked_off(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from math import inf
 from pathlib import Path
@@ -43,6 +44,23 @@ async def test_versions_begin_with_the_milliseconds_of_the_clock(tmp_path: Path)
 
     expected = int(WALL_0 * 1000)
     assert (expected, expected) == (shown.version, service.system.status.board.first_version)
+
+
+async def test_each_life_has_an_epoch_of_its_own(tmp_path: Path) -> None:
+    """Eight characters that tags, queries and ids of events hold as they are; the same at each commit."""
+    lives = []
+    for _ in range(2):
+        async with simulated_service(tmp_path) as service:
+            first = await service.system.published.read()
+            await anyio.sleep(2)
+            later = await service.system.published.read()
+            lives.append({first.epoch, later.epoch, service.system.published.history.epoch})
+
+            assert later.version > first.version
+
+    (one,), (other,) = lives
+    assert one != other
+    assert all(re.fullmatch("[0-9a-f]{8}", epoch) for epoch in (one, other))
 
 
 async def test_hours_of_service(tmp_path: Path) -> None:
