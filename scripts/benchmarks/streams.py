@@ -110,7 +110,8 @@ class Crowd:
     def _hear(self, data: bytes, at: float) -> None:
         place = data.find(_ID)
         while place >= 0 and (end := data.find(b"\n", place + len(_ID))) >= 0:
-            self.heard.append((int(data[place + len(_ID) : end]), at))
+            version, _, _ = data[place + len(_ID) : end].partition(b"-")
+            self.heard.append((int(version), at))
             head = data[end : end + 120]
             self.merged += b'"conflated"' in head
             place = data.find(_ID, end)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.browsing import Complaints
 from tests.support.peers.http import hang, respond
-from tests.support.systems.offered import PATH, Fixture, Offered
+from tests.support.systems.moved_clock import MovedClocks
+from tests.support.systems.offered import PATH, Fixture, Offered, offered
 
 pytestmark = pytest.mark.browser
 
@@ -117,6 +119,31 @@ def test_a_restart_shows_no_price_as_live_and_mends_itself(
     expect(page.locator(".number")).to_have_text(["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"])
     expect(page.locator("#warning")).to_be_hidden()
     expect(page.locator("#announcement")).to_have_text("Live again.")
+
+
+def test_the_same_version_after_a_restart_is_not_taken_for_the_same_list(
+    page: Page, complaints: Complaints, tmp_path: Path
+) -> None:
+    """The clock is set back to where it began: the page tells the epoch of what it has, and begins anew."""
+    complaints.expected = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", UNAVAILABLE)
+    clocks, asked = MovedClocks(tmp_path / "clocks"), list[str]()
+    clocks.hold_wall(1.8e9)
+    page.on("request", lambda request: asked.append(request.url) if "/stream" in request.url else None)
+    with offered(tmp_path, clocks.environment) as site:
+        site.offer(DERBY)
+        service = site.start()
+        _opened(page, service.base)
+        service.stop()
+        expect(page.locator("odds-board")).to_have_attribute("data-trust", "doubtful")
+
+        site.offer(LATER)
+        site.start()
+        page.clock.fast_forward(20_000)
+
+        expect(page.locator("#connection")).to_have_text(re.compile("^Live"))
+        expect(page.locator(".number")).to_have_text(["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"])
+        page.close()
+    assert re.search(r"/api/v2/stream\?since=1800000000[0-9]{3}-[0-9a-f]{8}$", asked[-1])
 
 
 def test_a_service_that_says_nothing_is_not_believed(site: Offered, page: Page) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import anyio
 from quart import Blueprint, Response, request
 
+from actors.board.history import History
 from actors.core.cooperative import in_slices, let_go
+from actors.core.messages import BookmakerId
 from web.feeds.events import PIECES
 from web.feeds.subscribers import Live
 from web.protocol.problems import Problem
-from web.protocol.query import Query
+from web.protocol.query import Query, Since
 
 PATH = "/api/v2/changes"
 FILTERS = ("since", "bookmaker", "wait")
@@ -23,8 +25,10 @@ def blueprint(live: Live) -> Blueprint:
     @routes.get(PATH)
     async def changes() -> Response:
         query = Query(request.query_string)
-        view, since, wait_s = query.bookmaker(live.names), query.since(), query.wait_s()
-        newest = (await live.board.read()).version
+        view, asked, wait_s = query.bookmaker(live.names), query.since(), query.wait_s()
+        since, newest = asked.version, (await live.board.read()).version
+        if not asked.is_of(history.epoch):
+            raise _not_available(asked, history, view, newest)
         if wait_s and history.latest(view) <= since <= newest:
             with audience.admitted(), anyio.move_on_after(wait_s):
                 while history.latest(view) <= since and not audience.is_leaving:
@@ -37,7 +41,7 @@ def blueprint(live: Live) -> Blueprint:
             is_valid = live.board.is_valid(snapshot)
         if delta is None:
             newest = (await live.board.read()).version
-            raise _not_available(since, history.oldest(view), newest)
+            raise _not_available(asked, history, view, newest)
         body = b"".join(delta)
         await in_slices(let_go(delta, PIECES))
         return Response(body, 200, {"Cache-Control": "no-store"}, content_type="application/json")
@@ -45,11 +49,13 @@ def blueprint(live: Live) -> Blueprint:
     return routes
 
 
-def _not_available(since: int, oldest: int, current: int) -> Problem:
+def _not_available(asked: Since, history: History, view: BookmakerId | None, current: int) -> Problem:
+    oldest = history.oldest(view)
+    given = str(asked.version) if asked.epoch is None else f"{asked.version} of epoch {asked.epoch}"
     return Problem(
         410,
         "version_not_available",
-        f"version {since} is not among those that changes are known since: {oldest} to {current}; "
-        "get the whole list from /api/v2/odds",
-        extra={"oldest_version": oldest, "current_version": current},
+        f"version {given} is not among those that changes are known since: {oldest} to {current}"
+        f" of epoch {history.epoch}; get the whole list from /api/v2/odds",
+        extra={"oldest_version": oldest, "current_version": current, "epoch": history.epoch},
     )

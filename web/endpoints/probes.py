@@ -109,7 +109,8 @@ class _Probes:
         bookmakers = self._status.bookmakers.items()
         checks = {bookmaker: _check(one, snapshot.books[bookmaker]) for bookmaker, one in bookmakers}
         overall = _overall(set(states.values()), snapshot)
-        return prepared_json({"status": overall, "checks": checks}, ok=overall != "fail")
+        said = {"status": overall, "epoch": snapshot.epoch, "checks": checks}
+        return prepared_json(said, ok=overall != "fail")
 
     async def monitor(self) -> Prepared:
         status, snapshot, now = self._status, await self._read(), self._clock.now()
@@ -120,6 +121,7 @@ class _Probes:
                 "started_at": time_view(status.started_at),
                 "draining": status.is_draining,
                 "version": snapshot.version,
+                "epoch": snapshot.epoch,
                 "actors": [actor_view(actor) for actor in status.actors.values()],
                 "sources": [source_view(source) for source in status.sources.values()],
                 "bookmakers": [

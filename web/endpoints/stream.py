@@ -24,7 +24,7 @@ from web.feeds import events
 from web.feeds.subscribers import Live, Rest
 from web.protocol.middleware import HttpCounters
 from web.protocol.problems import Problem
-from web.protocol.query import Query, version_of
+from web.protocol.query import Query, since_of
 from web.protocol.responses import CORS
 from web.server.listener import KeepFresh
 
@@ -143,15 +143,16 @@ class _Follower:
 
     async def _first(self) -> events.Pieces:
         newest = (await self._live.board.read()).version
-        since = None if self.since is None else version_of(self.since)
         if self.since is None:
             return await self._snapshot()
-        if since is None:
+        if (since := since_of(self.since)) is None:
             return await self._reset("malformed")
-        if since > newest:
+        if not since.is_of(self._live.history.epoch):
+            return await self._reset("other_epoch")
+        if since.version > newest:
             return await self._reset("future")
-        self._version = since
-        return await self._next() or events.heartbeat(since)
+        self._version = since.version
+        return await self._next() or events.heartbeat(self._version)
 
     async def _next(self) -> events.Pieces:
         snapshot = await self._live.board.read()  # withdraws what is overdue

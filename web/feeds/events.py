@@ -70,7 +70,7 @@ class Frames:
                 if made is None:
                     return None
                 version, data = made
-                event = _event("changes", data, version)
+                event = _event("changes", data, self._id(version))
                 if version == self._newest(view).version:
                     self._newest(view).keep(since, event)
                 return version, event
@@ -79,7 +79,11 @@ class Frames:
     async def snapshot(self, view: BookmakerId | None) -> tuple[int, Pieces]:
         """Give the view's newest version, and the event with its whole list."""
         version, parts = await self._answers.listed(View(Api.V2, view))
-        return version, _event("snapshot", [*parts], version)
+        return version, _event("snapshot", [*parts], self._id(version))
+
+    def _id(self, version: int) -> bytes:
+        """Make the id of an event: what `since` takes."""
+        return b"%d-%b" % (version, self._history.epoch.encode())
 
     async def _made(
         self, view: BookmakerId | None, since: int, *, is_marked: bool
@@ -175,8 +179,8 @@ def bye(version: int, retry_ms: int) -> Pieces:
     return [b"retry: %d\n%b" % (retry_ms, event)]
 
 
-def _event(name: str, data: Pieces, version: int | None = None) -> Pieces:
+def _event(name: str, data: Pieces, event_id: bytes | None = None) -> Pieces:
     """Give an event: in one piece unless it is long."""
-    head = b"" if version is None else b"id: %d\n" % version
+    head = b"" if event_id is None else b"id: %b\n" % event_id
     pieces = [b"%bevent: %b\ndata: " % (head, name.encode()), *data, b"\n\n"]
     return pieces if sum(map(len, data)) > WHOLE_BYTES else [b"".join(pieces)]

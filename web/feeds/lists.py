@@ -136,8 +136,8 @@ class _Page:
         self.version = _version(view, snapshot)
         self.is_serving = _is_serving(view, snapshot)
         self.etags = {
-            Coding.IDENTITY: f'"{self.version}"',
-            Coding.GZIP: f'"{self.version}-gzip"',
+            Coding.IDENTITY: f'"{self.version}-{snapshot.epoch}"',
+            Coding.GZIP: f'"{self.version}-{snapshot.epoch}-gzip"',
         }
         self.not_modified = {coding: prepared(304, self.headers(coding), None) for coding in Coding}
         self.making = {coding: anyio.Lock() for coding in Coding}

@@ -33,7 +33,7 @@ class Problem(Exception):
         code: str,
         detail: str,
         headers: Mapping[str, str] | None = None,
-        extra: Mapping[str, int] | None = None,
+        extra: Mapping[str, int | str] | None = None,
     ) -> None:
         super().__init__(detail)
         self.status = status

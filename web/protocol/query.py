@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection
 from urllib.parse import parse_qsl
 
+from msgspec import Struct
+
 from actors.core.messages import BookmakerId
 from web.protocol.problems import Problem
 
@@ -18,9 +20,20 @@ MAX_CONFLATE_MS = 120_000
 MAX_DIGITS = 20
 """No version has more; Python reads no number of more than a few thousand."""
 
-_INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
+_TOKEN = re.compile(r"(-?[0-9]+)(?:-([0-9a-z]{1,32}))?", re.ASCII)
 _SECONDS = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,9})?", re.ASCII)
 _MILLISECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
+
+
+class Since(Struct, frozen=True):
+    """What a client has: a version and its epoch, None where it gave the bare number."""
+
+    version: int
+    epoch: str | None = None
+
+    def is_of(self, epoch: str) -> bool:
+        """Tell whether it can be a version of `epoch`."""
+        return self.epoch in {None, epoch}
 
 
 class Query:
@@ -40,15 +53,15 @@ class Query:
             raise _invalid("bookmaker", f"was {_short(given)}, must be one of: {', '.join(known)}")
         return BookmakerId(given)
 
-    def since(self) -> int:
-        """Give the version since which changes are asked for. Raises: Problem 400 if it is no integer."""
-        must = "must be the version of an answer, an integer"
+    def since(self) -> Since:
+        """Give the version since which changes are asked for. Raises: Problem 400 if it is none."""
+        must = "must be the version of an answer, an integer, or that and its epoch: VERSION-EPOCH"
         given = self._one("since", must)
         if given is None:
             raise _invalid("since", f"is missing, {must}")
-        if (version := version_of(given)) is None:
+        if (since := since_of(given)) is None:
             raise _invalid("since", f"was {_short(given)}, {must}")
-        return version
+        return since
 
     def last_since(self) -> str | None:
         """Give the same as it was written, whatever it is; None if absent."""
@@ -82,13 +95,17 @@ class Query:
         return given[0] if given else None
 
 
-def version_of(text: str) -> int | None:
-    """Read a version; None if it is no integer. One that is too long to be any is far out of range."""
-    if not _INTEGER.fullmatch(text):
+def since_of(text: str) -> Since | None:
+    """Read `VERSION` or `VERSION-EPOCH`; None if it is neither.
+
+    A version that is too long to be any is far out of range.
+    """
+    if (found := _TOKEN.fullmatch(text)) is None:
         return None
-    if len(text) > MAX_DIGITS:
-        text = f"{text[0]}{'9' * MAX_DIGITS}"
-    return int(text)
+    version, epoch = found.groups()
+    if len(version) > MAX_DIGITS:
+        version = f"{version[0]}{'9' * MAX_DIGITS}"
+    return Since(int(version), epoch)
 
 
 def _short(given: str) -> str:

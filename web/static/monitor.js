@@ -97,7 +97,7 @@ function showService(monitor) {
     const facts = {
         Started: moment(monitor.started_at),
         Running: duration(Date.now() / 1000 - monitor.started_at),
-        Version: String(monitor.version),
+        Version: `${monitor.version}-${monitor.epoch}`,
         State: monitor.draining ? "draining" : "serving",
         "Times in": ZONE,
     };

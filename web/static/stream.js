@@ -19,6 +19,7 @@ export class Stream {
     #listener;
     #source = null;
     #version = null;
+    #id = null; // of the event that told that version: the service knows it by that, and no other does
     #attempts = 0;
     #retry = 0;
     #retryAt = 0;
@@ -69,7 +70,7 @@ export class Stream {
     #open() {
         clearTimeout(this.#retry);
         const url = new URL(this.#url, document.baseURI);
-        if (this.#version !== null) url.searchParams.set("since", this.#version);
+        if (this.#id !== null) url.searchParams.set("since", this.#id);
         this.#openedAt = now();
         this.#source = new EventSource(url);
         this.#source.onerror = () => this.#lost();
@@ -86,9 +87,10 @@ export class Stream {
                 const data = JSON.parse(event.data);
                 take(data);
                 this.#version = data.version;
+                this.#id = event.lastEventId || this.#id; // a heartbeat has none
             } catch (error) {
                 console.warn(`the stream's ${name} cannot be used:`, error.message);
-                this.#version = null; // so that the next connection begins with the whole list
+                this.#version = this.#id = null; // so that the next connection begins with the whole list
                 return this.#lost();
             }
             this.#heardAt = now();

@@ -33,10 +33,14 @@ class Event:
 
 @dataclass
 class Copy:
-    """The list of one view, kept up by events or by answers to polls; bookmakers in configured order."""
+    """The list of one view, kept up by events or by answers to polls; bookmakers in configured order.
+
+    `id` is that of the last event that told a version.
+    """
 
     bookmakers: Sequence[str]
     version: int = -1
+    id: str | None = None
     entries: dict[str, bytes] = field(default_factory=dict)
     applied: list[int] = field(default_factory=list)
 
@@ -77,7 +81,10 @@ class Copy:
             assert event.data["version"] > self.version
             self.change(event.data)
         if event.name in {"snapshot", "changes"}:
-            assert str(self.version) == event.id
+            version, _, epoch = (event.id or "").partition("-")
+            assert str(self.version) == version
+            assert self.id is None or self.id.endswith(f"-{epoch}")
+            self.id = event.id
             self.applied.append(self.version)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,9 +78,12 @@ class Feed:
 
 
 @contextlib.contextmanager
-def running_feed(config: Path) -> Iterator[Feed]:
+def running_feed(config: Path, environment: Mapping[str, str] | None = None) -> Iterator[Feed]:
     """Run the service while the block runs."""
-    with service(config) as process, httpx2.Client(base_url=process.base, trust_env=False) as client:
+    with (
+        service(config, environment) as process,
+        httpx2.Client(base_url=process.base, trust_env=False) as client,
+    ):
         yield Feed(process, client)
 
 

@@ -24,7 +24,7 @@ from actors.core.cooperative import finish
 from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
 from tests.support.builders.messages import batch, match
 from tests.support.peers.stream_client import Copy, events_of
-from tests.support.systems.site import FIRST_VERSION, NAMES, site_status
+from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, site_status
 from tests.support.time.virtual import WALL_0, ManualClock
 from web.app import create_app
 from web.feeds.subscribers import Audience
@@ -44,7 +44,7 @@ class World:
     def __init__(self, random: Random, max_changes: int) -> None:
         self.random = random
         self.clock = ManualClock()
-        first = Snapshot.empty(FIRST_VERSION, ORDER)
+        first = Snapshot.empty(FIRST_VERSION, ORDER, EPOCH)
         limits = HistoryLimits(max_changes=max_changes)
         rules = BoardRules(expire_after_kickoff_s=3600.0)
         self.published = Published(first, rules, self.clock, limits)
@@ -170,8 +170,7 @@ class StreamClient:
         self._scope.cancel()
 
     async def _run(self) -> None:
-        known = str(self.copy.version).encode()
-        headers = [(b"last-event-id", known)] if self.copy.version >= 0 else []
+        headers = [] if self.copy.id is None else [(b"last-event-id", self.copy.id.encode())]
         with self._scope:
             await self._world.app(asgi_scope(STREAM, self._query, headers), _for_ever, self._send)  # type: ignore[arg-type]
         self.is_open = False

@@ -67,6 +67,7 @@ class Offered:
     folder: Path
     peer: HttpPeer
     _cleanup: contextlib.ExitStack
+    _environment: Mapping[str, str] | None = None
     _bind: str = "127.0.0.1:0"
     _service: Service | None = None
 
@@ -79,7 +80,8 @@ class Offered:
         if self._service is None or self._service.process.poll() is not None:
             config = self.folder / "offered.toml"
             config.write_text(CONFIG.format(url=self.peer.url(PATH)), "utf-8")
-            running = program("serve", "--config", str(config), "--bind", self._bind)
+            arguments = ("serve", "--config", str(config), "--bind", self._bind)
+            running = program(*arguments, environment=self._environment)
             self._service = self._cleanup.enter_context(running)
             self._bind = self._service.base.removeprefix("http://")
         service = self._service
@@ -88,10 +90,10 @@ class Offered:
 
 
 @contextlib.contextmanager
-def offered(folder: Path) -> Iterator[Offered]:
+def offered(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[Offered]:
     """Give a site with nothing on it yet; what was started on it ends with the block."""
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
-        yield Offered(folder, peer, cleanup)
+        yield Offered(folder, peer, cleanup, environment)
 
 
 def _states(service: Service) -> set[str]:

@@ -30,6 +30,7 @@ from web.server.hypercorn_server import Serve, serve
 from web.server.listener import address_of, listen
 
 FIRST_VERSION = 5000
+EPOCH = "0e90c001"
 NAMES = {
     BookmakerId("cedar"): "Cédar 足球",
     BookmakerId("alder"): "Alder",
@@ -144,7 +145,7 @@ async def open_site(
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` while the block runs; `board` replaces how it is read."""
     clock = ManualClock()
-    published = Published(Snapshot.empty(FIRST_VERSION, tuple(names)), BoardRules(), clock, limits)
+    published = Published(Snapshot.empty(FIRST_VERSION, tuple(names), EPOCH), BoardRules(), clock, limits)
     status = site_status(names, clock.now().wall)
     sock, stop = listen("127.0.0.1", 0), anyio.Event()
     base = address_of(sock)

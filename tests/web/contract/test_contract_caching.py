@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from tests.support.builders.messages import match
-from tests.support.systems.site import Site
+from tests.support.systems.site import EPOCH, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -23,19 +23,24 @@ COMMON = {
     *("access-control-allow-origin", "access-control-expose-headers"),
     *("connection", "date", "x-request-id"),
 }
+TAG = f"5003-{EPOCH}"
 HAD = ('"@"', 'W/"@"', '"x", W/"@" ,"y"', ', "@",', "*", ",".join(['"x"'] * 1900) + ',"@"')
-NOT_HAD = ('"@-gzip"', "@", 'w/"@"', '"@0"', '"@" "@"', '"', "'@'", '"é"', "x" * 8000, '*, "@"')
+NOT_HAD = (
+    *('"@-gzip"', "@", 'w/"@"', '"@0"', '"@" "@"', '"', "'@'", '"é"', "x" * 8000, '*, "@"'),
+    *('"#"', '"#-0e90c002"', '"#-gzip"', '"#-0e90c002-gzip"'),
+)
+"""@ is the tag without its quotes, # the version alone: that of another epoch is not this one."""
 CAPABILITIES = "/api/capabilities"
 LINKS = {"/api/odds": {"link": '</api/v2/odds>; rel="successor-version"'}, "/api/v2/odds": {}}
 """What version 1 alone says: what to move to."""
 
 
 @VIEW
-async def test_the_etag_is_the_version_of_the_body(site: Site, view: str) -> None:
-    """One number names a body in the header and in the JSON."""
+async def test_the_etag_is_the_version_of_the_body_and_its_epoch(site: Site, view: str) -> None:
+    """One number names a body in the header and in the JSON, and the epoch tells whose count it is."""
     response = await site.get(view)
 
-    assert f'"{response.json()["version"]}"' == response.headers["ETag"]
+    assert f'"{response.json()["version"]}-{EPOCH}"' == response.headers["ETag"]
 
 
 @VIEW
@@ -67,7 +72,7 @@ async def test_a_200_has_exactly_these_headers(site: Site, path: str, coding: st
     own = {name: value for name, value in answered.headers.items() if name not in COMMON}
     zipped = coding == "gzip"
     assert {
-        "etag": '"5003-gzip"' if zipped else '"5003"',
+        "etag": f'"{TAG}-gzip"' if zipped else f'"{TAG}"',
         "vary": "Accept-Encoding",
         "cache-control": "no-cache",
         "content-type": "application/json",
@@ -87,7 +92,7 @@ async def test_a_304_has_exactly_these_headers(site: Site, path: str, coding: st
     own = {name: value for name, value in answered.headers.items() if name not in COMMON}
     assert (304, b"") == (answered.status, answered.body)
     assert {
-        "etag": '"5003-gzip"' if coding == "gzip" else '"5003"',
+        "etag": f'"{TAG}-gzip"' if coding == "gzip" else f'"{TAG}"',
         "vary": "Accept-Encoding",
         "cache-control": "no-cache",
         **LINKS[path],
@@ -100,7 +105,7 @@ async def test_who_has_the_body_already_gets_304(site: Site, view: str, form: st
     """RFC 9110, 13.1.2: weak comparison, lists and the asterisk."""
     version = (await site.json(view))["version"]
 
-    answered = await site.raw("GET", view, f"If-None-Match: {form.replace('@', str(version))}")
+    answered = await site.raw("GET", view, f"If-None-Match: {form.replace('@', f'{version}-{EPOCH}')}")
 
     assert 304 == answered.status
 
@@ -108,12 +113,12 @@ async def test_who_has_the_body_already_gets_304(site: Site, view: str, form: st
 @VIEW
 @pytest.mark.parametrize("form", NOT_HAD)
 async def test_everybody_else_gets_the_body(site: Site, view: str, form: str) -> None:
-    """The tag of the other coding, of another version, and garbage, which is ignored."""
+    """The tag of the other coding, of another version or epoch, and garbage, which is ignored."""
     plain = await site.get(view)
+    version = str(plain.json()["version"])
+    condition = form.replace("@", f"{version}-{EPOCH}").replace("#", version)
 
-    answered = await site.raw(
-        "GET", view, f"If-None-Match: {form.replace('@', str(plain.json()['version']))}"
-    )
+    answered = await site.raw("GET", view, f"If-None-Match: {condition}")
 
     assert (200, plain.content) == (answered.status, answered.body)
 
@@ -121,7 +126,7 @@ async def test_everybody_else_gets_the_body(site: Site, view: str, form: str) ->
 @LIST
 async def test_a_condition_on_two_lines_is_one_list(site: Site, path: str) -> None:
     """Repeated field lines mean the same as one with commas (RFC 9110, 5.3)."""
-    answered = await site.raw("GET", path, 'If-None-Match: "1"', 'If-None-Match: "5003"')
+    answered = await site.raw("GET", path, 'If-None-Match: "1"', f'If-None-Match: "{TAG}"')
 
     assert 304 == answered.status
 

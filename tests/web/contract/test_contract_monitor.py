@@ -10,7 +10,7 @@ import pytest
 from actors.core.messages import BookmakerId
 from actors.runtime.actor import ActorState
 from tests.support.builders.messages import match
-from tests.support.systems.site import SOURCE, Site
+from tests.support.systems.site import EPOCH, SOURCE, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -83,6 +83,13 @@ async def test_the_monitor_shows_every_actor(empty_site: Site) -> None:
         actors["aggregator"]["restarts"],
         actors["aggregator"]["last_error"],
     )
+
+
+async def test_the_monitor_shows_the_version_and_its_epoch(site: Site) -> None:
+    """Both: the number alone may be counted twice."""
+    monitor = await _strict(site, "/monitor")
+
+    assert (5003, EPOCH) == (monitor["version"], monitor["epoch"])
 
 
 async def test_the_monitor_shows_every_source(empty_site: Site) -> None:

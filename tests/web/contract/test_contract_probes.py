@@ -9,7 +9,7 @@ import pytest
 from actors.core.messages import BookmakerId
 from actors.runtime.actor import ActorState
 from tests.support.builders.messages import batch, match
-from tests.support.systems.site import NAMES, SOURCE, Site
+from tests.support.systems.site import EPOCH, NAMES, SOURCE, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -104,6 +104,7 @@ async def test_health_passes_when_all_are_live(empty_site: Site) -> None:
     code, body = await _probe(empty_site, "/health")
 
     assert (200, "pass", list(NAMES)) == (code, body["status"], list(body["checks"]))
+    assert EPOCH == body["epoch"]
     assert {("pass", "live", 50, None)} == {
         (check["status"], check["state"], check["matches"], check["last_error"])
         for check in body["checks"].values()

@@ -14,7 +14,7 @@ from actors.core.cooperative import finish
 from actors.core.messages import BookmakerId
 from tests.support.builders.messages import batch, match
 from tests.support.peers.stream_client import Copy, shown
-from tests.support.systems.site import NAMES, Site, open_site
+from tests.support.systems.site import EPOCH, NAMES, Site, open_site
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +35,21 @@ NO_INTEGERS = (
     '"5003"',
     "5_003",
 )
-GONE = ("0", "-1", "4999", "5004", "9" * 19, "9" * 5000, "-" + "9" * 5000)
+NO_TOKENS = (
+    *("5003-", "5003--1", f"5003-{EPOCH}-gzip", f'"5003-{EPOCH}"', "5003-0E90C001", f"-{EPOCH}"),
+    *("5003-" + "0" * 33, f"5003_{EPOCH}", "5003-%D9%A5"),
+)
+OLD = ("0", "-1", "4999", "5004", "9" * 19, "9" * 5000, "-" + "9" * 5000)
+GONE = (*OLD, *(f"{version}-{EPOCH}" for version in OLD))
+OTHER_EPOCHS = (
+    "5003-0e90c002",
+    "5002-0",
+    "5003-gzip",
+    "4999-x",
+    "9" * 5000 + "-x",
+    "-1-x",
+    "5003-" + "0" * 32,
+)
 
 
 def _query(since: int | str, view: str | None = None) -> str:
@@ -85,19 +99,20 @@ async def test_the_answer_leads_from_the_old_list_to_the_new_one(
         site.publish(ORDER[number % 3], *some)
 
     for copy in copies:
-        copy.change(await site.json(_query(copy.version, view)))
+        copy.change(await site.json(_query(f"{copy.version}-{EPOCH}", view)))
 
     newest = Copy.of(ORDER, finish(site.published.current()), view)
     assert {(newest.version, newest.matches)} == {(one.version, one.matches) for one in copies[:-1]}
 
 
+@pytest.mark.parametrize("epoch", ["", f"-{EPOCH}"])
 @pytest.mark.parametrize("since", [5002, 5003, 5004])
-async def test_nothing_changed_since_the_views_own_version(site: Site, since: int) -> None:
+async def test_nothing_changed_since_the_views_own_version(site: Site, since: int, epoch: str) -> None:
     """Up to the newest commit, though that is another view's, `version` equals `since`."""
     site.publish("alder", match("later"))
 
     assert {"version": since, "since": since, "matches": [], "removed": []} == await site.json(
-        _query(since, "birch")
+        _query(f"{since}{epoch}", "birch")
     )
 
 
@@ -115,8 +130,8 @@ async def test_whoever_is_not_serving_has_changes(site: Site) -> None:
     assert 4 == len(answered["removed"])
 
 
-@pytest.mark.parametrize("since", NO_INTEGERS)
-async def test_since_must_be_an_integer(site: Site, since: str) -> None:
+@pytest.mark.parametrize("since", [*NO_INTEGERS, *NO_TOKENS])
+async def test_since_must_be_an_integer_or_that_and_an_epoch(site: Site, since: str) -> None:
     """400, naming the parameter and what it must be."""
     status, code, problem = await _refused(site, _query(since))
 
@@ -136,8 +151,19 @@ async def test_a_version_that_is_not_known_is_410(site: Site, since: str) -> Non
     status, code, problem = await _refused(site, _query(since))
 
     assert (410, "version_not_available") == (status, code)
-    assert (5000, 5003) == (problem["oldest_version"], problem["current_version"])
+    assert (5000, 5003, EPOCH) == (problem["oldest_version"], problem["current_version"], problem["epoch"])
     assert ("Gone", CHANGES) == (problem["title"], problem["instance"])
+
+
+@pytest.mark.parametrize("wait", ["", "&wait=30"])
+@pytest.mark.parametrize("since", OTHER_EPOCHS)
+async def test_a_version_of_another_epoch_is_410(site: Site, since: str, wait: str) -> None:
+    """At once, whatever its number: that of this epoch is another list."""
+    with anyio.fail_after(5):
+        status, code, problem = await _refused(site, _query(since) + wait)
+
+    assert (410, "version_not_available") == (status, code)
+    assert (5000, 5003, EPOCH) == (problem["oldest_version"], problem["current_version"], problem["epoch"])
 
 
 async def test_a_version_that_was_dropped_is_410() -> None:

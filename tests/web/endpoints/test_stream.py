@@ -10,7 +10,7 @@ import pytest
 from actors.core.cooperative import finish
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Connection, Copy, Event, streaming
-from tests.support.systems.site import NAMES, Site
+from tests.support.systems.site import EPOCH, NAMES, Site
 
 pytestmark = pytest.mark.anyio
 
@@ -21,8 +21,16 @@ RESETS = [
     *(("4999", "too_old"), ("0", "too_old"), ("-1", "too_old"), ("-" + "9" * 5000, "too_old")),
     *(("5004", "future"), ("9" * 30, "future"), ("9" * 5000, "future")),
     *(("x", "malformed"), ("5003.0", "malformed"), ("5003, 5003", "malformed"), ('"5003"', "malformed")),
+    *((f"4999-{EPOCH}", "too_old"), (f"-1-{EPOCH}", "too_old"), (f"5004-{EPOCH}", "future")),
+    *(("5003-0e90c002", "other_epoch"), ("5003-gzip", "other_epoch"), ("1-0", "other_epoch")),
+    *((f"5003-{EPOCH}-gzip", "malformed"), ("5003-", "malformed"), ("5003--1", "malformed")),
+    *((f'"5003-{EPOCH}"', "malformed"), ("5003-0E90C001", "malformed"), ("5003-" + "0" * 33, "malformed")),
     *(("5003;", "malformed"), ("0x1f", "malformed"), ("\xff", "malformed"), ("null", "malformed")),
 ]
+
+
+def _id(version: int) -> str:
+    return f"{version}-{EPOCH}"
 
 
 def _events(*events: Event) -> list[tuple[str, str | None]]:
@@ -38,7 +46,7 @@ async def _taken(copy: Copy, connection: Connection, count: int) -> list[Event]:
 
 @VIEW
 async def test_it_begins_with_the_whole_list(site: Site, view: str | None) -> None:
-    """The snapshot is the v2 list, byte for byte, and its id is the version of the view."""
+    """The snapshot is the v2 list, byte for byte, and its id is the version of the view with its epoch."""
     query = f"?bookmaker={view}" if view else ""
 
     async with streaming(site.base, query) as connection:
@@ -46,7 +54,7 @@ async def test_it_begins_with_the_whole_list(site: Site, view: str | None) -> No
 
     body = (await site.get(f"/api/v2/odds{query}")).content
     version = first.data["version"]
-    assert b"id: %d\nevent: snapshot\ndata: %b" % (version, body) == first.raw
+    assert b"id: %b\nevent: snapshot\ndata: %b" % (_id(version).encode(), body) == first.raw
 
 
 async def test_the_headers_keep_proxies_from_buffering(site: Site) -> None:
@@ -75,10 +83,10 @@ async def test_every_commit_is_told(site: Site) -> None:
         second = await connection.event()
         answered = (await site.get("/api/v2/changes?since=5004")).content
 
-    assert [("changes", "5004"), ("changes", "5005")] == _events(first, second)
+    assert [("changes", _id(5004)), ("changes", _id(5005))] == _events(first, second)
     assert ["version", "since", "matches", "removed"] == list(first.data)
     assert (5003, ["birch_b"]) == (first.data["since"], [one["id"] for one in first.data["matches"]])
-    assert b"id: 5005\nevent: changes\ndata: " + answered == second.raw
+    assert f"id: {_id(5005)}\nevent: changes\ndata: ".encode() + answered == second.raw
 
 
 @VIEW
@@ -109,28 +117,29 @@ async def test_other_views_are_not_told(site: Site) -> None:
         site.publish("birch", match("b"))
         event = await connection.event()
 
-    assert [("changes", "5006")] == _events(event)
+    assert [("changes", _id(5006))] == _events(event)
     assert (5000, False) == (event.data["since"], "conflated" in event.data)
 
 
+@pytest.mark.parametrize("known", ["5003", f"5003-{EPOCH}"])
 @pytest.mark.parametrize("given", ["header", "parameter", "both"])
-async def test_a_client_resumes_where_it_was(site: Site, given: str) -> None:
+async def test_a_client_resumes_where_it_was(site: Site, given: str, known: str) -> None:
     """By `since` or by Last-Event-ID, which wins: what was missed comes merged, and says so."""
     site.publish("birch", match("b"))
     site.publish("birch", match("b"), match("d"))
-    lines = [] if given == "parameter" else ["Last-Event-ID: 5003"]
-    query = {"header": "", "parameter": "?since=5003", "both": "?since=4"}[given]
+    lines = [] if given == "parameter" else [f"Last-Event-ID: {known}"]
+    query = {"header": "", "parameter": f"?since={known}", "both": "?since=4"}[given]
 
     async with streaming(site.base, query, *lines) as connection:
         event = await connection.event()
 
-    assert [("changes", "5005")] == _events(event)
+    assert [("changes", _id(5005))] == _events(event)
     assert ["version", "since", "conflated", "matches", "removed"] == list(event.data)
     assert (5003, True) == (event.data["since"], event.data["conflated"])
     assert ["birch_b", "birch_d"] == [one["id"] for one in event.data["matches"]]
 
 
-@pytest.mark.parametrize("since", ["5003", "5004"])
+@pytest.mark.parametrize("since", ["5003", "5004", f"5003-{EPOCH}", f"5004-{EPOCH}"])
 async def test_a_client_that_missed_nothing_hears_so(site: Site, since: str) -> None:
     """At once, for any version from its view's own to the newest commit; and then what is new."""
     site.publish("cedar", match("c"))
@@ -140,8 +149,9 @@ async def test_a_client_that_missed_nothing_hears_so(site: Site, since: str) -> 
         site.publish("birch", match("b"))
         second = await connection.event()
 
-    assert [("heartbeat", None), ("changes", "5005")] == _events(first, second)
-    assert ({"version": int(since)}, int(since)) == (first.data, second.data["since"])
+    assert [("heartbeat", None), ("changes", _id(5005))] == _events(first, second)
+    version = int(since.partition("-")[0])
+    assert ({"version": version}, version) == (first.data, second.data["since"])
 
 
 @pytest.mark.parametrize(("version", "reason"), RESETS)
@@ -156,7 +166,7 @@ async def test_a_version_that_leads_nowhere_resets(
     async with streaming(site.base, query, *lines) as connection:
         reset, snapshot = await connection.event(), await connection.event()
 
-    assert [("reset", None), ("snapshot", "5003")] == _events(reset, snapshot)
+    assert [("reset", None), ("snapshot", _id(5003))] == _events(reset, snapshot)
     assert {"reason": reason, "version": 5003} == reset.data
 
 
@@ -175,7 +185,7 @@ async def test_nobody_serving_is_no_error(empty_site: Site) -> None:
         second = await connection.event()
 
     assert {"version": 5000, "matches": [], "matches_count": 0} == first.data
-    assert [("snapshot", "5000"), ("changes", "5001")] == _events(first, second)
+    assert [("snapshot", _id(5000)), ("changes", _id(5001))] == _events(first, second)
 
 
 async def test_staleness_is_told_as_removals(site: Site) -> None:
@@ -202,7 +212,7 @@ async def test_conflated_clients_hear_of_several_commits_at_once(site: Site) -> 
                 events.append(await connection.event())
         events.append(await connection.event())
 
-    assert [("changes", "5004"), ("changes", "5006")] == _events(*events)
+    assert [("changes", _id(5004)), ("changes", _id(5006))] == _events(*events)
     assert [None, True] == [one.data.get("conflated") for one in events]
     assert (["birch_d2"], ["birch_d0"]) == (
         [one["id"] for one in events[1].data["matches"]],

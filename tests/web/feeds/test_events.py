@@ -126,7 +126,7 @@ def _data(told: tuple[int, frames.Pieces] | None) -> Any:
     """Give what an event says."""
     assert told is not None
     event = b"".join(told[1])
-    assert event.startswith(b"id: %d\nevent: changes\ndata: " % told[0])
+    assert event.startswith(b"id: %d-0\nevent: changes\ndata: " % told[0])
     return json.loads(event.split(b"data: ")[1])
 
 

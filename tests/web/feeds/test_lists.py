@@ -30,7 +30,7 @@ pytestmark = pytest.mark.anyio
 
 CEDAR, ALDER = BookmakerId("cedar"), BookmakerId("alder")
 NAMES = {CEDAR: "Cédar", ALDER: "Alder"}
-EMPTY = Snapshot.empty(100, (CEDAR, ALDER))
+EMPTY = Snapshot.empty(100, (CEDAR, ALDER), "e9")
 CORS = {name.lower(): value for name, value in prepared.CORS.items()}
 BOTH_APIS = pytest.mark.parametrize("api", Api)
 
@@ -101,12 +101,12 @@ MANY = _after(EMPTY, batch([match(str(number)) for number in range(2000)], bookm
 
 @BOTH_APIS
 async def test_the_first_answer_is_whole(api: Api) -> None:
-    """Status 200 with an ETag that is the view's version, and the headers that caches need."""
+    """Status 200 with an ETag of the view's version and its epoch, and the headers that caches need."""
     answer = await _Desk().ask(View(api), FULL, None, None)
 
     assert 200 == answer.status
     assert {
-        "etag": '"101"',
+        "etag": '"101-e9"',
         "vary": "Accept-Encoding",
         "cache-control": "no-cache",
         "content-type": "application/json",
@@ -123,28 +123,31 @@ async def test_gzip_has_an_etag_of_its_own_and_the_same_content(api: Api) -> Non
 
     plain, zipped = [await answers.ask(View(api), FULL, None, coding) for coding in (None, "gzip")]
 
-    assert ('"101-gzip"', "gzip") == (zipped.headers["etag"], zipped.headers["content-encoding"])
+    assert ('"101-e9-gzip"', "gzip") == (zipped.headers["etag"], zipped.headers["content-encoding"])
     assert plain.body == gzip.decompress(zipped.body)
 
 
 @pytest.mark.parametrize(
     ("if_none_match", "coding", "status"),
     [
-        ('"101"', None, 304),
-        ('W/"101"', None, 304),
-        ('"100", "101"', None, 304),
+        ('"101-e9"', None, 304),
+        ('W/"101-e9"', None, 304),
+        ('"100-e9", "101-e9"', None, 304),
         ("*", None, 304),
-        ('"101-gzip"', "gzip", 304),
-        ('"101"', "gzip", 200),
-        ('"101-gzip"', None, 200),
-        ('"100"', None, 200),
-        ("101", None, 200),
+        ('"101-e9-gzip"', "gzip", 304),
+        ('"101-e9"', "gzip", 200),
+        ('"101-e9-gzip"', None, 200),
+        ('"100-e9"', None, 200),
+        ("101-e9", None, 200),
+        ('"101"', None, 200),
+        ('"101-e8"', None, 200),
+        ('"101-gzip"', "gzip", 200),
     ],
 )
 async def test_304_goes_to_those_who_have_that_very_body(
     if_none_match: str, coding: str | None, status: int
 ) -> None:
-    """The tag of another coding or of another version does not count."""
+    """The tag of another coding, version or epoch does not count."""
     assert status == (await _Desk().ask(View(Api.V2), FULL, if_none_match, coding)).status
 
 
@@ -154,7 +157,7 @@ async def test_304_repeats_the_headers_of_the_cache_and_has_no_body() -> None:
 
     assert () == answer.answer.parts
     assert {
-        "etag": '"101-gzip"',
+        "etag": '"101-e9-gzip"',
         "vary": "Accept-Encoding",
         "cache-control": "no-cache",
         "link": SUCCESSOR,
@@ -162,7 +165,7 @@ async def test_304_repeats_the_headers_of_the_cache_and_has_no_body() -> None:
 
 
 @BOTH_APIS
-@pytest.mark.parametrize("if_none_match", [None, "*", '"100"', '"101"'])
+@pytest.mark.parametrize("if_none_match", [None, "*", '"100-e9"', '"101-e9"'])
 async def test_503_comes_before_304(api: Api, if_none_match: str | None) -> None:
     """While no bookmaker of the view is serving, no header gets any other answer."""
     with pytest.raises(Problem) as raised:
@@ -204,7 +207,7 @@ async def test_a_change_elsewhere_leaves_a_filtered_view_alone(api: Api) -> None
 
     assert before.headers["etag"] == after.headers["etag"]
     assert before.body == after.body
-    assert '"102"' == of_all.headers["etag"]
+    assert '"102-e9"' == of_all.headers["etag"]
 
 
 async def test_a_change_that_v2_does_not_show_leaves_v2_alone() -> None:
@@ -216,16 +219,16 @@ async def test_a_change_that_v2_does_not_show_leaves_v2_alone() -> None:
 
     etags = {api: (await answers.ask(View(api), later)).headers["etag"] for api in Api}
 
-    assert {Api.V1: '"102"', Api.V2: '"101"'} == etags
+    assert {Api.V1: '"102-e9"', Api.V2: '"101-e9"'} == etags
 
 
 async def test_a_removal_is_a_change() -> None:
     """A view that lost an entry has a new version, and never the old body."""
     later = _after(FULL, batch([match("1")], bookmaker="cedar", list_id="list-2"))
 
-    answer = await _Desk().ask(View(Api.V2), later, '"101"', None)
+    answer = await _Desk().ask(View(Api.V2), later, '"101-e9"', None)
 
-    assert (200, '"102"') == (answer.status, answer.headers["etag"])
+    assert (200, '"102-e9"') == (answer.status, answer.headers["etag"])
 
 
 @BOTH_APIS
@@ -249,7 +252,7 @@ async def test_withdrawn_entries_are_gone_and_the_other_bookmaker_stays() -> Non
 
     assert ["alder_b"] == [one["id"] for one in shown["matches"]]
     with pytest.raises(Problem):
-        await answers.ask(View(Api.V2, CEDAR), later, '"101"', None)
+        await answers.ask(View(Api.V2, CEDAR), later, '"101-e9"', None)
 
 
 @BOTH_APIS

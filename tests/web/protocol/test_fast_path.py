@@ -16,7 +16,7 @@ import structlog.testing
 
 from tests.support.builders.messages import match
 from tests.support.systems.live_world import asgi_scope
-from tests.support.systems.site import Answered, Site, open_site
+from tests.support.systems.site import EPOCH, Answered, Site, open_site
 from web.protocol.fast_path import Layer
 from web.protocol.middleware import HttpCounters
 from web.protocol.responses import Prepared, prepared
@@ -38,8 +38,8 @@ HEADERS: list[tuple[str, ...]] = [
     ("Accept-Encoding: gzip",),
     ("Accept-Encoding: br", "Accept-Encoding: gzip;q=0.5, identity;q=0.1"),
     ("Accept-Encoding: identity;q=0",),
-    ('If-None-Match: "5003"',),
-    ('If-None-Match: "1"', 'If-None-Match: W/"5003"'),
+    (f'If-None-Match: "5003-{EPOCH}"',),
+    ('If-None-Match: "1"', f'If-None-Match: W/"5003-{EPOCH}"'),
     ("If-None-Match: *", "Accept-Encoding: gzip"),
     ("Origin: https://example.org", "Access-Control-Request-Method: GET"),
     ("Accept: text/plain",),

@@ -1,0 +1,75 @@
+"""The wall clock is set back while the service restarts, so that it counts the same versions again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.peers.http import HttpPeer, http_peer, respond
+from tests.support.peers.stream_client import Event, events_of
+from tests.support.systems.feed import Feed, Odds, configured, running_feed, sheet
+from tests.support.systems.moved_clock import MovedClocks
+from tests.support.time.waiting import eventually
+
+BEGAN_AT = 1_800_000_000.0
+OLD, NEW = (1.9, 3.4, 4.2), (2.1, 3.2, 3.7)
+STEPS_S = {"1 s": 1.0, "1 h": 3600.0, "10 years": 3653 * 86_400.0}
+LIST = "/api/v2/odds"
+
+
+@contextlib.contextmanager
+def _life(config: Path, peer: HttpPeer, clocks: MovedClocks, odds: Odds) -> Iterator[Feed]:
+    """Run the service from that second on, with those odds, once it shows them."""
+    clocks.hold_wall(BEGAN_AT)
+    peer.answers["/only.csv"] = respond(sheet("B365", odds))
+    with running_feed(config, clocks.environment) as feed:
+        eventually(lambda: feed.has("live", "only"), "it is live")
+        yield feed
+
+
+def _first_event(feed: Feed, last_event_id: str | None = None) -> Event:
+    headers = {} if last_event_id is None else {"Last-Event-ID": last_event_id}
+    with feed.client.stream("GET", "/api/v2/stream", headers=headers) as response:
+        received = b""
+        for piece in response.iter_bytes():
+            received += piece
+            if b"\n\n" in received:
+                break
+    return events_of(received)[0]
+
+
+def _lists(client: httpx2.Client, tags: dict[str, str] | None = None) -> dict[str, httpx2.Response]:
+    """Get the list in each coding, on the condition that it has not that coding's tag."""
+    conditions = {coding: {"If-None-Match": tag} for coding, tag in (tags or {}).items()}
+    return {
+        coding: client.get(LIST, headers={"Accept-Encoding": coding, **conditions.get(coding, {})})
+        for coding in ("identity", "gzip")
+    }
+
+
+@pytest.mark.parametrize("step_s", STEPS_S.values(), ids=STEPS_S)
+def test_nothing_of_an_earlier_life_is_taken_for_this_ones(tmp_path: Path, step_s: float) -> None:
+    """No tag gives 304, no version changes, and the stream begins anew, though the numbers are the same."""
+    clocks = MovedClocks(tmp_path / "clocks")
+    with http_peer() as peer:
+        config = configured(tmp_path, peer, ["only"], stale_after_s=60)
+        with _life(config, peer, clocks, OLD) as feed:
+            had, known = _lists(feed.client), _first_event(feed).id
+            clocks.hold_wall(BEGAN_AT + step_s)  # so long it runs by its clock, which then is set back
+            feed.service.stop()
+        with _life(config, peer, clocks, NEW) as feed:
+            lists = _lists(feed.client, {coding: one.headers["ETag"] for coding, one in had.items()})
+            changes = feed.client.get(f"/api/v2/changes?since={known}")
+            waiting = feed.client.get(f"/api/v2/changes?since={known}&wait=1")
+            first = _first_event(feed, known)
+            version = feed.client.get(LIST).json()["version"]
+
+    assert {version} == {one.json()["version"] for one in had.values()}
+    assert [200, 200] == [one.status_code for one in lists.values()]
+    assert {NEW} == {tuple(one.json()["matches"][0]["odds"].values()) for one in lists.values()}
+    assert (410, 410) == (changes.status_code, waiting.status_code)
+    assert ("reset", {"reason": "other_epoch", "version": version}) == (first.name, first.data)
