@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from tests.support import chromium
@@ -27,11 +28,20 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse to run without what is required; let no test depend on the time it takes."""
     settings.register_profile("timeless", deadline=None)
     settings.load_profile("timeless")
+    _log_plainly()
     config.stash[_left_out] = {}
     if config.getoption("--require-recordings") and not are_there():
         raise pytest.UsageError(f"no recordings in {FOLDER}, set ODDSBOARD_RECORDINGS to their folder")
     if config.getoption("--require-browser") and not chromium.is_there():
         raise pytest.UsageError(f"no browser: {_BROWSER}; apt-get install chromium brings it")
+
+
+def _log_plainly() -> None:
+    """Write stacks as the service does: richer ones go through local variables, hostile ones too."""
+    console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(
+        processors=[structlog.processors.add_log_level, structlog.dev.set_exc_info, console]
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
