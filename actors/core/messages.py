@@ -7,6 +7,7 @@ constraints are checked where data enters, never in these constructors.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import NewType
 
 from msgspec import Struct
@@ -25,6 +26,13 @@ ListId = NewType("ListId", str)
 
 SourceMatchId = NewType("SourceMatchId", str)
 """A source's own id of a match, ``[A-Za-z0-9._~-]{1,128}``, stable while the match is listed."""
+
+
+class Prices(StrEnum):
+    """What a source vouches for when it confirms a list."""
+
+    LIVE = "live"  # the prices: they are on offer now
+    COLLECTED = "collected"  # the file alone: its prices were on offer when it was made
 
 
 NOT_MODIFIED = 304

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
-from actors.core.messages import BookmakerId, Scope, SourceName
+from actors.core.messages import BookmakerId, Prices, Scope, SourceName
 from actors.monitoring.meter import Meter
 from actors.runtime.actor import ActorState, ActorStatus
 
@@ -49,6 +49,7 @@ class ScopeStatus:
 class SourceStatus:
     """One source; written by its actor. Times are Unix seconds but for `_mono`, None before the first.
 
+    `prices` says whether a confirmation vouches for its prices or only for the file that has them.
     `failures` counts polls in a row that failed while nothing else of the source answered; `is_down`
     is set after two of them. `failed_by` counts all failures by reason, `quota` is what its plan
     shows of a budget, `slow_messages` counts what a stream held back because we read too slowly.
@@ -74,6 +75,7 @@ class SourceStatus:
     scopes: dict[Scope, ScopeStatus] = field(default_factory=dict)
     quota: Mapping[str, float | None] | None = None
     slow_messages: int = 0
+    prices: Prices = Prices.LIVE
 
     @property
     def error(self) -> str | None:

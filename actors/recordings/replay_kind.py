@@ -21,10 +21,10 @@ from actors.board.snapshot import Book, Chunk
 from actors.core.clock import Instant, elapsed_s
 from actors.core.cooperative import BUDGET_S, Steps
 from actors.core.errors import ConfigError
-from actors.core.messages import BookmakerId, Extract, Match, Removal, Scope, SourceMatchId
+from actors.core.messages import BookmakerId, Extract, Match, Prices, Removal, Scope, SourceMatchId
 from actors.recordings.playback import Playback
 from actors.recordings.reader import KindNamed, RecordedSource, open_source
-from actors.source_api.kinds import TickingKind
+from actors.source_api.kinds import TickingKind, prices_of
 from actors.source_api.options import SourceOptions
 
 INTERVAL_S = 0.1
@@ -68,7 +68,18 @@ def replay_kind(kind_named: KindNamed) -> TickingKind:
         if options.loop and options.speed == "max":
             raise ValueError("loop was true, must be false with speed 'max'")
 
-    return TickingKind(name="replay", options=ReplayOptions, check_key=check_key, start=start, check=check)
+    def prices(options: ReplayOptions) -> Prices:
+        source = open_source(Path(options.path), kind_named, options.price)
+        return prices_of(source.kind, source.options)
+
+    return TickingKind(
+        name="replay",
+        options=ReplayOptions,
+        check_key=check_key,
+        start=start,
+        check=check,
+        prices_of=prices,
+    )
 
 
 def check_key(key: str) -> None:

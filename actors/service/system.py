@@ -39,7 +39,7 @@ from actors.runtime.mailbox import Mailbox
 from actors.runtime.poison import SetAside
 from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.settings import Settings, SourceSettings
-from actors.source_api.kinds import PolledKind, TickingKind
+from actors.source_api.kinds import PolledKind, TickingKind, prices_of
 from actors.source_api.stream import StreamKind
 
 log = structlog.get_logger()
@@ -191,7 +191,11 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
     board = BoardStatus(ActorStatus("aggregator"))
     sources = {
         name: SourceStatus(
-            name, source.kind.name, isinstance(source.kind, TickingKind), ActorStatus(f"source:{name}")
+            name,
+            source.kind.name,
+            isinstance(source.kind, TickingKind),
+            ActorStatus(f"source:{name}"),
+            prices=prices_of(source.kind, source.options),
         )
         for name, source in settings.sources.items()
     }

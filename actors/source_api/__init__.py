@@ -9,7 +9,7 @@ from __future__ import annotations
 from actors.core.clock import Instant
 from actors.core.cooperative import Steps
 from actors.core.errors import PayloadError, SourceError, StreamError, TransportError
-from actors.core.messages import Extract, Match, Payload, Removal, Scope, SourceMatchId
+from actors.core.messages import Extract, Match, Payload, Prices, Removal, Scope, SourceMatchId
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.options import Bytes, Hidden, PolledOptions, Seconds, Secret, SourceOptions
 from actors.source_api.parsing import Memo, unix_time
@@ -31,6 +31,7 @@ __all__ = [
     "PlanMaker",
     "PolledKind",
     "PolledOptions",
+    "Prices",
     "Reaction",
     "Removal",
     "Request",

@@ -14,7 +14,7 @@ from msgspec import Struct
 from actors.core.clock import Instant
 from actors.core.cooperative import Steps
 from actors.core.errors import TransportError
-from actors.core.messages import Extract, Payload, Scope
+from actors.core.messages import Extract, Payload, Prices, Scope
 from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.plan import PlanMaker
 from actors.source_api.stream import StreamKind
@@ -31,6 +31,7 @@ class PolledKind(Struct, frozen=True):
     With `repeats_confirm`, a 304 or the same bytes again vouch for what they brought; without, every
     answer is read anew, because it may say of a part of itself that it is old. With `has_titles` the
     source itself names its bookmakers. `explain(error)` may add to a refusal what its body says.
+    `prices` says whether a confirmation vouches for the prices, or only for the file that has them.
     """
 
     name: str
@@ -43,6 +44,7 @@ class PolledKind(Struct, frozen=True):
     repeats_confirm: bool = True
     has_titles: bool = False
     explain: Callable[[TransportError], None] | None = None
+    prices: Prices = Prices.LIVE
 
 
 class Machine(Protocol):
@@ -67,6 +69,7 @@ class TickingKind(Struct, frozen=True):
     """A kind of source that is computed, not received: `start(options, keys, now)` gives its machine.
 
     `check(options, keys)` raises ValueError, naming the option, where its machine cannot be started.
+    `prices_of(options)` says what is vouched for, where that depends on what is played.
     """
 
     name: str
@@ -74,6 +77,18 @@ class TickingKind(Struct, frozen=True):
     check_key: Callable[[str], None]
     start: Callable[[Any, tuple[str, ...], Instant], Machine]
     check: Callable[[Any, tuple[str, ...]], None] | None = None
+    prices_of: Callable[[Any], Prices] = lambda _: Prices.LIVE
 
 
 Kind = PolledKind | TickingKind | StreamKind
+
+
+def prices_of(kind: Kind, options: SourceOptions) -> Prices:
+    """Return what a source of that kind, with these options, vouches for."""
+    match kind:
+        case PolledKind():
+            return kind.prices
+        case TickingKind():
+            return kind.prices_of(options)
+        case StreamKind():
+            return Prices.LIVE

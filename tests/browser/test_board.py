@@ -188,3 +188,14 @@ def test_a_phone_shows_a_line_for_each_bookmaker(site: Offered, context: OpenCon
     expect(_match(page, "FC Süd").locator(".offer-name:visible")).to_have_text(["bwin"])
     widths = page.evaluate("[...document.querySelectorAll('body, odds-board')].map((e) => e.scrollWidth)")
     assert [360, 360] == widths
+
+
+def test_collected_prices_say_so(site: Offered, page: Page) -> None:
+    """A file vouches for itself, not for its prices: nobody is told that they are live."""
+    site.offer(DERBY)
+    page.goto(site.start().base)
+
+    expect(page.locator("#collected")).to_have_text(
+        "All prices here were collected earlier: they may have changed since."
+    )
+    expect(page.locator("#bookmakers .state")).to_have_text(["collected", "collected"])

@@ -64,7 +64,7 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     service = site.start()
     _opened(page, service.base)
     button = page.get_by_role("button", name="bwin")
-    expect(button.locator(".state")).to_have_text("live")
+    expect(button.locator(".state")).to_have_text("collected")
 
     site.peer.answers[PATH] = hang(over)
     expect(page.locator("#empty")).to_contain_text("No bookmaker is serving")
@@ -75,7 +75,7 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
 
     expect(page.locator(".number")).to_have_text(["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"])
     page.clock.fast_forward(5000)
-    expect(button.locator(".state")).to_have_text("live")
+    expect(button.locator(".state")).to_have_text("collected")
 
 
 def test_one_of_two_that_goes_leaves_the_other(site: Offered, page: Page) -> None:

@@ -150,6 +150,7 @@ def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
         "since": time_view(status.since),
         "matches": book.count,
         "simulated": status.source.is_simulated,
+        "prices": status.source.prices,
         "last_error": status.last_error(),
     }
 

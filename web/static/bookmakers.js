@@ -6,9 +6,10 @@ import { moment } from "./format.js";
 const UNKNOWN = { status: "unknown", state: "unknown", since: null, last_error: null, simulated: false };
 
 /** What is said of a bookmaker, from its check in /health. */
-function stateOf({ status, state, since, last_error }) {
+function stateOf({ status, state, since, last_error, prices }) {
     const from = since === null ? "" : ` since ${moment(since)}`;
     if (state === "quarantined" || (status === "fail" && last_error !== null)) return `down${from}`;
+    if (state === "live" && prices === "collected") return "collected";
     return ["stale", "retrying", "suspect"].includes(state) ? state + from : state;
 }
 

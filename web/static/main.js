@@ -81,7 +81,7 @@ function draw() {
     buttons.show(all, isChecked ? checks : {}, filters);
     showCount();
     showEmpty();
-    showSimulated(all);
+    showNotices(all);
     look();
 }
 
@@ -142,12 +142,20 @@ function emptiness() {
         : ["No bookmaker is serving", "Prices appear as soon as one is known to be live."];
 }
 
-function showSimulated(all) {
-    const simulated = all.filter(({ id }) => checks[id]?.simulated);
-    byId("simulated").hidden = simulated.length === 0;
-    const names = simulated.map(({ name }) => name).join(", ");
-    const whose = simulated.length === all.length ? "All prices here" : `The prices of ${names}`;
-    setText(byId("simulated"), `${whose} are simulated or recorded: nobody offers them.`);
+/** Prices that nobody offers, or that were collected earlier, are never shown without saying so. */
+function showNotices(all) {
+    const simulated = ({ id }) => checks[id]?.simulated;
+    const collected = ({ id }) => checks[id]?.prices === "collected" && !simulated({ id });
+    showNotice("simulated", all, simulated, "are simulated or recorded: nobody offers them.");
+    showNotice("collected", all, collected, "were collected earlier: they may have changed since.");
+}
+
+function showNotice(id, all, isMeant, text) {
+    const meant = all.filter(isMeant);
+    byId(id).hidden = meant.length === 0;
+    const names = meant.map(({ name }) => name).join(", ");
+    const whose = meant.length === all.length ? "All prices here" : `The prices of ${names}`;
+    setText(byId(id), `${whose} ${text}`);
 }
 
 /** What depends on the time alone; every second. */

@@ -66,7 +66,7 @@ const actors = new Table(byId("actors"), [
 ]);
 const sources = new Table(byId("sources"), [
     text("Source", (item) => item.name),
-    text("Kind", ({ kind, simulated }) => listed([kind, simulated && kind !== "simulated" && "simulated"])),
+    text("Kind", kindOf),
     state,
     number("Attempts", (item) => item.attempts),
     number("Failures", (item) => item.failures),
@@ -78,6 +78,11 @@ const sources = new Table(byId("sources"), [
     text("Scopes", (item) => scopesOf(item.scopes)),
     error,
 ]);
+
+function kindOf({ kind, simulated, prices }) {
+    const isSimulated = simulated && kind !== "simulated";
+    return listed([kind, isSimulated && "simulated", prices === "collected" && "collected prices"]);
+}
 
 function listsOf(lists) {
     const all = Object.values(lists);

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from actors.core.cooperative import SLICE, Steps
 from actors.core.errors import PayloadError
-from actors.core.messages import Extract, Match, Payload, Removal, Scope, SourceMatchId
+from actors.core.messages import Extract, Match, Payload, Prices, Removal, Scope, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, Seconds
@@ -171,4 +171,5 @@ KIND = PolledKind(
     plan=every(targets),
     decode=decode,
     extract=extract,
+    prices=Prices.COLLECTED,  # by its publisher, days before a 304 says that the file is the same
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.core.messages import BookmakerId
+from actors.core.messages import BookmakerId, Prices
 from actors.runtime.actor import ActorState
 from tests.support.builders.messages import batch, match
 from tests.support.systems.site import EPOCH, NAMES, SOURCE, Site
@@ -109,6 +109,17 @@ async def test_health_passes_when_all_are_live(empty_site: Site) -> None:
         (check["status"], check["state"], check["matches"], check["last_error"])
         for check in body["checks"].values()
     }
+
+
+@pytest.mark.parametrize("prices", Prices)
+async def test_probes_tell_whether_prices_are_live_or_collected(empty_site: Site, prices: Prices) -> None:
+    """A list that is confirmed is live in both cases; its prices are only in one."""
+    empty_site.publish("alder", match())
+    empty_site.status.bookmakers[BookmakerId("alder")].source.prices = prices
+    health, monitor = await empty_site.json("/health"), await empty_site.json("/monitor")
+
+    assert prices == health["checks"]["alder"]["prices"]
+    assert {prices} == {one["prices"] for one in (*monitor["sources"], *monitor["bookmakers"])}
 
 
 async def test_health_warns_when_one_is_starting(empty_site: Site) -> None:
