@@ -4,7 +4,8 @@ Pure, and the only place that decides what is shown. A Board is made from a snap
 number of changes and gives the next snapshot at `commit`; the one it was made from stays as it was,
 so a crash half-way or a reader at any moment sees a whole state. Long work comes in slices.
 
-Whether a complete list can be believed: one that loses too much at once is doubted first.
+Whether a complete list can be believed: a polled one that loses too much at once is doubted first. An
+image is not: every change after it builds on it, so that a doubt would keep what has been taken back.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class Board:
         room = self._rules.max_matches - book.count
         find_changes = complete_changes if batch.complete else delta_changes
         found, chunks = yield from find_changes(book, batch, self._left(batch.bookmaker), last_start, room)
-        if batch.complete and state is not None and (yield from is_doubtful(book, batch, found, now)):
+        is_polled = batch.complete and not batch.is_image
+        if is_polled and state is not None and (yield from is_doubtful(book, batch, found, now)):
             doubted = state.doubted + 1
             if doubted < MAX_DOUBTED:
                 doubted_state = msgspec.structs.replace(state, doubted=doubted)

@@ -121,7 +121,9 @@ class Batch(Struct, frozen=True):
     Complete: `matches` is the whole list, `removals` only say why something is not in it. Otherwise
     a change of the list named `list_id`: upserts and removals; with neither, its confirmation.
     `received_mono` is when the source vouched for it, `stale_after_s` how long that holds. With
-    `withdrawn` the source takes back its word: the list goes, until a complete one comes.
+    `withdrawn` the source takes back its word: the list goes, until a complete one comes. A complete
+    list with `is_image` is the state of a source that tells every change itself: what is missing
+    from it has gone, and was not lost on the way.
     """
 
     bookmaker: BookmakerId
@@ -134,6 +136,7 @@ class Batch(Struct, frozen=True):
     received_mono: float
     stale_after_s: float
     withdrawn: bool = False
+    is_image: bool = False
 
     @property
     def is_confirmation(self) -> bool:

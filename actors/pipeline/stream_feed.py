@@ -133,6 +133,7 @@ class StreamFeed:
                 received_mono=now.mono,
                 stale_after_s=self._stale_after_s,
                 withdrawn=withdrawn,
+                is_image=complete,
             )
             for bookmaker in self._bookmakers
         )

@@ -99,6 +99,7 @@ class TickingSourceActor:
             received_at=now.wall,
             received_mono=now.mono,
             stale_after_s=self._desk.options.staleness_s,
+            is_image=complete,
         )
 
     def _payload(self, machine: Machine, tick: ListId, batches: list[Batch], now: Instant) -> Payload:

@@ -116,7 +116,12 @@ def _computed(payload: Payload, header: Header) -> list[Batch]:
         raise PayloadError(f"a recorded tick cannot be read: {error}") from error
     own = {one.id for one in header.bookmakers}
     return [
-        msgspec.structs.replace(batch, received_at=payload.received_at, received_mono=payload.received_mono)
+        msgspec.structs.replace(
+            batch,
+            received_at=payload.received_at,
+            received_mono=payload.received_mono,
+            is_image=batch.complete,  # as all that are computed, also where a recording does not say so
+        )
         for batch in batches
         if batch.bookmaker in own
     ]

@@ -41,7 +41,11 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
         removals.pop(match.source_match_id, None)
         matches[match.source_match_id] = match
     return msgspec.structs.replace(
-        new, complete=old.complete, matches=tuple(matches.values()), removals=tuple(removals.values())
+        new,
+        complete=old.complete,
+        is_image=old.is_image,
+        matches=tuple(matches.values()),
+        removals=tuple(removals.values()),
     )
 
 

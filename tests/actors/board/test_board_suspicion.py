@@ -117,6 +117,26 @@ def test_delta_is_never_doubted() -> None:
     assert ([ACCEPTED], 0) == (verdicts, snapshot.books[BOOKMAKER].count)
 
 
+def test_delta_that_removes_a_quarter_is_not_doubted() -> None:
+    """What a delta does not name has not been lost, however much it removes."""
+    removals = [Removal(SourceMatchId(f"m{number}"), "suspended") for number in range(25)]
+
+    verdicts, snapshot = _applied(FULL, [batch(removals=removals, complete=False, received_mono=1.0)])
+
+    assert ([ACCEPTED], 75) == (verdicts, snapshot.books[BOOKMAKER].count)
+
+
+def test_image_is_never_doubted() -> None:
+    """A source that says of itself what has gone means it, and its next delta builds on the image."""
+    image = batch(_list(range(3)).matches, received_mono=1.0, list_id="list-2", is_image=True)
+    suspended = [Removal(SourceMatchId("m0"), "suspended")]
+    change = batch(removals=suspended, complete=False, received_mono=2.0, list_id="list-2")
+
+    verdicts, snapshot = _applied(FULL, [image, change])
+
+    assert ([ACCEPTED, ACCEPTED], 2) == (verdicts, snapshot.books[BOOKMAKER].count)
+
+
 def test_doubted_list_changes_and_confirms_nothing() -> None:
     """The list of before stays, its deadline runs on, no version is minted, it is not held any more."""
     verdicts, snapshot = _applied(FULL, [_list(SMALL, 9.0, list_id="list-2")])

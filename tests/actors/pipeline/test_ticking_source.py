@@ -8,6 +8,7 @@ from functools import partial
 from random import Random
 
 import anyio
+import msgspec
 import pytest
 
 from actors.board.board import Board, BoardRules
@@ -122,7 +123,7 @@ async def test_the_first_offer_is_an_image() -> None:
 
     only = [match("key-birch-image-1")]
     expected = batch(only, bookmaker="birch", scope=SCOPE, list_id=image.list_id, stale_after_s=12.0)
-    assert expected == image
+    assert msgspec.structs.replace(expected, is_image=True) == image
 
 
 async def test_changes_follow_under_the_name_of_the_image() -> None:
@@ -137,6 +138,7 @@ async def test_changes_follow_under_the_name_of_the_image() -> None:
         change = stage.take(NAMES[0])
 
     assert (False, image.list_id, TICK_S) == (change.complete, change.list_id, change.received_mono)
+    assert not change.is_image
     assert (match("key-alder-2"),) == change.matches
     assert ("gone",) == tuple(removal.source_match_id for removal in change.removals)
 

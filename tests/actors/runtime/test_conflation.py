@@ -162,6 +162,17 @@ def test_confirmation_only_moves_the_time() -> None:
     assert expected == merged
 
 
+def test_image_stays_an_image() -> None:
+    """Whatever is merged into it, it is still the list that is never doubted."""
+    old = batch([match("a"), match("b")], is_image=True)
+    change = batch(removals=_removals("a"), complete=False, received_mono=1.0)
+    confirmation = batch(complete=False, received_mono=1.0)
+
+    merged = [merged_batches(old, one) for one in (change, confirmation)]
+
+    assert [(True, True)] * 2 == [(one.complete, one.is_image) for one in merged]
+
+
 def test_older_confirmation_of_another_list_does_nothing() -> None:
     """It vouches for what a newer list has replaced."""
     newer = batch([match("a")], list_id="list-2", received_mono=9.0)

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import anyio
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
@@ -27,6 +28,7 @@ from actors.service.replay import Replay
 from actors.service.settings import load
 from actors.service.system import System
 from tests.support.builders.football_data import changed, csv_bytes
+from tests.support.builders.messages import batch, match
 from tests.support.builders.recorded import ALDER, BIRCH, SOURCE, header, received, write
 from tests.support.systems.feed import sheet
 from tests.support.systems.simulated_service import CONFIG
@@ -125,6 +127,28 @@ def test_all_bookmakers_change_in_one_commit(tmp_path: Path) -> None:
         seen.append([book.v2_version - FIRST for book in books.values()])
 
     assert [[1, 1], [1, 2]] == seen
+
+
+@pytest.mark.parametrize("is_said", [True, False], ids=["new", "old"])
+def test_an_image_of_a_computed_source_is_believed(tmp_path: Path, *, is_said: bool) -> None:
+    """Of 50 matches it keeps 3, also in recordings from before images were called so."""
+    head = header(kind="simulated", options={"kind": "simulated"})
+    ticks = [_tick(count, at_s, is_said=is_said) for count, at_s in ((50, 0.5), (3, 1.5))]
+    path = write(tmp_path / "feed.rec.zst", head, *ticks)
+    playback, counts = _playback(path), list[int]()
+    for moment in playback.moments():
+        finish(playback.work(moment))
+        counts.append(len(_entries(playback.snapshot)))
+
+    assert [50, 3] == counts
+
+
+def _tick(matches: int, at_s: float, *, is_said: bool) -> Recorded:
+    image = batch([match(f"m{number}") for number in range(matches)], list_id=f"{at_s}", is_image=True)
+    (one,) = msgspec.json.decode(msgspec.json.encode([image]))
+    if not is_said:
+        del one["is_image"]
+    return received(msgspec.json.encode([one]), at_s)
 
 
 def test_a_304_confirms_and_a_missing_one_withdraws(tmp_path: Path) -> None:

@@ -60,6 +60,23 @@ async def test_prices_are_followed_message_by_message(both: Peers, tmp_path: Pat
         assert version + 3 == one.board.snapshot.version
 
 
+async def test_an_image_of_much_less_is_believed_at_once(both: Peers, tmp_path: Path) -> None:
+    """Of 50 markets the server keeps 3, at new prices; each message after that counts when it comes."""
+    stream, _ = both
+    few = ["1.1", "1.2", "1.3"]
+    stream.answer = lambda _: [image(*(market(f"1.{number}") for number in range(1, 51)))]
+    async with exchange(tmp_path, *both) as one:
+        await one.board.until(lambda: len(one.prices()) == 50)
+        await one.says(image(*(market(name, OTHER) for name in few)))
+        await one.shows(dict.fromkeys(few, OTHER))
+        await one.says(delta({"id": "1.1", "marketDefinition": definition(status="SUSPENDED")}))
+        await one.shows(dict.fromkeys(few[1:], OTHER))
+        await one.says(delta(change("1.2", {"id": HOME, "batb": [[0, 1.6, 7]]})))
+        await one.shows({"1.2": (1.6, 4.5, 7.0), "1.3": OTHER})
+
+        assert (1, 0) == (len(stream.subscriptions()), one.board.system.status.board.verdicts["suspect"])
+
+
 @pytest.mark.parametrize("status", ["SUSPENDED", "INACTIVE", "CLOSED"])
 async def test_a_market_that_is_not_open_goes_at_once(both: Peers, tmp_path: Path, status: str) -> None:
     """With the message that says so, though its ladders stay filled."""

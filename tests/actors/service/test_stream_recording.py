@@ -98,6 +98,22 @@ async def test_a_replay_of_a_stream_shows_what_was_shown(tmp_path: Path) -> None
     assert expected == shown[-1]
 
 
+async def test_an_image_of_much_less_is_replayed_as_believed(tmp_path: Path) -> None:
+    """Message by message the replay shows what the exchange offered: 50 markets, 3, and then 2."""
+    few = [market(f"1.{number}") for number in range(3)]
+    with peers() as (stream, rest):
+        stream.answer = lambda _: [image(*(market(f"1.{number}") for number in range(50)))]
+        async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
+            await live.board.until(lambda: len(live.entries()) == 50)
+            await live.says(image(*few))
+            await live.says(delta({"id": "1.0", "marketDefinition": {"status": "SUSPENDED"}}))
+            await live.board.until(lambda: len(live.entries()) == 2)
+
+    _, shown = played(tmp_path / "out")
+    counts = [len(one) for one in shown]
+    assert [50, 3, 2] == [count for at, count in enumerate(counts[1:]) if counts[at] != count]
+
+
 async def test_a_withdrawn_stream_is_replayed_as_withdrawn(tmp_path: Path) -> None:
     """What the server called unreliable is off the board until its next image."""
     with peers() as (stream, rest):

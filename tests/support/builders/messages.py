@@ -48,6 +48,7 @@ def batch(
     received_mono: float = 0.0,
     received_at: float | None = None,
     stale_after_s: float = 30.0,
+    is_image: bool = False,
 ) -> Batch:
     """Make a batch: a complete list unless said otherwise."""
     return Batch(
@@ -60,6 +61,7 @@ def batch(
         received_at=WALL_0 + received_mono if received_at is None else received_at,
         received_mono=received_mono,
         stale_after_s=stale_after_s,
+        is_image=is_image,
     )
 
 
