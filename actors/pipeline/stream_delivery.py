@@ -1,7 +1,7 @@
 """The way of a stream's batches to its bookmakers, and back: whether the list got there.
 
 Owned by the stream's actor. A bookmaker that has lost the list, or a part of it, gets a fresh image
-from the server, never one from memory; until then nothing vouches for what it has.
+from the server, never one from memory; until then the list is withdrawn.
 """
 
 from __future__ import annotations
@@ -59,14 +59,15 @@ class StreamOutlet:
         return sent
 
     async def heed_requests(self) -> None:
-        """When somebody has lost a part of the list, distrust it at once; runs for ever."""
+        """When somebody has lost a part of the list, take it back at once; runs for ever."""
         while True:
             await self._desk.refresh.wait()
             self._desk.refresh.clear()
             async with self.in_turn:
                 self._wants_image = True
-                self._feed.distrust()
-                self.record(DISTRUST_SCOPE, b"", self._desk.clock.now())
+                now = self._desk.clock.now()
+                self.record(DISTRUST_SCOPE, b"", now)
+                self.hand_out(self._feed.distrust(now))
 
     def record(self, scope: Scope, body: bytes, now: Instant) -> None:
         """Keep what came, or what was done, where somebody records it."""

@@ -60,9 +60,12 @@ class StreamFeed:
         """Whether the bookmakers were given a list that has not been taken back since."""
         return self._is_given
 
-    def distrust(self) -> None:
-        """Vouch for nothing until the next image: somebody has lost a part of the list."""
+    def distrust(self, now: Instant) -> tuple[Batch, ...]:
+        """Take the list back until the next image: somebody has lost a part, perhaps a suspension."""
+        if not self._is_given:
+            return ()
         self._is_given = False
+        return self._every(Extract(()), now, withdrawn=True)
 
     def line(self, line: bytes, now: Instant) -> Steps[Heard]:
         """Take one line, which came at `now`, a long one in slices; until then nothing else is taken.
@@ -107,9 +110,12 @@ class StreamFeed:
         for removal in reaction.changes.removals if reaction.changes else ():
             if removal.reason == CLOSED:
                 self._names.pop(removal.source_match_id, None)
-        if reaction.vouches and self._is_given:
+        if not self._is_given:
+            return ()
+        if reaction.vouches:
             return self._every(reaction.changes or Extract(()), now)
-        return ()
+        # Without its word for the rest, which stays as old as it is.
+        return self._every(reaction.changes, self._vouched) if reaction.changes else ()
 
     def _listed(self, image: Extract) -> frozenset[str]:
         """Name the matches of a new image, and forget the names of all others."""
@@ -125,7 +131,8 @@ class StreamFeed:
             Batch(
                 bookmaker=bookmaker,
                 scope=SCOPE,
-                list_id=self.list_id,
+                # A withdrawal is of none: a crash on a list must not take it along.
+                list_id=ListId("") if withdrawn else self.list_id,
                 complete=complete,
                 matches=extract.matches,
                 removals=extract.removals,

@@ -72,7 +72,7 @@ class RecordedOffers:
             case stream_feed.CONNECTION_SCOPE:
                 feed.session.connect("")
             case stream_feed.DISTRUST_SCOPE:
-                feed.distrust()
+                return feed.distrust(at)
             case stream_feed.REFRESH_SCOPE:
                 feed.session.refresh()
             case stream_feed.NAMES_SCOPE:

@@ -40,9 +40,9 @@ class Reaction(Struct, frozen=True):
     """What a line asks for.
 
     `send` are lines to write. `image` is the complete list, `changes` what differs from it;
-    `vouches` when the server says with this line that all the rest still holds. With `withdraw`
-    nothing of it may be believed until the next image. `unnamed` are matches whose names are not
-    known.
+    `vouches` when the server says with this line that all the rest still holds; without it, changes
+    only take matches off. With `withdraw` nothing of it may be believed until the next image.
+    `unnamed` are matches whose names are not known.
     """
 
     send: tuple[bytes, ...] = ()

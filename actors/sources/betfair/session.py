@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from actors.core.cooperative import Steps, finish
 from actors.core.errors import PayloadError, StreamError
-from actors.core.messages import Extract, Match, Removal
+from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.lines import FEW, read_message
-from actors.sources.betfair.market import CLOSED, Market, Names, Terms
+from actors.sources.betfair.market import CLOSED, OPEN, Market, Names, Terms
 from actors.sources.betfair.segments import MAX_MARKETS, Segments
 from actors.sources.betfair.wire import Message
 
@@ -174,7 +174,7 @@ class BetfairSession:
 
     def _changed(self, message: Message) -> Steps[Reaction]:
         if message.id is not None and message.id < self._id:
-            return Reaction()  # of a subscription that this one has replaced
+            return self._ended(message)  # of a subscription that this one has replaced
         if self.phase in {Phase.CONNECTING, Phase.AUTHENTICATING}:
             raise PayloadError("market data came before a subscription", "protocol")
         if message.status == UNRELIABLE_STATUS:
@@ -187,6 +187,17 @@ class BetfairSession:
         whole = self._segments.joined(message)
         return Reaction() if whole is None else (yield from self._applied(whole))
 
+    def _ended(self, message: Message) -> Reaction:
+        """Take off what is not open, as the one thing that counts while the image is still to come."""
+        if self.phase is not Phase.SUBSCRIBING:
+            return Reaction()
+        removals = tuple(
+            Removal(SourceMatchId(one.id), (one.marketDefinition.status or "undefined").lower())
+            for one in message.mc or ()
+            if one.id in self.markets and one.marketDefinition and one.marketDefinition.status != OPEN
+        )
+        return Reaction(changes=Extract((), removals)) if removals else Reaction()
+
     def _applied(self, message: Message) -> Steps[Reaction]:
         match message.ct:
             case "SUB_IMAGE":
@@ -198,7 +209,7 @@ class BetfairSession:
                 is_image = True
             case None | "HEARTBEAT":
                 if self.phase is not Phase.LIVE:
-                    return Reaction()  # before the image nothing can be patched, nor vouched for
+                    return self._ended(message)  # before the image nothing is patched, nor vouched for
                 is_image = self._is_first
             case other:
                 raise PayloadError(f"ct was {other[:32]!r}", "protocol")

@@ -10,9 +10,11 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
+from actors.board.chunks import entries_of
+from actors.core.cooperative import finish
 from tests.support.builders.betfair import APP_KEY, HOME, Json, change, delta, heartbeat
 from tests.support.systems.betfair_playback import token
-from tests.support.systems.stream_stage import StreamStage, granted, running
+from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
 from tests.support.time.virtual import VirtualLoop, settle
 
 pytestmark = pytest.mark.anyio
@@ -207,6 +209,26 @@ async def test_no_secret_is_said_though_the_server_repeats_it() -> None:
     assert [] == [one for one in secrets for text in (*said, str(logs)) if one in text]
 
 
+async def test_what_somebody_lost_a_part_of_is_withdrawn_at_once() -> None:
+    """The part may have been a suspension: nothing of the list is shown until an image comes."""
+    stage = StreamStage()
+    async with running(stage, beats=False):
+        before = _shown(stage)
+        stage.desk.refresh.set()
+        await settle()
+        lost = _shown(stage)
+        stage.wire.say(heartbeat(id=None))
+        await settle()
+        after = _shown(stage)
+
+    assert (["1.1"], [], ["1.1"]) == (before, lost, after)
+
+
+def _shown(stage: StreamStage) -> list[str]:
+    book = finish(stage.desk.published.current()).books[EXCHANGE]
+    return [entry.source_match_id for entry in entries_of(book.chunks)]
+
+
 async def test_what_somebody_lost_a_part_of_is_not_vouched_for() -> None:
     """From the moment that a fresh list is asked for, a heartbeat confirms nothing, until the image."""
     stage = StreamStage()
@@ -219,5 +241,5 @@ async def test_what_somebody_lost_a_part_of_is_not_vouched_for() -> None:
         stage.wire.say(heartbeat())
         await anyio.sleep(1)
 
-        assert [] == stage.inbox.batches[before:]
+        assert [True] == [one.withdrawn for one in stage.inbox.batches[before:]]
         assert 2 == len([one for one in stage.requests if one["op"] == "marketSubscription"])

@@ -37,6 +37,11 @@ class Follower:
         self.sent: list[Json] = []
         self._mono = 0.0
 
+    @property
+    def now(self) -> Instant:
+        """The present moment."""
+        return Instant(self._mono, WALL_0 + self._mono)
+
     def connect(self) -> None:
         """Begin a connection and go as far as a subscription that is granted."""
         self.session.connect(TOKEN)
@@ -47,7 +52,7 @@ class Follower:
     def take(self, raw: bytes) -> Heard:
         """Take one line. Raises: PayloadError, StreamError."""
         self._mono += 0.001
-        heard = finish(self.feed.line(raw, Instant(self._mono, WALL_0 + self._mono)))
+        heard = finish(self.feed.line(raw, self.now))
         self.sent += map(json.loads, heard.send)
         self.apply(heard.batches)
         return heard
@@ -58,7 +63,7 @@ class Follower:
         for batch in batches:
             admission = finish(admit(batch, Bounds()))
             self.rejected.update(admission.rejected)
-            finish(board.apply(admission.batch, Instant(self._mono, WALL_0 + self._mono)))
+            finish(board.apply(admission.batch, self.now))
         self.snapshot = board.commit()
 
     def shown(self) -> dict[str, tuple[float, float, float]]:

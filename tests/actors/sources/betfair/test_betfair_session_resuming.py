@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from actors.core.errors import PayloadError, SourceError
+from actors.core.messages import Extract, Removal, SourceMatchId
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.session import Phase
 from tests.support.builders.betfair import (
@@ -17,6 +18,7 @@ from tests.support.builders.betfair import (
     Json,
     Stage,
     change,
+    definition,
     delta,
     failure,
     heartbeat,
@@ -172,6 +174,31 @@ def test_what_is_late_of_a_replaced_subscription_is_dropped(late: Json) -> None:
 
     assert [Reaction()] * 2 == [dropped, again]
     assert ({"1.1": PRICES}, True) == (_shown(fresh), numberless.changes is not None)
+
+
+@pytest.mark.parametrize("status", ["SUSPENDED", "CLOSED", "INACTIVE"])
+@pytest.mark.parametrize("number", [2, 3, None], ids=["of the old", "of the new", "of none"])
+def test_what_is_not_open_goes_also_while_an_image_is_under_way(status: str, number: int | None) -> None:
+    """Of all that is said before the image only this counts: that prices hold no more."""
+    stage = live(market("1.1"), market("1.2"))
+    stage.take(stage.session.refresh())
+    ended = {"id": "1.1", "marketDefinition": definition(status=status)}
+    unknown = {"id": "1.7", "marketDefinition": definition(status=status)}
+    reaction = stage.receive(delta(ended, unknown, change("1.2", {"id": HOME, "ltp": 2.0}), id=number))
+
+    gone = (Removal(SourceMatchId("1.1"), status.lower()),)
+    assert Reaction(changes=Extract((), gone)) == reaction
+    assert {"1.1", "1.2"} == set(_shown(stage.receive(image(market("1.1"), market("1.2"), id=3))))
+
+
+def test_what_an_old_subscription_says_after_the_image_is_dropped() -> None:
+    """The image is newer, also where the older message says that a market is not open."""
+    stage = live(market("1.1"))
+    stage.take(stage.session.refresh())
+    stage.receive(image(market("1.1"), id=3))
+    late = delta({"id": "1.1", "marketDefinition": definition(status="SUSPENDED")})
+
+    assert Reaction() == stage.receive(late)
 
 
 def test_a_fresh_image_is_asked_for_once() -> None:
