@@ -30,13 +30,15 @@ recording, where they have no body."""
 class Heard(Struct, frozen=True):
     """What a line brought: lines to send, batches to hand out, names to ask for.
 
-    `vouches` when the server stands by the list; `listed` are all matches of a new image.
+    `vouches` when the server stands by the list, `withdraws` when it takes back its word; `listed`
+    are all matches of a new image.
     """
 
     send: tuple[bytes, ...] = ()
     batches: tuple[Batch, ...] = ()
     lacking: tuple[str, ...] = ()
     vouches: bool = False
+    withdraws: bool = False
     listed: frozenset[str] | None = None
 
 
@@ -89,6 +91,7 @@ class StreamFeed:
             batches=batches,
             lacking=reaction.unnamed,
             vouches=reaction.vouches,
+            withdraws=reaction.withdraw,
             listed=None if reaction.image is None else self._listed(reaction.image),
         )
 

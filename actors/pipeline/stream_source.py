@@ -32,7 +32,9 @@ log = structlog.get_logger()
 
 MAX_ERROR_CHARS = 300
 IMAGE_WITHIN_S = 60.0
-"""Seconds in which a connection must have brought an image or a patch."""
+"""Seconds for which a server that does not call its stream late may vouch for nothing."""
+ALIVE_BYTES = 1024
+"""Bytes that break a silence as a line does, for a long line may be under way for longer."""
 
 OpenLines = Callable[[], AbstractAsyncContextManager[LineConnection]]
 
@@ -60,7 +62,7 @@ class StreamSourceActor:
         )
         self._open_rest = open_rest or partial(RestTransport, options.timeout_s, context, desk.clock)
         self._backoff = Backoff(MIN_CAP_S, desk.random)
-        self._is_live = False
+        self._vouched_mono = 0.0
         self._token = ""
         self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)
 
@@ -88,15 +90,16 @@ class StreamSourceActor:
     async def _converse(self, errands: Errands, upkeep: StreamUpkeep) -> NoReturn:
         """Connect and take what comes, until that ends with an error."""
         token = self._token = await errands.token()
-        silence_s = self._options.silence_s
+        session = self._feed.session
         async with self._open_lines() as connection:
-            self._feed.session.connect(token)
+            session.connect(token)
             self._outlet.record(CONNECTION_SCOPE, b"", self._desk.clock.now())
-            began_mono = heard_mono = self._desk.clock.now().mono
-            self._is_live = False
+            heard_mono = self._vouched_mono = self._desk.clock.now().mono
+            heard_bytes = 0
             self._status.next_attempt_at = None
             while True:
                 lines: list[bytes] = []
+                silence_s = session.silence_s or self._options.silence_s
                 with anyio.move_on_after(heard_mono + silence_s - self._desk.clock.now().mono):
                     lines = await connection.receive()
                 now = self._desk.clock.now()
@@ -104,9 +107,12 @@ class StreamSourceActor:
                 if now.mono - heard_mono >= silence_s:
                     raise TransportError(f"no message for {silence_s:g} s", reason="silence")
                 await self._take(lines, now, connection, errands, upkeep)
-                if not self._is_live and now.mono - began_mono >= IMAGE_WITHIN_S:
+                if session.is_unreliable:
+                    self._vouched_mono = now.mono
+                if now.mono - self._vouched_mono >= IMAGE_WITHIN_S:
                     raise TransportError(f"no image within {IMAGE_WITHIN_S:g} s", reason="no_image")
-                heard_mono = now.mono if any(lines) else heard_mono
+                if any(lines) or connection.received_bytes - heard_bytes >= ALIVE_BYTES:
+                    heard_mono, heard_bytes = now.mono, connection.received_bytes
 
     async def _take(
         self,
@@ -128,8 +134,11 @@ class StreamSourceActor:
             for answer in (*heard.send, *self._outlet.request(now)):
                 await self._send(connection, answer)
             self._status.slow_messages = self._feed.session.slow_messages
+            if heard.withdraws:
+                error = StreamError("the server says that its stream is late", "unreliable")
+                failed(self._status, error, now, self._log, at_once=True)
             if heard.vouches:
-                self._is_live = True
+                self._vouched_mono = now.mono
                 self._backoff.succeeded(now.mono)
                 upkeep.vouched()
                 succeeded(self._status, now, self._log)

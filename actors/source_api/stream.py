@@ -63,6 +63,16 @@ class Session(Protocol):
 
     slow_messages: int
 
+    @property
+    def is_unreliable(self) -> bool:
+        """Whether the server says that its stream is late."""
+        ...
+
+    @property
+    def silence_s(self) -> float | None:
+        """Seconds for which this connection may be silent by the server's word; None without one."""
+        ...
+
     def connect(self, token: str) -> None:
         """Begin a connection with that session token; the server speaks first."""
         ...

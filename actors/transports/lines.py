@@ -25,9 +25,13 @@ _LOST = (*TROUBLE, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 class LineConnection:
-    """One connection; lines end with a line feed, a carriage return before it is not part of them."""
+    """One connection; lines end with a line feed, a carriage return before it is not part of them.
+
+    `received_bytes` counts all that came, also of a line that has not ended yet.
+    """
 
     def __init__(self, stream: ByteStream, max_line_bytes: int) -> None:
+        self.received_bytes = 0
         self._stream = stream
         self._max_line_bytes = max_line_bytes
         self._rest = bytearray()
@@ -45,6 +49,7 @@ class LineConnection:
             raise TransportError(
                 f"{type(error).__name__}: {root_of(error)}", reason="connection"
             ) from error
+        self.received_bytes += len(chunk)
         first, *others = chunk.split(b"\n")
         self._rest += first
         if max(len(self._rest), *map(len, others), 0) > self._max_line_bytes:

@@ -19,6 +19,7 @@ from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.lines import FEW, read_message
 from actors.sources.betfair.market import CLOSED, OPEN, Market, Names, Terms
+from actors.sources.betfair.options import HEARTBEATS_TO_BE_SILENT
 from actors.sources.betfair.segments import MAX_MARKETS, Segments
 from actors.sources.betfair.wire import Message
 
@@ -34,6 +35,8 @@ ERRORS = frozenset(
     }
 )
 """Codes that are counted by name; there cannot be more names than these."""
+SLOWEST_HEARTBEAT_MS, FASTEST_HEARTBEAT_MS = 30_000, 500
+"""Between these is the server's pace, whatever was asked for."""
 SOCCER = "1"
 MATCH_ODDS_ONLY = {"eventTypeIds": [SOCCER], "marketTypes": ["MATCH_ODDS"]}
 
@@ -75,13 +78,25 @@ class BetfairSession:
         self._clk: str | None = None
         self._id = 0
         self._token = ""
+        self._heartbeat_ms: int | None = None
         self._segments = Segments()
         self._is_first = is_historic
+
+    @property
+    def is_unreliable(self) -> bool:
+        """Whether the server says that its stream is late."""
+        return self.phase is Phase.UNRELIABLE
+
+    @property
+    def silence_s(self) -> float | None:
+        """Seconds for which this connection may be silent by the server's word; None without one."""
+        return None if self._heartbeat_ms is None else HEARTBEATS_TO_BE_SILENT * self._heartbeat_ms / 1000
 
     def connect(self, token: str) -> None:
         """Begin a connection with that session token; the server speaks first."""
         self.phase = Phase.CONNECTING
         self._token = token
+        self._heartbeat_ms = None
         self._segments.clear()
 
     def refresh(self) -> Reaction:
@@ -107,6 +122,9 @@ class BetfairSession:
         StreamError when the server refuses.
         """
         message = yield from read_message(line)
+        told_ms = message.heartbeatMs
+        if told_ms is not None and FASTEST_HEARTBEAT_MS <= told_ms <= SLOWEST_HEARTBEAT_MS:
+            self._heartbeat_ms = told_ms
         match message.op:
             case "connection":
                 return self._connected()

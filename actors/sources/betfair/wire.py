@@ -81,6 +81,8 @@ class Frame(Struct, frozen=True):
     status: int | None = None
     statusCode: str | None = None  # noqa: N815
     errorCode: str | None = None  # noqa: N815
+    heartbeatMs: int | None = None  # noqa: N815
+    conflateMs: int | None = None  # noqa: N815
     connectionClosed: bool | None = None  # noqa: N815
 
 

@@ -263,6 +263,16 @@ def test_clocks_that_came_after_narrowing_are_of_the_wider_subscription() -> Non
     assert (None, None) == _presented(stage)
 
 
+@pytest.mark.parametrize("told", [{"clk": None}, {"initialClk": None}])
+def test_one_clock_alone_resumes_nothing(told: Json) -> None:
+    """Where the server has given but one of the two, the next connection begins with an image."""
+    stage = Stage()
+    stage.connect()
+    stage.receive(image(market(), **told))
+
+    assert (None, None) == _presented(stage)
+
+
 def test_what_is_forgotten_is_not_resumed() -> None:
     """The next connection begins with an image."""
     stage = live(market())

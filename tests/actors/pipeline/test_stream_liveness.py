@@ -1,0 +1,146 @@
+"""When a stream's connection is given up and when it is kept: silence, slow lines, missing images."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from actors.board.chunks import entries_of
+from actors.core.cooperative import finish
+from tests.support.builders.betfair import SUCCESS, Json, heartbeat, image, line, market
+from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
+from tests.support.time.virtual import settle
+
+pytestmark = pytest.mark.anyio
+
+IMAGE_WITHIN_S = 60.0
+PIECE_BYTES = 10_000
+
+
+def _granted_alone(request: Json) -> list[Json]:
+    """Grant everything, and bring no image."""
+    return [{**SUCCESS, "id": request["id"]}]
+
+
+def _late(request: Json) -> list[Json]:
+    """Grant everything, on a stream that is late."""
+    says = [heartbeat(id=request["id"], status=503)] if request["op"] == "marketSubscription" else []
+    return [*_granted_alone(request), *says]
+
+
+def _shown(stage: StreamStage) -> list[str]:
+    book = finish(stage.desk.published.current()).books[EXCHANGE]
+    return [entry.source_match_id for entry in entries_of(book.chunks)]
+
+
+@pytest.mark.parametrize("cause", ["lost", "late", "torn"])
+async def test_an_image_that_never_comes_ends_the_connection(cause: str) -> None:
+    """Also a later one, asked for or begun by the server; it is said once, and the next one begins anew."""
+    stage = StreamStage()
+    with capture_logs() as logs:
+        async with running(stage):
+            stage.answer = _granted_alone
+            await anyio.sleep(1)
+            if cause == "lost":
+                stage.desk.refresh.set()
+            elif cause == "late":
+                stage.wire.say(heartbeat(id=None, status=503), heartbeat(id=None))
+            else:
+                stage.wire.say(image(market(), id=None, segmentType="SEG_START"))
+            await anyio.sleep(IMAGE_WITHIN_S - 2)
+            before = len(stage.opened)
+            stage.answer = granted
+            await anyio.sleep(10)
+            after = _shown(stage)
+
+    events = [one["event"] for one in logs if one["event"].startswith("source.")]
+    assert (1, 2, ["1.1"]) == (before, len(stage.opened), after)
+    assert 1 == stage.desk.status.failed_by["no_image"]
+    assert ["source.down", "source.recovered"] == events
+
+
+async def test_a_stream_that_is_late_from_the_first_is_kept() -> None:
+    """It says so for as long as it takes, which is the source's error until an image comes."""
+    stage = StreamStage()
+    stage.answer = _late
+    with capture_logs() as logs:
+        async with running(stage, beats=False):
+            for _ in range(60):
+                await anyio.sleep(5)
+                stage.wire.say(heartbeat(id=None, status=503))
+            await settle()
+            error, is_down = stage.desk.status.error, stage.desk.status.is_down
+            stage.answer = granted
+            stage.wire.say(heartbeat(id=None))
+            await settle()
+            shown = _shown(stage)
+
+    assert ([0.0], ["1.1"]) == (stage.opened, shown)
+    assert ("the server says that its stream is late", True) == (error, is_down)
+    assert (None, {"unreliable": 1}) == (stage.desk.status.error, stage.desk.status.failed_by)
+    assert ["source.down", "source.recovered"] == [
+        one["event"] for one in logs if one["event"].startswith("source.")
+    ]
+
+
+async def test_a_long_line_on_a_slow_way_is_no_silence() -> None:
+    """Its pieces show that the server is there, though it is longer under way than silence may be."""
+    stage = StreamStage(heartbeat_ms=1000)
+    async with running(stage, beats=False):
+        long = line(image(market(), market("1.2"), id=None, padding="x" * 400_000)) + b"\r\n"
+        for at in range(0, len(long), PIECE_BYTES):
+            await anyio.sleep(0.1)
+            stage.wire.say(long[at : at + PIECE_BYTES])
+        await settle()
+        took_s, shown = anyio.current_time(), _shown(stage)
+
+    assert ([0.0], ["1.1", "1.2"]) == (stage.opened, shown)
+    assert took_s > 4
+
+
+async def test_pieces_without_an_end_are_given_up_as_well() -> None:
+    """A line must come to its end: bytes keep a connection for a minute, and the list for less."""
+    stage = StreamStage()
+    async with running(stage, beats=False):
+        for _ in range(59):
+            await anyio.sleep(1)
+            stage.wire.say(b"x" * 2000)
+        before = len(stage.opened), _shown(stage)
+        await anyio.sleep(1)
+        stage.wire.say(b"x" * 2000)
+        await settle()
+
+    assert ((1, []), {"no_image": 1}) == (before, stage.desk.status.failed_by)
+
+
+@pytest.mark.parametrize(
+    ("told_ms", "silence_s"), [(15_000, 30.0), (500, 1.0), (499, 10.0), (30_001, 10.0), (None, 10.0)]
+)
+async def test_the_server_may_set_another_pace(told_ms: int | None, silence_s: float) -> None:
+    """Two of the heartbeats that it promises are silence; what cannot be its pace is not believed."""
+    stage = StreamStage()
+    stage.answer = lambda request: (
+        [*granted(request)[:1], image(market(), id=request["id"], heartbeatMs=told_ms)]
+        if request["op"] == "marketSubscription"
+        else granted(request)
+    )
+    async with running(stage, beats=False):
+        await anyio.sleep(silence_s - 0.1)
+        before = len(stage.opened)
+        stage.is_refused = True
+        await anyio.sleep(1)
+
+    assert (1, [0.0, silence_s + 0.5]) == (before, stage.opened)
+
+
+async def test_the_pace_of_one_connection_is_not_that_of_the_next() -> None:
+    """Until the server tells it again, it is what was asked for."""
+    stage = StreamStage()
+    stage.answer = lambda request: [{**granted(request)[0], "heartbeatMs": 15_000}]
+    async with running(stage, beats=False):
+        stage.answer = lambda _: []
+        stage.wire.close()
+        await anyio.sleep(0.5 + 10.0 + 1.5)
+
+    assert 3 == len(stage.opened)
