@@ -28,8 +28,9 @@ from actors.source_api.stream import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 
 NAMES_A_REQUEST = 100
-ASK_AGAIN_S = 600.0
+ASK_AGAIN_S = 60.0
 """Seconds after which names that a catalogue did not know are asked for again."""
+LONGEST_LOGIN_RETRY_S = 3600.0
 
 
 class Rest(Protocol):
@@ -52,6 +53,9 @@ class Errands:
         self._rest = rest
         self._clock = clock
         self._token: str | None = options.session_token
+        self._refused_logins = 0
+        self._refusal = ""
+        self._login_mono = -inf
         self._in_turn = anyio.Lock()
         self._lacking: dict[str, None] = {}
         self._asked_mono: dict[str, float] = {}
@@ -72,10 +76,25 @@ class Errands:
         if request is None:
             message = "the session token was refused, and there is no login to get another"
             raise TransportError(message, DENIED_RETRY_S, reason="login")
+        wait_s = self._login_mono - self._clock.now().mono
+        if wait_s > 0:
+            raise TransportError(self._refusal, wait_s, reason="login")
         try:
-            return self._kind.read_token(await self._ask(request))
+            token = self._kind.read_token(await self._ask(request))
         except PayloadError as error:
-            raise TransportError(str(error), DENIED_RETRY_S, reason=error.reason) from error
+            raise self._login_refused(error) from error
+        self._refused_logins = 0
+        return token
+
+    def _login_refused(self, error: PayloadError) -> TransportError:
+        """Wait twice as long after each login that was refused as such: too many lock the account."""
+        wait_s = DENIED_RETRY_S
+        if error.reason == "login":
+            wait_s = min(DENIED_RETRY_S * 2.0 ** min(self._refused_logins, 32), LONGEST_LOGIN_RETRY_S)
+            self._refused_logins += 1
+        self._refusal = f"{error}; the next one is in {wait_s:g} s"
+        self._login_mono = self._clock.now().mono + wait_s
+        return TransportError(self._refusal, wait_s, reason=error.reason)
 
     def drop_token(self) -> None:
         """Log in anew next time, if that can be done."""
@@ -144,6 +163,8 @@ log = structlog.get_logger()
 ERRAND_RETRY_S = 5.0
 KEEP_ALIVE_S = 600.0
 NEAREST_S = 600.0
+GROW_S = 3600.0
+"""Seconds after which a subscription that was too large is tried at twice the size again."""
 
 
 class StreamUpkeep:
@@ -163,6 +184,7 @@ class StreamUpkeep:
         self._outlet = outlet
         self._errands = errands
         self._max_matches = desk.options.max_markets
+        self._sized_mono = 0.0
         self._nearest: list[str] = []
         self._logins_in_vain = 0
         self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)
@@ -186,7 +208,8 @@ class StreamUpkeep:
         if not error.is_too_much:
             return 0.0 if error.is_passing else DENIED_RETRY_S
         if self._nearest:
-            self._max_matches = max(self._max_matches // 2, 1)
+            self._max_matches = max(len(self._nearest) // 2, 1)
+            self._sized_mono = self._desk.clock.now().mono
         return 0.0 if await self._narrow() else DENIED_RETRY_S
 
     async def _name(self) -> None:
@@ -215,9 +238,17 @@ class StreamUpkeep:
         """While not all matches may be subscribed to, follow those whose kick-offs come near."""
         while True:
             await anyio.sleep(NEAREST_S)
+            self._grow()
             before = self._nearest
             if before and await self._narrow() and self._nearest != before:
                 self._outlet.want_image()
+
+    def _grow(self) -> None:
+        """Ask for more again some time after a refusal: what the account may have can change."""
+        now = self._desk.clock.now().mono
+        if self._max_matches < self._desk.options.max_markets and now - self._sized_mono >= GROW_S:
+            self._max_matches = min(2 * self._max_matches, self._desk.options.max_markets)
+            self._sized_mono = now
 
     async def _narrow(self) -> bool:
         """Subscribe to the nearest matches alone from now on; False if they cannot be told."""

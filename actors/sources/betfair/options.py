@@ -16,21 +16,24 @@ from actors.source_api.options import Hidden, Secret
 from actors.source_api.stream import StreamOptions
 
 HEARTBEATS_TO_BE_SILENT = 2
+INTERACTIVE_LOGIN = "https://identitysso.betfair.com/api/login"
+CERTIFICATE_LOGIN = "https://identitysso-cert.betfair.com/api/certlogin"
 
 
 class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     """Options of one subscription of one account.
 
     Either `session_token`, or `username` and `password`, with which one is got and renewed;
-    `certificate` and `certificate_key` are files for a login with a client certificate. An empty
-    `catalogue_url` leaves the markets without names. `max_markets` is what the account may subscribe
-    to: if all matches are more, the nearest kick-offs are taken. A price counts from `min_size` on.
+    `certificate` and `certificate_key` are files for a login with a client certificate, which has an
+    address of its own. An empty `catalogue_url` leaves the markets without names. `max_markets` is
+    what the account may subscribe to: if the exchange refuses all matches, the nearest kick-offs are
+    taken. A price counts from `min_size` on.
     """
 
     app_key: Secret
     stream_url: str = "tls://stream-api.betfair.com:443"
     catalogue_url: str = "https://api.betfair.com/exchange/betting/json-rpc/v1"
-    login_url: str = "https://identitysso.betfair.com/api/login"
+    login_url: str | None = None
     username: Hidden | None = None
     password: Secret | None = None
     min_size: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
@@ -42,6 +45,13 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     def silence_s(self) -> float:
         """Seconds without a message after which the connection is lost."""
         return HEARTBEATS_TO_BE_SILENT * self.heartbeat_ms / 1000
+
+    @property
+    def login_address(self) -> str:
+        """Where to log in: as configured, else where certificates count if there is one; may be empty."""
+        if self.login_url is not None:
+            return self.login_url
+        return INTERACTIVE_LOGIN if self.certificate is None else CERTIFICATE_LOGIN
 
 
 def check_key(key: str) -> None:
@@ -79,7 +89,7 @@ def _check_credentials(options: BetfairStreamOptions) -> None:
     if options.session_token is None:
         if options.username is None or options.password is None:
             raise ValueError("session_token is missing, or else username and password")
-        if not options.login_url:
+        if not options.login_address:
             raise ValueError("login_url was '', must be an address where there is no session_token")
     if (options.certificate is None) != (options.certificate_key is None):
         raise ValueError("certificate and certificate_key must be given together")

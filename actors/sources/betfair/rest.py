@@ -26,6 +26,10 @@ from actors.sources.betfair.session import SOCCER
 
 T = TypeVar("T")
 
+GRANTED = frozenset({"SUCCESS", "LIMITED_ACCESS"})
+"""The second is of an account that may not bet, and look all the same."""
+MAX_RESULTS = 1000
+"""Markets that one answer of the catalogue can have; it refuses to be asked for more."""
 METHOD = "SportsAPING/v1.0/listMarketCatalogue"
 
 
@@ -62,23 +66,23 @@ def login(options: BetfairStreamOptions) -> Request | None:
     if options.username is None or options.password is None:
         return None
     body = urlencode({"username": options.username, "password": options.password}).encode()
-    return Request("POST", options.login_url, _headers(options, "application/x-www-form-urlencoded"), body)
+    headers = _headers(options, "application/x-www-form-urlencoded")
+    return Request("POST", options.login_address, headers, body)
 
 
 def keep_alive(options: BetfairStreamOptions, token: str) -> Request | None:
     """Ask that the session is kept; None where there is no address for it."""
-    if not options.login_url:
+    if not options.login_address:
         return None
-    url = re.sub(
-        "/[^/]*$", "/keepAlive", options.login_url.replace("//identitysso-cert.", "//identitysso.")
-    )
+    address = options.login_address.replace("//identitysso-cert.", "//identitysso.")
+    url = re.sub("/[^/]*$", "/keepAlive", address)
     return Request("POST", url, _headers(options, "application/x-www-form-urlencoded", token), b"")
 
 
 def read_token(body: bytes) -> str:
     """Read the session of a login or a keep-alive. Raises: PayloadError if it was refused."""
     answer = _decoded(body, _Login)
-    if "SUCCESS" not in {answer.status, answer.loginStatus} or not (answer.token or answer.sessionToken):
+    if GRANTED.isdisjoint({answer.status, answer.loginStatus}) or not (answer.token or answer.sessionToken):
         said = answer.error or answer.loginStatus or answer.status
         raise PayloadError(f"the login was refused: {said[:64] or 'no reason given'}", "login")
     return answer.token or answer.sessionToken
@@ -90,7 +94,7 @@ def names_of(options: BetfairStreamOptions, token: str, markets: Sequence[str]) 
 
 
 def nearest(options: BetfairStreamOptions, token: str, count: int) -> Request | None:
-    """Ask for the matches with the nearest kick-offs; None where there is no catalogue."""
+    """Ask for the matches with the nearest kick-offs, at most 1000; None where there is no catalogue."""
     return _catalogue(options, token, {"eventTypeIds": [SOCCER], "marketTypeCodes": [MATCH_ODDS]}, count)
 
 
@@ -119,7 +123,7 @@ def _catalogue(options: BetfairStreamOptions, token: str, wanted: Any, count: in
         "filter": wanted,
         "marketProjection": ["RUNNER_DESCRIPTION", "COMPETITION"],
         "sort": "FIRST_TO_START",
-        "maxResults": str(count),
+        "maxResults": str(min(count, MAX_RESULTS)),
     }
     body = msgspec.json.encode({"jsonrpc": "2.0", "method": METHOD, "params": params, "id": 1})
     return Request("POST", options.catalogue_url, _headers(options, "application/json", token), body)

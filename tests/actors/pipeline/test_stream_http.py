@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import anyio
 import pytest
@@ -120,16 +121,16 @@ async def test_names_are_asked_for_in_batches() -> None:
 
 
 async def test_names_that_nobody_knew_are_asked_for_again_later() -> None:
-    """After ten minutes, if the market still changes."""
+    """After a minute, if the market still changes: until then the match is left out of what needs names."""
     stage = StreamStage()
     stage.web = lambda url: token(TOKEN) if url.endswith("keepAlive") else catalogue()
     async with running(stage):
-        for _ in range(130):
+        for _ in range(13):
             await anyio.sleep(10)
             stage.wire.say(BETTER)
 
     times = stage.times(CATALOGUE)
-    assert [0.0, 600.0, 1200.0] == times
+    assert [0.0, 60.0, 120.0] == times
 
 
 async def test_a_catalogue_that_fails_is_asked_again_after_five_seconds() -> None:
@@ -217,12 +218,12 @@ async def test_the_nearest_kick_offs_are_followed() -> None:
     assert [None, ["1.1"], ["1.2"], ["1.3"]] == wanted
 
 
-def _limited(request: Json) -> list[Json]:
-    """Grant single markets only, and name them in full."""
+def _limited(request: Json, most: int = 1) -> list[Json]:
+    """Grant so many markets only, and name them in full."""
     if request["op"] != "marketSubscription":
         return granted(request)
     ids = request["marketFilter"].get("marketIds")
-    if ids is None:
+    if ids is None or len(ids) > most:
         return [failure("SUBSCRIPTION_LIMIT_EXCEEDED", closed=False, id=request["id"])]
     runners = [{**one, "name": "A"} for one in definition()["runners"]]
     return [granted(request)[0], image(*(market(one, runners=runners) for one in ids), id=request["id"])]
@@ -238,6 +239,76 @@ async def test_the_nearest_cannot_always_be_told() -> None:
 
     assert [None, ["1.1"]] == [one["marketFilter"].get("marketIds") for one in stage.subscriptions()]
     assert 0 < stage.desk.status.failed_by["errand_unreadable"]
+
+
+async def test_a_smaller_number_grows_again() -> None:
+    """What the account may have can change: an hour after a refusal twice as many are asked for."""
+    stage = StreamStage(max_markets=8)
+    names = [f"1.{number}" for number in range(1, 20)]
+    most = 2
+    stage.answer = lambda request: _limited(request, most)
+    stage.web = lambda url: token(TOKEN) if url.endswith("keepAlive") else catalogue(*names)
+    async with running(stage):
+        await anyio.sleep(4300)
+        first = [len(one["marketFilter"].get("marketIds", [])) for one in stage.subscriptions()]
+        most = 8
+        await anyio.sleep(3 * 4300)
+
+    sizes = [len(one["marketFilter"].get("marketIds", [])) for one in stage.subscriptions()]
+    assert [0, 8, 4, 2, 4, 2] == first
+    assert [4, 8] == sizes[len(first) :]
+
+
+async def test_of_more_than_a_catalogue_gives_half_is_half() -> None:
+    """The number that was refused is what was asked for, not what is configured."""
+    stage = StreamStage(max_markets=9000)
+    names = [f"1.{number}" for number in range(10)]
+    stage.answer = lambda request: _limited(request, 5)
+    stage.web = lambda _: catalogue(*names)
+    async with running(stage):
+        await anyio.sleep(100)
+
+    wanted = [len(one["marketFilter"].get("marketIds", [])) for one in stage.subscriptions()]
+    assert [0, 10, 5] == wanted
+
+
+@pytest.mark.parametrize("is_renewed", [True, False], ids=["later", "first"])
+async def test_a_refused_login_is_tried_ever_more_rarely(*, is_renewed: bool) -> None:
+    """Accounts are locked for less: every further refusal doubles the wait, up to an hour, and says so."""
+    stage = StreamStage(**ACCOUNT)
+    refused = json.dumps({"token": "", "status": "FAIL", "error": "INVALID_USERNAME_OR_PASSWORD"}).encode()
+    stage.web = lambda url: (
+        refused
+        if url.endswith("login") and (len(stage.times("login")) > 1 or not is_renewed)
+        else token("token-1")
+    )
+    async with running(stage):
+        if is_renewed:
+            await anyio.sleep(5)
+            stage.wire.say(failure("NO_SESSION"))
+        await anyio.sleep(5 * 3600)
+
+    times = stage.times("login")[is_renewed:]
+    waits = [round(later - earlier) for earlier, later in pairwise(times)]
+    assert [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600] == waits[:9]
+    reason = "the login was refused: INVALID_USERNAME_OR_PASSWORD"
+    assert f"{reason}; the next one is in 3600 s" == stage.desk.status.error
+
+
+async def test_a_login_that_was_granted_forgets_the_refusals() -> None:
+    """The next refusal costs a minute again."""
+    stage = StreamStage(**ACCOUNT)
+    refused = json.dumps({"token": "", "status": "FAIL"}).encode()
+    stage.web = lambda url: (
+        refused if url.endswith("login") and len(stage.times("login")) != 3 else token("token-1")
+    )
+    async with running(stage):
+        await anyio.sleep(200)
+        stage.wire.say(failure("NO_SESSION"))
+        await anyio.sleep(100)
+
+    waits = [round(later - earlier) for earlier, later in pairwise(stage.times("login"))]
+    assert ([60, 120], 60) == (waits[:2], waits[3])
 
 
 async def test_two_that_need_a_session_log_in_once() -> None:

@@ -177,5 +177,5 @@ async def test_no_secret_is_ever_shown(
         error = one.board.source.last_error or ""
     said = "".join(capfd.readouterr()) + error
 
-    assert "the login was refused: *** of ***" == error
+    assert "the login was refused: *** of ***; the next one is in 60 s" == error
     assert [] == [secret for secret in (*ACCOUNT.values(), APP_KEY, TOKEN) if secret in said]

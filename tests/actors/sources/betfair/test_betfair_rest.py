@@ -18,6 +18,7 @@ from tests.support.systems.betfair_playback import catalogue
 
 CREDENTIALS = {"username": "the user", "password": "p&ss=wörd+%", "session_token": None}
 ACCOUNT = msgspec.structs.replace(OPTIONS, **CREDENTIALS)
+EVERY = {"eventTypeIds": ["1"], "marketTypeCodes": ["MATCH_ODDS"]}
 METHOD = "SportsAPING/v1.0/listMarketCatalogue"
 
 
@@ -44,6 +45,23 @@ def test_a_login_sends_the_account_as_a_form() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "login_url"),
+    [
+        ({}, "https://identitysso.betfair.com/api/login"),
+        ({"certificate": "c.pem"}, "https://identitysso-cert.betfair.com/api/certlogin"),
+        ({"login_url": "https://x.example/api/login"}, "https://x.example/api/login"),
+        ({"certificate": "c.pem", "login_url": "https://x.example/y"}, "https://x.example/y"),
+    ],
+)
+def test_a_certificate_logs_in_where_certificates_do(options: dict[str, str], login_url: str) -> None:
+    """The other login ignores it; an address that is configured wins."""
+    request = login(msgspec.structs.replace(ACCOUNT, **options))
+
+    assert request is not None
+    assert login_url == request.url
+
+
 @pytest.mark.parametrize("missing", [{"username": None}, {"password": None}])
 def test_without_an_account_there_is_no_login(missing: dict[str, None]) -> None:
     """A session that was given cannot be had again."""
@@ -59,10 +77,11 @@ def test_without_an_account_there_is_no_login(missing: dict[str, None]) -> None:
             "https://identitysso.betfair.com/api/keepAlive",
         ),
         ("https://identitysso.betfair.it/api/login", "https://identitysso.betfair.it/api/keepAlive"),
+        (None, "https://identitysso.betfair.com/api/keepAlive"),
         ("http://127.0.0.1:8080/api/login", "http://127.0.0.1:8080/api/keepAlive"),
     ],
 )
-def test_a_session_is_kept_alive_beside_its_login(login_url: str, keep_alive_url: str) -> None:
+def test_a_session_is_kept_alive_beside_its_login(login_url: str | None, keep_alive_url: str) -> None:
     """The host for certificates only logs in; the other one keeps alive."""
     request = keep_alive(msgspec.structs.replace(OPTIONS, login_url=login_url), "a-token")
 
@@ -85,9 +104,10 @@ def test_without_an_address_nothing_is_asked() -> None:
     ("request_", "wanted", "count"),
     [
         (names_of(OPTIONS, TOKEN, ["1.1", "1.2"]), {"marketIds": ["1.1", "1.2"]}, "2"),
-        (nearest(OPTIONS, TOKEN, 200), {"eventTypeIds": ["1"], "marketTypeCodes": ["MATCH_ODDS"]}, "200"),
+        (nearest(OPTIONS, TOKEN, 200), EVERY, "200"),
+        (nearest(OPTIONS, TOKEN, 1001), EVERY, "1000"),
     ],
-    ids=["names", "nearest"],
+    ids=["names", "nearest", "more than a catalogue gives"],
 )
 def test_the_catalogue_is_asked_by_json_rpc(
     request_: Request, wanted: dict[str, list[str]], count: str
@@ -116,11 +136,12 @@ def test_the_catalogue_is_asked_by_json_rpc(
     [
         b'{"token":"abc=","product":"k","status":"SUCCESS","error":""}',
         b'{"sessionToken":"abc=","loginStatus":"SUCCESS"}',
+        b'{"token":"abc=","product":"k","status":"LIMITED_ACCESS","error":"PENDING_AUTH"}',
     ],
-    ids=["interactive", "certificate"],
+    ids=["interactive", "certificate", "limited"],
 )
 def test_a_session_is_read(body: bytes) -> None:
-    """Of both kinds of login."""
+    """Of both kinds of login, and of an account that may look but not bet."""
     assert "abc=" == read_token(body)
 
 
@@ -132,7 +153,8 @@ def test_a_session_is_read(body: bytes) -> None:
             "INVALID_USERNAME_OR_PASSWORD",
         ),
         (b'{"loginStatus":"CERT_AUTH_REQUIRED"}', "CERT_AUTH_REQUIRED"),
-        (b'{"token":"abc","status":"LIMITED_ACCESS","error":"PENDING"}', "PENDING"),
+        (b'{"token":"","status":"LIMITED_ACCESS","error":"PENDING"}', "PENDING"),
+        (b'{"token":"abc","status":"FAIL","error":"PENDING"}', "PENDING"),
         (b'{"token":"","status":"SUCCESS"}', "SUCCESS"),
         (b"{}", "no reason given"),
         (json.dumps({"status": "FAIL", "error": "x" * 9999}).encode(), "x" * 64),
