@@ -15,8 +15,9 @@ from actors.sources.betfair.session import BetfairSession, Subscription
 
 def session(options: BetfairStreamOptions, *, is_historic: bool = False) -> BetfairSession:
     """Give the protocol of one subscription, or of a recording without one."""
-    subscription = Subscription(options.app_key, options.heartbeat_ms, options.conflate_ms)
-    terms = Terms(options.min_size, options.price == "last_traded")
+    is_virtual = options.virtual_bets
+    subscription = Subscription(options.app_key, options.heartbeat_ms, options.conflate_ms, is_virtual)
+    terms = Terms(options.min_size, options.price == "last_traded", is_virtual)
     return BetfairSession(subscription, terms, is_historic=is_historic)
 
 

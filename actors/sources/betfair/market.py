@@ -11,8 +11,17 @@ from msgspec import Struct
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.parsing import unix_time
-from actors.sources.betfair.wire import MarketChange, MarketDefinition, RunnerChange, RunnerDefinition
+from actors.sources.betfair.wire import (
+    Level,
+    MarketChange,
+    MarketDefinition,
+    RunnerChange,
+    RunnerDefinition,
+)
 
+SOCCER = "1"
+FOOTBALL = frozenset({None, SOCCER, 1})
+"""The event type, where a definition tells it at all."""
 MATCH_ODDS = "MATCH_ODDS"
 OPEN = "OPEN"
 CLOSED = "CLOSED"
@@ -20,7 +29,7 @@ DRAW = 58805
 """The selection id of the draw, in every match."""
 HOME_PRIORITY, AWAY_PRIORITY = 1, 2
 RUNNERS = 3
-REMOVED = "REMOVED"
+ACTIVE = "ACTIVE"
 
 RunnerKey = tuple[int, float]
 """Selection id and handicap."""
@@ -38,16 +47,18 @@ class Names(Struct, frozen=True):
 
 
 class Terms(Struct, frozen=True):
-    """What counts as a price: the smallest size of an offer, or the last traded price instead."""
+    """What counts as a price: offers of a smallest size, with virtual bets or not, or the last traded."""
 
     min_size: float = 0.0
     is_last_traded: bool = False
+    is_virtual: bool = False
 
 
 class Runner(Struct, gc=False, eq=False):
     """One runner's ladders and its last traded price."""
 
     by_level: dict[int, tuple[float, float]] = {}
+    by_virtual_level: dict[int, tuple[float, float]] = {}
     by_price: dict[float, float] = {}
     last_traded: float | None = None
 
@@ -55,11 +66,10 @@ class Runner(Struct, gc=False, eq=False):
         """Lay a delta over what is known; a size of 0 removes."""
         if change.ltp is not None:
             self.last_traded = change.ltp
-        for level, price, size in change.batb or ():
-            if size > 0:
-                self.by_level[level] = (price, size)
-            else:
-                self.by_level.pop(level, None)
+        if change.batb:
+            _lay(change.batb, self.by_level)
+        if change.bdatb:
+            _lay(change.bdatb, self.by_virtual_level)
         for price, size in change.atb or ():
             if size > 0:
                 self.by_price[price] = size
@@ -67,7 +77,7 @@ class Runner(Struct, gc=False, eq=False):
                 self.by_price.pop(price, None)
 
     def best_back(self) -> tuple[float, float] | None:
-        """Give price and size of the best offer to back, None when there is none."""
+        """Give price and size of the best offer to back without virtual bets, None when there is none."""
         if self.by_level:
             return self.by_level.get(0)
         if not self.by_price:
@@ -79,7 +89,7 @@ class Runner(Struct, gc=False, eq=False):
         """Give the price that counts, None when there is none."""
         if terms.is_last_traded:
             return self.last_traded
-        best = self.best_back()
+        best = self.by_virtual_level.get(0) if terms.is_virtual else self.best_back()
         return None if best is None or best[1] < terms.min_size else best[0]
 
 
@@ -104,7 +114,8 @@ class Market(Struct, gc=False, eq=False):
     @property
     def is_ours(self) -> bool:
         """Whether it is the result of a match that it is about."""
-        return self.definition is not None and self.definition.marketType == MATCH_ODDS
+        one = self.definition
+        return one is not None and one.marketType == MATCH_ODDS and one.eventTypeId in FOOTBALL
 
     @property
     def status(self) -> str | None:
@@ -113,10 +124,12 @@ class Market(Struct, gc=False, eq=False):
 
     def is_unnamed_by(self, names: Names | None) -> bool:
         """Tell whether it is an open match of which somebody has no name, in `names` neither."""
+        definition = self.definition if self.is_ours else None
+        if definition is None or definition.status != OPEN:
+            return False
         known = {} if names is None else names.runners
-        runners = () if self.definition is None else self.definition.runners or ()
-        named = all(one.name or known.get(int(one.id)) for one in runners)
-        return self.is_ours and self.status == OPEN and not named
+        runners = definition.runners or ()
+        return any(one.status == ACTIVE and not (one.name or known.get(int(one.id))) for one in runners)
 
     def odds(self, terms: Terms, names: Names | None) -> Match | Removal:
         """Give what it offers, or why it offers nothing."""
@@ -153,9 +166,17 @@ class Market(Struct, gc=False, eq=False):
         return None if runner is None else runner.price(terms)
 
 
+def _lay(levels: tuple[Level, ...], ladder: dict[int, tuple[float, float]]) -> None:
+    for level, price, size in levels:
+        if size > 0:
+            ladder[level] = (price, size)
+        else:
+            ladder.pop(level, None)
+
+
 def _sides(definition: MarketDefinition) -> Sides | None:
     """Give home, draw and away; None unless there are exactly these three, without handicap."""
-    active = [one for one in definition.runners or () if one.status != REMOVED]
+    active = [one for one in definition.runners or () if one.status == ACTIVE]
     by_priority = {one.sortPriority: one for one in active if int(one.id) != DRAW}
     draws = [one for one in active if int(one.id) == DRAW]
     home, away = by_priority.get(HOME_PRIORITY), by_priority.get(AWAY_PRIORITY)

@@ -27,7 +27,8 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     `certificate` and `certificate_key` are files for a login with a client certificate, which has an
     address of its own. An empty `catalogue_url` leaves the markets without names. `max_markets` is
     what the account may subscribe to: if the exchange refuses all matches, the nearest kick-offs are
-    taken. A price counts from `min_size` on.
+    taken. A price counts from `min_size` on. With `virtual_bets` it is that of the exchange's own
+    site, which has the offers that other bets of the market would make; else that of real bets alone.
     """
 
     app_key: Secret
@@ -38,6 +39,7 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     password: Secret | None = None
     min_size: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
     price: Literal["best_back", "last_traded"] = "best_back"
+    virtual_bets: bool = False
     heartbeat_ms: Annotated[int, Meta(ge=500, le=5000)] = 5000
     conflate_ms: Annotated[int, Meta(ge=0, le=120_000)] = 0
 

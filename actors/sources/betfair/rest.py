@@ -20,9 +20,8 @@ from msgspec import Struct
 
 from actors.core.errors import PayloadError
 from actors.source_api.stream import Request
-from actors.sources.betfair.market import MATCH_ODDS, Names
+from actors.sources.betfair.market import MATCH_ODDS, SOCCER, Names
 from actors.sources.betfair.options import BetfairStreamOptions
-from actors.sources.betfair.session import SOCCER
 
 T = TypeVar("T")
 

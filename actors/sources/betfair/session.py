@@ -18,7 +18,7 @@ from actors.core.errors import PayloadError, StreamError
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.lines import FEW, read_message
-from actors.sources.betfair.market import CLOSED, OPEN, Market, Names, Terms
+from actors.sources.betfair.market import CLOSED, MATCH_ODDS, OPEN, SOCCER, Market, Names, Terms
 from actors.sources.betfair.options import HEARTBEATS_TO_BE_SILENT
 from actors.sources.betfair.segments import MAX_MARKETS, Segments
 from actors.sources.betfair.wire import Message
@@ -37,8 +37,7 @@ ERRORS = frozenset(
 """Codes that are counted by name; there cannot be more names than these."""
 SLOWEST_HEARTBEAT_MS, FASTEST_HEARTBEAT_MS = 30_000, 500
 """Between these is the server's pace, whatever was asked for."""
-SOCCER = "1"
-MATCH_ODDS_ONLY = {"eventTypeIds": [SOCCER], "marketTypes": ["MATCH_ODDS"]}
+MATCH_ODDS_ONLY = {"eventTypeIds": [SOCCER], "marketTypes": [MATCH_ODDS]}
 
 
 class Phase(StrEnum):
@@ -52,11 +51,15 @@ class Phase(StrEnum):
 
 
 class Subscription(Struct, frozen=True):
-    """What is asked for: all matches, or these markets alone; the server's pace in milliseconds."""
+    """What is asked for: all matches, or these markets alone; the server's pace in milliseconds.
+
+    Offers come with virtual bets or without: those that other bets of the market would make.
+    """
 
     app_key: str
     heartbeat_ms: int
     conflate_ms: int
+    is_virtual: bool = False
     market_ids: tuple[str, ...] | None = None
 
 
@@ -79,6 +82,7 @@ class BetfairSession:
         self._id = 0
         self._token = ""
         self._heartbeat_ms: int | None = None
+        self._conflate_ms = subscription.conflate_ms
         self._segments = Segments()
         self._is_first = is_historic
 
@@ -97,6 +101,7 @@ class BetfairSession:
         self.phase = Phase.CONNECTING
         self._token = token
         self._heartbeat_ms = None
+        self._conflate_ms = self.subscription.conflate_ms
         self._segments.clear()
 
     def refresh(self) -> Reaction:
@@ -125,6 +130,8 @@ class BetfairSession:
         told_ms = message.heartbeatMs
         if told_ms is not None and FASTEST_HEARTBEAT_MS <= told_ms <= SLOWEST_HEARTBEAT_MS:
             self._heartbeat_ms = told_ms
+        if message.conflateMs is not None:
+            self._conflate_ms = message.conflateMs
         match message.op:
             case "connection":
                 return self._connected()
@@ -154,7 +161,7 @@ class BetfairSession:
 
     def _answered(self, message: Message) -> Reaction:
         if message.statusCode == "SUCCESS":
-            is_due = self.phase is Phase.AUTHENTICATING and message.id == self._id
+            is_due = self.phase is Phase.AUTHENTICATING and message.id in {None, self._id}
             return self._subscribe() if is_due else Reaction()
         code = message.errorCode if message.errorCode in ERRORS else "REFUSED"
         if code == "INVALID_CLOCK":
@@ -174,6 +181,7 @@ class BetfairSession:
         self.phase = Phase.SUBSCRIBING
         self._segments.clear()
         wanted = self._asked = self.subscription
+        offers = "EX_BEST_OFFERS_DISP" if wanted.is_virtual else "EX_BEST_OFFERS"
         request: dict[str, Any] = {
             "op": "marketSubscription",
             "segmentationEnabled": True,
@@ -184,7 +192,7 @@ class BetfairSession:
                 if wanted.market_ids is None
                 else {**MATCH_ODDS_ONLY, "marketIds": list(wanted.market_ids)}
             ),
-            "marketDataFilter": {"fields": ["EX_BEST_OFFERS", "EX_MARKET_DEF"], "ladderLevels": 1},
+            "marketDataFilter": {"fields": [offers, "EX_MARKET_DEF"], "ladderLevels": 1},
         }
         if self._clk is not None and self._initial_clk is not None:
             request |= {"initialClk": self._initial_clk, "clk": self._clk}
@@ -262,7 +270,7 @@ class BetfairSession:
             if len(changes) % FEW == 0:
                 yield
             one = changes.pop()  # to be freed one by one: all at once would take as long as reading them
-            self.slow_messages += one.con is True
+            self.slow_messages += one.con is True and not self._conflate_ms  # else it is meant to be so
             known = self.markets.get(one.id)
             if known is None and one.marketDefinition is None:
                 continue  # a change of a market that nobody has told us of

@@ -42,6 +42,7 @@ class MarketDefinition(Struct, frozen=True, gc=False):
     status: str | None = None
     marketType: str | None = None  # noqa: N815
     bettingType: str | None = None  # noqa: N815
+    eventTypeId: str | int | None = None  # noqa: N815
     marketTime: str | None = None  # noqa: N815
     eventId: str | None = None  # noqa: N815
     inPlay: bool | None = None  # noqa: N815
@@ -49,12 +50,13 @@ class MarketDefinition(Struct, frozen=True, gc=False):
 
 
 class RunnerChange(Struct, frozen=True, gc=False):
-    """What changed of one runner, keyed by (id, hc)."""
+    """What changed of one runner, keyed by (id, hc); `bdatb` is `batb` with virtual bets."""
 
     id: SelectionId
     hc: float | None = None
     ltp: float | None = None
     batb: tuple[Level, ...] | None = None
+    bdatb: tuple[Level, ...] | None = None
     atb: tuple[PriceSize, ...] | None = None
 
 

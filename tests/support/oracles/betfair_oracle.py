@@ -60,7 +60,7 @@ class Oracle:
         described = {} if book is None else book.market_definition
         if (described.get("marketType"), described.get("status")) != ("MATCH_ODDS", "OPEN"):
             return None
-        active = [one for one in described.get("runners", ()) if one.get("status") != "REMOVED"]
+        active = [one for one in described.get("runners", ()) if one.get("status") == "ACTIVE"]
         by_priority = {one.get("sortPriority"): one["id"] for one in active if one["id"] != DRAW}
         sides = (by_priority.get(1), DRAW, by_priority.get(2))
         best = self.market(market_id).best

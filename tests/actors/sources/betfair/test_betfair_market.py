@@ -176,6 +176,40 @@ def test_a_removed_runner_is_none() -> None:
     assert PRICES == _prices(market(runners=runners))
 
 
+@pytest.mark.parametrize("status", ["HIDDEN", "REMOVED_VACANT", "LOSER", "WINNER", "REMOVED", None])
+def test_only_an_active_runner_is_one(status: str | None) -> None:
+    """An open market may have others beside the three, or instead of one of them."""
+    runners = [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3)]
+    other = runner(33, 1, status=status)
+
+    assert PRICES == _prices(market(runners=[*runners, other]))
+    assert Reason.OUTCOME == _prices(market(runners=[{**runners[0], "status": status}, *runners[1:]]))
+
+
+@pytest.mark.parametrize(
+    ("sport", "is_ours"),
+    [({"eventTypeId": "1"}, True), ({"eventTypeId": 1}, True), ({}, True)]
+    + [({"eventTypeId": one}, False) for one in ("7522", 2, "")],
+)
+def test_other_sports_have_match_odds_as_well(sport: Json, *, is_ours: bool) -> None:
+    """A recorded file has no filter: only football counts, and what does not say is what was asked for."""
+    assert (PRICES if is_ours else "undefined") == _prices(market(**sport))
+
+
+def test_virtual_bets_are_a_ladder_of_their_own() -> None:
+    """What the exchange shows to people, where it is asked for; the other ladders do not fill its gaps."""
+    better = (2.1, 3.6, 4.1)
+    shown = [{**one, "bdatb": [[0, price, 5]]} for one, price in zip(offers(), better, strict=True)]
+    both = {**market(), "rc": shown}
+    gone = {"rc": [{"id": HOME, "bdatb": [[0, 0, 0]]}]}
+
+    assert PRICES == _prices(both)
+    assert better == _prices(both, is_virtual=True)
+    assert Reason.INCOMPLETE == _prices(both, gone, is_virtual=True)
+    assert Reason.INCOMPLETE == _prices(market(), is_virtual=True)
+    assert Reason.INCOMPLETE == _prices(both, is_virtual=True, min_size=6.0)
+
+
 @pytest.mark.parametrize("missing", [HOME, DRAW, AWAY])
 def test_a_missing_price_is_incomplete(missing: int) -> None:
     """All three sides must be offered."""

@@ -57,6 +57,7 @@ def test_names_of_the_definition_go_before_those_of_the_catalogue(
     [
         ({"name": "Elm"}, {}, False),
         ({}, {}, True),
+        ({"status": "REMOVED"}, {}, False),
         ({"name": ""}, {}, True),
         ({}, {"status": "SUSPENDED"}, False),
         ({}, {"status": "CLOSED"}, False),

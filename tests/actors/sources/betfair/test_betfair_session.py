@@ -22,6 +22,7 @@ from tests.support.builders.betfair import (
     image,
     live,
     market,
+    offers,
     prices_of,
 )
 
@@ -63,12 +64,33 @@ def test_a_success_that_answers_nothing_is_passed_over() -> None:
     stage = Stage()
     stage.session.connect(TOKEN)
     stage.receive(GREETING)
-    for number in (None, 0, 7):
+    for number in (0, 7):
         stage.receive({**SUCCESS, "id": number})
     stage.receive({**SUCCESS, "id": 1})
     stage.receive({**SUCCESS, "id": 1})
 
     assert ["authentication", "marketSubscription"] == [one["op"] for one in stage.sent]
+
+
+def test_a_success_without_a_number_answers_the_authentication() -> None:
+    """Nothing else has been asked; with a subscription it is not taken for an answer again."""
+    stage = Stage()
+    stage.session.connect(TOKEN)
+    stage.receive(GREETING)
+    stage.receive(SUCCESS)
+    stage.receive(SUCCESS)
+
+    assert ["authentication", "marketSubscription"] == [one["op"] for one in stage.sent]
+
+
+def test_virtual_bets_are_asked_for() -> None:
+    """In place of the others, where the option says so."""
+    stage = Stage(virtual_bets=True)
+    stage.connect()
+    shown = [{"id": one["id"], "bdatb": one["batb"]} for one in offers()]
+
+    assert ["EX_BEST_OFFERS_DISP", "EX_MARKET_DEF"] == stage.sent[1]["marketDataFilter"]["fields"]
+    assert {"1.1": PRICES} == _shown(stage.receive(image({**market(), "rc": shown})))
 
 
 def test_nothing_is_believed_before_the_image() -> None:

@@ -15,6 +15,7 @@ from tests.support.builders.betfair import (
     change,
     definition,
     delta,
+    heartbeat,
     image,
     live,
     market,
@@ -150,6 +151,32 @@ def test_con_is_counted() -> None:
         stage.receive(delta({**BETTER, "con": con}, change("1.2", con=con)))
 
     assert 2 == stage.session.slow_messages
+
+
+@pytest.mark.parametrize(
+    ("asked_ms", "told_ms", "counted"),
+    [(0, None, 1), (0, 0, 1), (250, None, 0), (0, 180_000, 0), (250, 0, 1)],
+)
+def test_con_is_normal_on_a_stream_that_is_held_back(
+    asked_ms: int, told_ms: int | None, counted: int
+) -> None:
+    """By what was asked for, or by what the server says, as for a delayed key."""
+    stage = Stage(conflate_ms=asked_ms)
+    stage.connect()
+    stage.receive(image(market(), conflateMs=told_ms))
+    stage.receive(delta({**BETTER, "con": True}))
+
+    assert counted == stage.session.slow_messages
+
+
+def test_the_servers_pace_is_that_of_its_connection() -> None:
+    """The next one begins with what was asked for."""
+    stage = live(market())
+    stage.receive(heartbeat(conflateMs=180_000))
+    stage.connect()
+    stage.receive(image({**market(), "con": True}, id=4))
+
+    assert 1 == stage.session.slow_messages
 
 
 def test_a_market_without_names_is_reported() -> None:
