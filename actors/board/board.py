@@ -205,7 +205,7 @@ def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:
 
 
 def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:
-    if batch.received_mono + batch.stale_after_s <= now.mono:
+    if not batch.received_mono + batch.stale_after_s > now.mono:  # so put, NaN is late as well
         return Verdict.LATE
     if state is not None and batch.received_mono < state.confirmed_mono:
         return Verdict.OUTDATED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, nan
 
 import pytest
 
@@ -164,3 +165,34 @@ def test_id_belongs_to_the_scope_that_named_it_last() -> None:
 
     assert base.version == LISTED.version
     assert ({"a", "b"}, {"b"}) == (_ids(without_it), _ids(board.commit()))
+
+
+NUMBERLESS = [
+    batch([match("c")], received_mono=6.0, stale_after_s=nan),
+    batch([match("c")], received_mono=nan, received_at=WALL_0),
+    batch(complete=False, received_mono=6.0, stale_after_s=nan),
+    batch(complete=False, received_mono=nan, received_at=WALL_0),
+]
+
+
+@pytest.mark.parametrize("one", NUMBERLESS)
+@pytest.mark.parametrize("base", [EMPTY, LISTED])
+def test_deadline_that_is_no_number_is_refused(base: Snapshot, one: Batch) -> None:
+    """It would be neither before nor after any moment, so that nothing on the board went stale in time."""
+    verdicts, snapshot = _applied(base, [one], _at(6.0))
+
+    assert ([Verdict.LATE], base.valid_until) == (verdicts, snapshot.valid_until)
+    assert base is snapshot
+
+
+@pytest.mark.parametrize("stale_after_s", [0.0, -1.0, -inf])
+def test_list_that_holds_for_no_time_is_refused(stale_after_s: float) -> None:
+    """It is stale as soon as it comes."""
+    assert Verdict.LATE is _verdict(EMPTY, batch([match("a")], stale_after_s=stale_after_s))
+
+
+def test_list_may_never_go_stale() -> None:
+    """Infinity is a moment that does not come."""
+    verdicts, snapshot = _applied(EMPTY, [batch([match("a")], stale_after_s=inf)], _at(0.0))
+
+    assert ([Verdict.ACCEPTED], inf) == (verdicts, snapshot.valid_until)
