@@ -79,7 +79,7 @@ class Board:
         if (refusal := _refusal(batch, state, now)) is not None:
             return Applied(refusal)
         if batch.is_confirmation:
-            self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
+            self._put(batch.bookmaker, book, _confirmed(batch, state), batch.scope)
             return Applied(Verdict.CONFIRMED)
         last_start = now.wall - self._rules.expire_after_kickoff_s
         room = self._rules.max_matches - book.count
@@ -95,8 +95,9 @@ class Board:
         if found.after:
             why = yield from departures_of(batch, found)
             yield from self._note(batch.bookmaker, Differences(found.before, found.after, why))
-            book = _with_chunks(book, chunks)
-        self._put(batch.bookmaker, book, _confirmed(batch), batch.scope)
+            book = _lacking(_with_chunks(book, chunks), found.taken_from, inf)
+        confirmed = _confirmed(batch, state, now.wall if found.finished else -inf)
+        self._put(batch.bookmaker, book, confirmed, batch.scope)
         upserted = len(found.after) - found.removed
         return Applied(Verdict.ACCEPTED, upserted, found.removed, found.finished, found.too_many)
 
@@ -111,6 +112,8 @@ class Board:
             if book.first_start <= last_start:
                 gone = yield from begun_by(book.chunks, last_start)
                 yield from self._drop(bookmaker, gone, Departure.FINISHED)
+                scopes = {entry.scope for entry in gone.values()}
+                self._books[bookmaker] = _lacking(self._books[bookmaker], scopes, now.wall)
 
     def withdraw(
         self, bookmaker: BookmakerId, scope: Scope, departure: Departure = Departure.WITHDRAWN
@@ -216,8 +219,20 @@ def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | N
     return None
 
 
-def _confirmed(batch: Batch) -> ListState:
-    return ListState(batch.list_id, batch.received_mono, batch.stale_after_s)
+def _confirmed(batch: Batch, state: ListState | None, whole_from: float = -inf) -> ListState:
+    """Return the state of a list after `batch`: what it lacked before, only a complete list brings."""
+    if state is not None and not batch.complete:
+        whole_from = max(whole_from, state.whole_from)
+    return ListState(batch.list_id, batch.received_mono, batch.stale_after_s, whole_from=whole_from)
+
+
+def _lacking(book: Book, scopes: set[Scope], whole_from: float) -> Book:
+    """Return the book where the lists of these scopes are not whole before that time (Unix seconds)."""
+    lists = dict(book.lists)
+    for scope in scopes:
+        latest = max(whole_from, lists[scope].whole_from)
+        lists[scope] = msgspec.structs.replace(lists[scope], whole_from=latest)
+    return _with_lists(book, lists) if scopes else book
 
 
 def _with_chunks(book: Book, chunks: tuple[Chunk, ...]) -> Book:

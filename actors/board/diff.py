@@ -15,12 +15,13 @@ from enum import StrEnum
 from itertools import islice
 from math import inf
 
+import msgspec
 from msgspec import Struct
 
 from actors.board.chunks import append, changed, find
 from actors.board.snapshot import Book, Chunk, Departure, Entry
 from actors.core.cooperative import SLICE, Steps
-from actors.core.messages import Batch, Match, SourceMatchId
+from actors.core.messages import Batch, Match, Scope, SourceMatchId
 
 
 class Verdict(StrEnum):
@@ -42,7 +43,8 @@ class Found(Struct):
     """The differences that a batch makes: by id the entry before and after, None where there is none.
 
     `added` counts those that were not there, `removed` those that go, `finished` matches that were past
-    their time on the way in, `too_many` those for which there was no room.
+    their time on the way in, `too_many` those for which there was no room; `taken_from` are the other
+    scopes that had any of them.
     """
 
     before: dict[SourceMatchId, Entry | None] = {}
@@ -51,6 +53,7 @@ class Found(Struct):
     removed: int = 0
     finished: int = 0
     too_many: int = 0
+    taken_from: set[Scope] = msgspec.field(default_factory=set)
 
     def note(self, match_id: SourceMatchId, old: Entry | None, new: Entry | None) -> None:
         """Keep one difference."""
@@ -195,6 +198,8 @@ class _Comparison:
     def entry(self, old: Entry | None, match: Match) -> Entry | None:
         """Give what becomes of a match, None if it is not shown; `old` is the entry that it has."""
         match_id = match.source_match_id
+        if old is not None and old.scope != self._scope:
+            self.found.taken_from.add(old.scope)
         if has_kicked_off(match, self._last_start):
             self.found.finished += 1
             if old is not None:

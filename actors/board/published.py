@@ -70,9 +70,9 @@ class Published:
         return self._snapshot
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        """Tell whether that very list is on the board, believed, neither withdrawn nor stale by now."""
+        """Return whether that very list is on the board, whole, believed, neither withdrawn nor stale."""
         books, now = self._snapshot.books, self._clock.now()
-        return self._snapshot.holds(bookmaker, scope, list_id) and (
+        return self._snapshot.holds(bookmaker, scope, list_id, now.wall) and (
             now.mono < books[bookmaker].lists[scope].deadline
         )
 

@@ -72,7 +72,10 @@ class ListState(Struct, frozen=True):
     """What the board knows of one list: its name, when it was confirmed, how long that holds.
 
     `confirmed_mono` is monotonic seconds. `doubted` counts complete lists in a row that were not
-    believed. A withdrawn list has no entries on the board until a complete list comes.
+    believed. A withdrawn list has no entries on the board until a complete list comes. Before
+    `whole_from` (Unix seconds) it may lack matches that are not over: that was the time when some
+    left the board as past theirs, and the wall clock has been set back since; infinity when another
+    scope has taken one.
     """
 
     list_id: ListId
@@ -80,6 +83,7 @@ class ListState(Struct, frozen=True):
     stale_after_s: float
     doubted: int = 0
     withdrawn: bool = False
+    whole_from: float = -inf
 
     @property
     def deadline(self) -> float:
@@ -138,10 +142,12 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
         """Give the board before anything was accepted, at `version` of `epoch`."""
         return cls(version, {bookmaker: Book(version, version) for bookmaker in bookmakers}, epoch=epoch)
 
-    def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        """Tell whether that very list is on the board, believed and not withdrawn."""
+    def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float) -> bool:
+        """Return whether that very list is on the board, believed, not withdrawn, and whole at `wall`."""
         state = self.books[bookmaker].lists.get(scope)
-        return state is not None and state.list_id == list_id and not (state.withdrawn or state.doubted)
+        if state is None or state.withdrawn or state.doubted:
+            return False
+        return state.list_id == list_id and wall >= state.whole_from
 
 
 class Readable(Protocol):

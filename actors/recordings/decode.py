@@ -90,7 +90,7 @@ def _polled(
     is_repeat = payload.status == NOT_MODIFIED
     offers, lacking = [], []
     for one in source.header.bookmakers:
-        holds = snapshot.holds(one.id, payload.scope, payload.list_id)
+        holds = snapshot.holds(one.id, payload.scope, payload.list_id, payload.received_at)
         if holds and (is_repeat or kind.repeats_confirm):
             offers.append(Offer(one.id, confirmation(one.id, payload)))
         elif not is_repeat:

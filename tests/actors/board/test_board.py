@@ -142,7 +142,7 @@ def test_snapshot_holds_only_the_list_that_is_shown() -> None:
     finish(board.withdraw(ALDER, SCOPE))
     asked = [(SCOPE, "list-1"), (SCOPE, "list-2"), (Scope("elsewhere"), "list-1")]
 
-    held = [snapshot.holds(ALDER, scope, list_id) for scope, list_id in asked]  # type: ignore[arg-type]  # ids
+    held = [snapshot.holds(ALDER, scope, list_id, WALL_0) for scope, list_id in asked]  # type: ignore[arg-type]  # ids
 
     assert [True, False, False] == held
-    assert not board.commit().holds(ALDER, SCOPE, batch().list_id)
+    assert not board.commit().holds(ALDER, SCOPE, batch().list_id, WALL_0)

@@ -175,6 +175,9 @@ class BoardMachine(RuleBasedStateMachine):
         assert (version if self._changes(bookmaker, is_v2=True) else old.v2_version) == book.v2_version
         assert bool(naive.deadlines()) == book.is_serving
         assert (book is old) or bookmaker in self.touched
+        for scope, known in book.lists.items():
+            if self.snapshot.holds(bookmaker, scope, known.list_id, self.now.wall):
+                assert [] == naive.lacks(scope, self.now)
         if bookmaker not in self.moved:
             assert [id(chunk) for chunk in old.chunks] == [id(chunk) for chunk in book.chunks]
 

@@ -148,7 +148,9 @@ def test_doubted_list_changes_and_confirms_nothing() -> None:
         snapshot.valid_until,
         book.is_serving,
     )
-    held = [snapshot.holds(BOOKMAKER, SCOPE, batch(list_id=one).list_id) for one in ("list-1", "list-2")]
+    held = [
+        snapshot.holds(BOOKMAKER, SCOPE, batch(list_id=one).list_id, WALL_0) for one in ("list-1", "list-2")
+    ]
     assert [False, False] == held
 
 

@@ -65,8 +65,10 @@ def _delta(
     return _checked(book, finish(delta_changes(book, one, left, NEVER)))
 
 
-def _found(*pairs: tuple[Entry | None, Entry | None], finished: int = 0) -> Found:
-    found = Found(finished=finished)
+def _found(
+    *pairs: tuple[Entry | None, Entry | None], finished: int = 0, taken_from: Iterable[str] = ()
+) -> Found:
+    found = Found(finished=finished, taken_from=set(map(Scope, taken_from)))
     for old, new in pairs:
         found.note(next(one.source_match_id for one in (old, new) if one), old, new)
     return found
@@ -115,7 +117,7 @@ def test_id_that_turns_up_in_another_scope_moves_unseen(*, complete: bool) -> No
 
     found = _complete(book, match("a")) if complete else _delta(book, [match("a")])
 
-    assert _found((before, _entry(match("a"), updated=1.0))) == found
+    assert _found((before, _entry(match("a"), updated=1.0)), taken_from=["other"]) == found
 
 
 @pytest.mark.parametrize(
@@ -201,7 +203,7 @@ def test_match_that_is_over_leaves_whatever_scope_had_it(*, complete: bool) -> N
 
     found = _complete(book, arriving) if complete else _delta(book, [arriving])
 
-    assert _found((before, None), finished=1) == found
+    assert _found((before, None), finished=1, taken_from=["other"]) == found
 
 
 IDS = [f"m{number:03}" for number in range(600)]

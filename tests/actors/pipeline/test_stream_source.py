@@ -243,3 +243,21 @@ async def test_what_somebody_lost_a_part_of_is_not_vouched_for() -> None:
 
         assert [True] == [one.withdrawn for one in stage.inbox.batches[before:]]
         assert 2 == len([one for one in stage.requests if one["op"] == "marketSubscription"])
+
+
+async def test_a_clock_that_was_ahead_for_a_moment_costs_no_match() -> None:
+    """What ended by it is asked for again once the clock is right, on the same connection."""
+    stage = StreamStage()
+    async with running(stage):
+        await anyio.sleep(60)
+        before = stage.shown()
+        stage.clock.wall_shift_s = 2e9
+        ahead = stage.shown()
+        await anyio.sleep(3)
+        stage.clock.wall_shift_s = 0.0
+        await anyio.sleep(10)
+
+        assert (1, 0, 1) == (before, ahead, stage.shown())
+        assert (1, 2) == (len(stage.opened), len(stage.subscriptions()))
+        await anyio.sleep(600)
+        assert 2 == len(stage.subscriptions())

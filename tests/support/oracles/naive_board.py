@@ -39,6 +39,7 @@ class NaiveList:
     confirmed: float
     stale_after_s: float
     withdrawn: bool = False
+    listed: dict[SourceMatchId, Match] = field(default_factory=dict)
 
     @property
     def deadline(self) -> float:
@@ -64,11 +65,14 @@ class NaiveBook:
             return "outdated"
         if not one.complete and (known is None or known.withdrawn or known.list_id != one.list_id):
             return "unfounded"
-        self.lists[one.scope] = NaiveList(one.list_id, one.received_mono, one.stale_after_s)
+        kept = {} if known is None or one.complete else known.listed
+        self.lists[one.scope] = NaiveList(one.list_id, one.received_mono, one.stale_after_s, listed=kept)
         if not one.complete and not one.matches and not one.removals:
             return "confirmed"
         gone = {removal.source_match_id for removal in one.removals}
-        listed = {match.source_match_id for match in one.matches}
+        listed = {match.source_match_id: match for match in one.matches}
+        rest = {name: match for name, match in kept.items() if name not in gone}
+        self.lists[one.scope].listed = {**rest, **listed}
         for name, row in list(self.rows.items()):
             if row.scope == one.scope and (name in gone or (one.complete and name not in listed)):
                 del self.rows[name]
@@ -105,6 +109,16 @@ class NaiveBook:
         """Take off all matches that kicked off too long ago."""
         over = now.wall - self.expire_after_s
         self._keep(lambda row: row.match.start_time is None or row.match.start_time > over)
+
+    def lacks(self, scope: Scope, now: Instant) -> list[SourceMatchId]:
+        """Give what a list names that is not over, and that is not on the board as its own."""
+        over = now.wall - self.expire_after_s
+        return [
+            name
+            for name, match in self.lists[scope].listed.items()
+            if (match.start_time is None or match.start_time > over)
+            and (name not in self.rows or self.rows[name].scope != scope)
+        ]
 
     def deadlines(self) -> list[float]:
         """Give the deadlines of the lists that are on the board."""

@@ -140,6 +140,10 @@ class StreamStage:
         """Give what was subscribed to."""
         return [one for one in self.requests if one["op"] == "marketSubscription"]
 
+    def shown(self) -> int:
+        """Give the number of matches that a reader sees."""
+        return finish(self.desk.published.current()).books[EXCHANGE].count
+
     def withdraw(self) -> None:
         """Take everything off the board, as its owner does with what it doubts."""
         snapshot = finish(self.desk.published.current())
