@@ -1,7 +1,8 @@
 """The only reader of time: a monotonic clock for deadlines, a wall clock for what is published.
 
-The monotonic clock is the event loop's own, so that timers, deadlines and staleness can never run
-on different clocks, and a test's virtual loop moves all of them at once.
+The monotonic clock is the event loop's own, so that a test's virtual loop moves timers, deadlines and
+staleness at once, and the time that the machine has slept: what was listed before is as old as that
+was long. Timers stand still meanwhile. So what waits for longer than a second looks at the clock again.
 """
 
 from __future__ import annotations
@@ -29,17 +30,35 @@ class Clock(Protocol):
         ...
 
 
-class SystemClock:
-    """The monotonic clock of the event loop that it is first read in, and the machine's wall clock."""
+def seconds_asleep() -> float:
+    """Return the seconds that the machine has slept since it was started; 0 where no clock counts them."""
+    if not hasattr(time, "CLOCK_BOOTTIME"):
+        return 0.0
+    total_s = time.clock_gettime(
+        time.CLOCK_BOOTTIME
+    )  # first, for a pause in between must not count as sleep
+    return total_s - time.monotonic()
 
-    def __init__(self) -> None:
+
+class SystemClock:
+    """The monotonic clock of the event loop that it is first read in, and the machine's wall clock.
+
+    `mono` goes on while the machine sleeps, by what `asleep_s` gives; neither ever takes it back.
+    """
+
+    def __init__(self, asleep_s: Callable[[], float] = seconds_asleep) -> None:
         self._mono: Callable[[], float] | None = None
+        self._asleep_s = asleep_s
+        self._asleep_before_s = 0.0
+        self._slept_s = 0.0
 
     def now(self) -> Instant:
         """Give the present moment. Raises: RuntimeError when first read outside a running event loop."""
         if self._mono is None:
             self._mono = asyncio.get_running_loop().time  # once: on 3.11 asking for it is a system call
-        return Instant(self._mono(), time.time())
+            self._asleep_before_s = self._asleep_s()
+        self._slept_s = max(self._slept_s, self._asleep_s() - self._asleep_before_s)
+        return Instant(self._mono() + self._slept_s, time.time())
 
 
 def elapsed_s() -> float:

@@ -26,10 +26,15 @@ from actors.runtime.conflation import Intake
 log = structlog.get_logger()
 
 TICK_S = 1.0
+PAUSE_S = 1.0
+"""Seconds later than its tick at which the process, or the machine, must have stood still."""
 
 
 class AggregatorActor:
-    """Applies what its mailbox holds. `blame(bookmaker)` hears of every batch that crashed it."""
+    """Applies what its mailbox holds. `blame(bookmaker)` is called for every batch that crashed it.
+
+    `resumed()` is called when the process has stood still, so that timers elsewhere are late.
+    """
 
     def __init__(
         self,
@@ -38,26 +43,39 @@ class AggregatorActor:
         status: ServiceStatus,
         blame: Callable[[BookmakerId], None],
         clock: Clock,
+        *,
+        resumed: Callable[[], None],
     ) -> None:
         self._intake = intake
         self._published = published
         self._status = status
         self._blame = blame
         self._clock = clock
+        self._resumed = resumed
         self._log = log.bind(actor="aggregator")
 
     async def run(self) -> None:
         """Take turns for ever: after every arrival, at every deadline, at least once a second."""
         self._recover()
         await in_slices(self._published.history.digest())
+        last_mono = self._clock.now().mono
         while True:
-            await self._turn(await self._next())
+            first = await self._next()
+            last_mono = self._look_for_a_pause(last_mono)
+            await self._turn(first)
 
     async def _next(self) -> Batch | None:
         left = (await self._published.read()).valid_until - self._clock.now().mono
         with anyio.move_on_after(min(TICK_S, max(left, 0.0))):
             return await self._intake.get()
         return None
+
+    def _look_for_a_pause(self, last_mono: float) -> float:
+        """Return the time; say so if it is much later than the last one allows."""
+        now = self._clock.now().mono
+        if now - last_mono > TICK_S + PAUSE_S:
+            self._resumed()
+        return now
 
     async def _turn(self, first: Batch | None) -> None:
         began = elapsed_s()

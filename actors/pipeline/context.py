@@ -29,6 +29,7 @@ class Desk(Generic[Options]):
     """One source's desk.
 
     `keys` and `inboxes` are those of its bookmakers; `refresh`, when set, asks for a fresh list;
+    `resumed`, when set, says that time has passed which no timer measured, as while a machine sleeps;
     `published` tells which lists are on the board; `record` is handed every payload as it came.
     """
 
@@ -41,6 +42,7 @@ class Desk(Generic[Options]):
     clock: Clock
     random: Random
     set_aside: SetAside = field(default_factory=SetAside)
+    resumed: asyncio.Event = field(default_factory=asyncio.Event)
     record: Callable[[Payload], None] = unrecorded
 
     @property

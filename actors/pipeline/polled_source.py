@@ -86,6 +86,7 @@ class SourceActor:
         await anyio.sleep(self._short_delay())
         async with self._connect() as transport, anyio.create_task_group() as polls:
             polls.start_soon(self._heed_requests)
+            polls.start_soon(self._heed_pauses)
             while True:
                 target = await self._next()
                 self._status.attempts += 1
@@ -117,6 +118,13 @@ class SourceActor:
             }
             self._held.clear()
             self._schedule.hasten(lacking, self._short_delay(), self._desk.clock.now())
+            self._changed.set()
+
+    async def _heed_pauses(self) -> None:
+        """When time has passed that no timer measured, look anew at what is due."""
+        while True:
+            await self._desk.resumed.wait()
+            self._desk.resumed.clear()
             self._changed.set()
 
     async def _poll(self, transport: Transport, target: Target) -> None:

@@ -35,6 +35,9 @@ IMAGE_WITHIN_S = 60.0
 """Seconds for which a server that does not call its stream late may vouch for nothing."""
 ALIVE_BYTES = 1024
 """Bytes that break a silence as a line does, for a long line may be under way for longer."""
+"""Seconds in which a connection must have brought an image or a patch."""
+LOOK_AGAIN_S = 1.0
+"""Seconds after which the clock is looked at, which goes on while timers stand still."""
 
 OpenLines = Callable[[], AbstractAsyncContextManager[LineConnection]]
 
@@ -100,7 +103,8 @@ class StreamSourceActor:
             while True:
                 lines: list[bytes] = []
                 silence_s = session.silence_s or self._options.silence_s
-                with anyio.move_on_after(heard_mono + silence_s - self._desk.clock.now().mono):
+                left_s = heard_mono + silence_s - self._desk.clock.now().mono
+                with anyio.move_on_after(min(left_s, LOOK_AGAIN_S)):
                     lines = await connection.receive()
                 now = self._desk.clock.now()
                 # Also when lines did come: after a suspension they are as old as it was long.

@@ -82,6 +82,7 @@ class System:
             for name in settings.bookmakers
         }
         self._refreshes = {name: asyncio.Event() for name in settings.sources}
+        self._resumptions = {name: asyncio.Event() for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId, float] = {}
         self.bus.subscribe(self._intake.put_nowait)
         self._connect_records()
@@ -113,7 +114,14 @@ class System:
         return [aggregator, *bookmakers, *sources]
 
     def _aggregator(self) -> AggregatorActor:
-        return AggregatorActor(self._intake, self.published, self.status, self._blame, self._clock)
+        return AggregatorActor(
+            self._intake, self.published, self.status, self._blame, self._clock, resumed=self._resumed
+        )
+
+    def _resumed(self) -> None:
+        """Have every source look at the clock."""
+        for resumption in self._resumptions.values():
+            resumption.set()
 
     def _blame(self, bookmaker: BookmakerId) -> None:
         """Ask again for what a poison batch has cost; the second within a minute is one too many."""
@@ -159,6 +167,7 @@ class System:
             inboxes={bookmaker: self._inboxes[bookmaker] for bookmaker in bookmakers},
             status=self.status.sources[name],
             refresh=self._refreshes[name],
+            resumed=self._resumptions[name],
             published=self.published,
             clock=self._clock,
             random=self._random,

@@ -67,7 +67,9 @@ class Board:
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
         self.published = Published(first, BoardRules(FOR_EVER_S), self._clock, HISTORY)
         status = service_status(settings, self._clock.now().wall)
-        self.aggregator = AggregatorActor(self._intake, self.published, status, lambda _: None, self._clock)
+        self.aggregator = AggregatorActor(
+            self._intake, self.published, status, lambda _: None, self._clock, resumed=lambda: None
+        )
         self._listed = {name: list(matches(MATCHES, seed)) for seed, name in enumerate(BOOKMAKERS, 1)}
         self._shelf = Shelf(first, {name: name for name in BOOKMAKERS})
 

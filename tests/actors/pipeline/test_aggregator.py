@@ -212,3 +212,19 @@ async def test_a_match_expires_after_its_kick_off() -> None:
 
         assert (["alder_m1", "alder_m2"], 1) == before
         assert (["alder_m2"], 2) == (stage.shown(), stage.version)
+
+
+async def test_it_tells_when_time_has_passed_that_no_timer_measured() -> None:
+    """Within a second of waking, once, whatever comes first; never while it ticks."""
+    stage, told = AggregatorStage("alder"), list[float]()
+    stage.resumed = lambda: told.append(anyio.current_time())
+
+    async with supervised(stage.child):
+        await anyio.sleep(100.25)
+        stage.clock.asleep_s += 28_800.0
+        await anyio.sleep(100)
+        stage.clock.asleep_s += 30.0
+        stage.intake.put_nowait(batch([match()], received_mono=200.0))
+        await anyio.sleep(100)
+
+    assert [101.0, 200.25] == told

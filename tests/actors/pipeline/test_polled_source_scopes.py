@@ -243,3 +243,20 @@ async def shown(script: Script) -> str:
 def assert_hidden(text: str) -> None:
     """Check that no part of the key that is worth anything stands there."""
     assert API_KEY[:6] not in text
+
+
+async def test_what_became_due_while_the_machine_slept_is_asked_when_it_wakes() -> None:
+    """Not as much later as was left before, though no timer ran meanwhile; all else keeps its round."""
+    stage = ScopesStage(scripted("a", verbatim), failing(()))
+    async with supervised(stage.child):
+        await anyio.sleep(10)
+        stage.clock.asleep_s += 20.0
+        stage.desk.resumed.set()
+        await anyio.sleep(5)
+        early = stage.times("a")
+        stage.clock.asleep_s += 28_800.0
+        stage.desk.resumed.set()
+        await anyio.sleep(100)
+
+    assert [0.5] == early
+    assert [0.5, 15.0, 75.0] == stage.times("a")

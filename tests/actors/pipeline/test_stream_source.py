@@ -261,3 +261,15 @@ async def test_a_clock_that_was_ahead_for_a_moment_costs_no_match() -> None:
         assert (1, 2) == (len(stage.opened), len(stage.subscriptions()))
         await anyio.sleep(600)
         assert 2 == len(stage.subscriptions())
+
+
+async def test_silence_during_the_sleep_of_the_machine_ends_the_connection_when_it_wakes() -> None:
+    """A peer that has gone meanwhile says nothing, so that it is the clock that must be looked at."""
+    stage = StreamStage()
+    async with running(stage, beats=False):
+        await anyio.sleep(4.25)
+        stage.clock.asleep_s += 3600.0
+        await anyio.sleep(1)
+
+    assert {"silence": 1} == stage.desk.status.failed_by
+    assert [0.0] == stage.opened

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
@@ -43,6 +45,7 @@ class AggregatorStage:
         self.published = Published(empty, BoardRules(), VirtualClock())
         self.status = service_record(*bookmakers)
         self.blamed: list[BookmakerId] = []
+        self.resumed: Callable[[], None] = lambda: None
         self.child = ChildSpec(
             self.status.board.actor,
             self._start,
@@ -61,4 +64,6 @@ class AggregatorStage:
         return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
     def _start(self) -> AggregatorActor:
-        return AggregatorActor(self.intake, self.published, self.status, self.blamed.append, self.clock)
+        return AggregatorActor(
+            self.intake, self.published, self.status, self.blamed.append, self.clock, resumed=self.resumed
+        )

@@ -64,15 +64,15 @@ class ScopesStage:
         self.asked: list[tuple[float, Scope]] = []
         self.got: list[tuple[float, Scope]] = []
         self._script = script
-        clock = VirtualClock()
+        self.clock = VirtualClock()
         self.desk: Desk[Any] = Desk(
             options=options or PolledOptions(kind=kind.name, url=URL, poll_interval_s=60.0),
             keys={ALDER: "A"},
             inboxes={ALDER: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
             status=source_record(),
             refresh=asyncio.Event(),
-            published=Published(Snapshot.empty(1, (ALDER,)), BoardRules(), clock),
-            clock=clock,
+            published=Published(Snapshot.empty(1, (ALDER,)), BoardRules(), self.clock),
+            clock=self.clock,
             random=Longest(),
             record=lambda payload: self.got.append((payload.received_mono, payload.scope)),
         )
@@ -101,7 +101,7 @@ class ScopesStage:
         before = len(self.times(scope))
         self.asked.append((now, scope))
         body = await self._script(scope, before)
-        return Fetched(body, len(body), validators, None, now)
+        return Fetched(body, len(body), validators, None, now + self.clock.asleep_s)
 
 
 def _scope(url: str) -> Scope:

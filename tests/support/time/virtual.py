@@ -47,15 +47,19 @@ class _JumpingSelector(selectors.SelectSelector):
 
 
 class VirtualClock:
-    """The clock of a VirtualLoop; `wall_shift_s` moves only the wall clock."""
+    """The clock of a VirtualLoop; `wall_shift_s` moves only the wall clock.
+
+    `asleep_s` is how long the machine has slept: for so long the loop and its timers stood still.
+    """
 
     def __init__(self, wall_0: float = WALL_0) -> None:
         self.wall_0 = wall_0
         self.wall_shift_s = 0.0
+        self.asleep_s = 0.0
 
     def now(self) -> Instant:
         """Give the present moment of the running loop."""
-        mono = asyncio.get_running_loop().time()
+        mono = asyncio.get_running_loop().time() + self.asleep_s
         return Instant(mono, self.wall_0 + mono + self.wall_shift_s)
 
 

@@ -1,0 +1,158 @@
+"""The real process on clocks that move: a machine that sleeps, a wall clock that is wrong for a while."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import httpx2
+import pytest
+
+from tests.support.peers.http import Answer, Asked, HttpPeer, conditional, http_peer, respond
+from tests.support.systems.feed import Feed, configured, sheet
+from tests.support.systems.moved_clock import MovedClocks
+from tests.support.systems.process import service
+from tests.support.time.waiting import eventually
+
+NEEDS_BOOTTIME = pytest.mark.skipif(
+    not hasattr(time, "CLOCK_BOOTTIME"), reason="this system has no clock that counts sleep"
+)
+EIGHT_HOURS_S, TWO_DAYS_S = 28_800.0, 172_800.0
+OLD, NEW = (1.9, 3.4, 4.2), (2.1, 3.2, 3.7)
+COUNT = 29
+
+
+def _soon() -> bytes:
+    """Give a file of matches that begin in 2, 3, 4 hours, and so on for more than a day."""
+    rows = ["Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A"]
+    for hours in range(2, 2 + COUNT):
+        start = datetime.fromtimestamp(time.time() + 3600 * hours, ZoneInfo("Europe/London"))
+        rows.append(f"E0,{start:%d/%m/%Y,%H:%M},Home {hours},Away {hours},2.1,3.4,3.5")
+    return "\n".join([*rows, ""]).encode()
+
+
+@contextlib.contextmanager
+def _running(folder: Path, peer: HttpPeer, clocks: MovedClocks, **options: float) -> Iterator[Feed]:
+    config = configured(folder, peer, ["only"], **options)
+    with (
+        service(config, clocks.environment) as process,
+        httpx2.Client(base_url=process.base, trust_env=False) as client,
+    ):
+        feed = Feed(process, client)
+        eventually(lambda: feed.has("live", "only"), "it is live")
+        yield feed
+
+
+def _confirmed(peer: HttpPeer, times: int) -> None:
+    """Wait until the file has been asked for that many more times, and all but the last answered."""
+    wanted = len(peer.asked) + times
+    eventually(lambda: len(peer.asked) >= wanted, "it is polled")
+
+
+@NEEDS_BOOTTIME
+def test_what_was_live_before_the_machine_slept_is_not_live_after_it(tmp_path: Path) -> None:
+    """The first answer is without it; then the file is asked for at once, not ten minutes later."""
+    asked, release = threading.Event(), threading.Event()
+
+    def held(connection: socket.socket, request: Asked) -> None:
+        asked.set()
+        release.wait(30)
+        conditional(sheet("B365", NEW), '"two"')(connection, request)
+
+    clocks = MovedClocks(tmp_path / "clocks")
+    with http_peer() as peer, contextlib.ExitStack() as cleanup:
+        cleanup.callback(release.set)
+        peer.answers["/only.csv"] = conditional(sheet("B365", OLD), '"one"')
+        slow = {"poll_interval_s": 600.0, "stale_after_s": 1800.0, "timeout_s": 30.0}
+        feed = cleanup.enter_context(_running(tmp_path, peer, clocks, **slow))
+        peer.answers["/only.csv"] = held
+        before = feed.client.get("/api/v2/odds")
+        clocks.set_boot(EIGHT_HOURS_S)
+        first = feed.client.get("/api/v2/odds")
+        state = feed.check("only")["state"]
+        was_asked = asked.wait(10)
+        release.set()
+        eventually(lambda: feed.has("live", "only"), "it is back")
+
+        assert ([200, 503], "stale") == ([before.status_code, first.status_code], state)
+        assert (True, [False, False]) == (was_asked, ["if-none-match" in one.headers for one in peer.asked])
+        (shown,) = feed.client.get("/api/v2/odds").json()["matches"]
+        assert NEW == tuple(shown["odds"].values())
+
+
+@NEEDS_BOOTTIME
+def test_a_sleep_shorter_than_a_list_holds_costs_nothing(tmp_path: Path) -> None:
+    """It stays live, and is polled when that is due by the time that has passed."""
+    clocks = MovedClocks(tmp_path / "clocks")
+    with http_peer() as peer, contextlib.ExitStack() as cleanup:
+        peer.answers["/only.csv"] = conditional(sheet("B365", OLD), '"one"')
+        slow = {"poll_interval_s": 600.0, "stale_after_s": 1800.0, "timeout_s": 30.0}
+        feed = cleanup.enter_context(_running(tmp_path, peer, clocks, **slow))
+        before = feed.client.get("/api/v2/odds").json()
+        clocks.set_boot(700.0)
+        eventually(lambda: len(peer.asked) == 2, "it is polled")
+
+        assert before == feed.client.get("/api/v2/odds").json()
+        assert "if-none-match" in peer.asked[-1].headers
+        assert [] == feed.service.events("bookmaker.withdrawn")
+
+
+@pytest.mark.parametrize("answers", ["304", "equal bytes"])
+def test_a_wall_clock_that_is_wrong_for_a_moment_costs_no_match(tmp_path: Path, answers: str) -> None:
+    """Two days ahead all are over; right again, the next polls bring all back, and versions only rise."""
+    answer: Answer = conditional(_soon(), '"one"') if answers == "304" else respond(_soon())
+    clocks = MovedClocks(tmp_path / "clocks")
+    with http_peer() as peer, contextlib.ExitStack() as cleanup:
+        peer.answers["/only.csv"] = answer
+        feed = cleanup.enter_context(_running(tmp_path, peer, clocks, stale_after_s=30.0))
+        _confirmed(peer, 3)
+        seen = [feed.client.get("/api/v2/odds").json()]
+        for offset_s, count in ((TWO_DAYS_S, 0), (0.0, COUNT)):
+            clocks.set_wall(offset_s)
+            eventually(lambda: feed.check("only")["matches"] == count, f"it shows {count}")  # noqa: B023
+            _confirmed(peer, 3)
+            seen.append(feed.client.get("/api/v2/odds").json())
+
+        assert [COUNT, 0, COUNT] == [len(one["matches"]) for one in seen]
+        assert seen[0]["version"] < seen[1]["version"] < seen[2]["version"]
+        assert feed.has("live", "only")
+
+
+def test_a_service_that_starts_with_a_clock_ahead_shows_all_once_it_is_right(tmp_path: Path) -> None:
+    """As a machine that boots with a wrong time, before the network tells it the right one."""
+    clocks = MovedClocks(tmp_path / "clocks")
+    clocks.set_wall(TWO_DAYS_S)
+    with http_peer() as peer, contextlib.ExitStack() as cleanup:
+        peer.answers["/only.csv"] = conditional(_soon(), '"one"')
+        feed = cleanup.enter_context(_running(tmp_path, peer, clocks, stale_after_s=30.0))
+        _confirmed(peer, 3)
+        before = feed.check("only")["matches"]
+        clocks.set_wall(0.0)
+        eventually(lambda: feed.check("only")["matches"] == COUNT, "it shows all")
+
+        assert 0 == before
+
+
+@pytest.mark.parametrize("offset_s", [3600.0, -3600.0])
+def test_a_wall_clock_that_is_an_hour_wrong_changes_nothing(tmp_path: Path, offset_s: float) -> None:
+    """Nothing ends by it, so that nothing is withdrawn, asked for again or given a new version."""
+    clocks = MovedClocks(tmp_path / "clocks")
+    with http_peer() as peer, contextlib.ExitStack() as cleanup:
+        peer.answers["/only.csv"] = conditional(_soon(), '"one"')
+        feed = cleanup.enter_context(_running(tmp_path, peer, clocks))
+        before = feed.client.get("/api/v2/odds").json()
+        _confirmed(peer, 2)
+        known = len(peer.asked)
+        for one in (offset_s, 0.0):
+            clocks.set_wall(one)
+            _confirmed(peer, 5)
+
+        assert before == feed.client.get("/api/v2/odds").json()
+        assert {True} == {"if-none-match" in one.headers for one in peer.asked[known:]}
+        assert [] == feed.service.events("bookmaker.withdrawn")
