@@ -123,14 +123,13 @@ class BookmakerStatus:
 
     @property
     def error(self) -> str | None:
-        """What could not be read of the newest documents; None when all could."""
-        return next(iter(self.errors.values()), None)
+        """What could not be read of the newest documents, of scopes that there are; None if all could."""
+        scopes = self.source.scopes
+        return next((one for scope, one in self.errors.items() if scope in scopes or not scopes), None)
 
     def last_error(self) -> str | None:
         """Give what went wrong last, the nearest cause first; None when nothing is wrong."""
-        if self.errors:
-            return self.error
-        if (error := self.source.error) is not None:
+        if (error := self.error or self.source.error) is not None:
             return error
         actors = (self.actor, self.source.actor)
         return next((actor.last_error for actor in actors if actor.state is ActorState.QUARANTINED), None)
@@ -144,7 +143,7 @@ class BookmakerStatus:
             return BookmakerState.STALE
         if any(state.doubted for state in book.lists.values()):
             return BookmakerState.SUSPECT
-        if self.errors or self.source.error is not None:
+        if self.error is not None or self.source.error is not None:
             return BookmakerState.RETRYING
         return BookmakerState.LIVE
 

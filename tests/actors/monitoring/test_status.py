@@ -14,6 +14,7 @@ from actors.monitoring.status import (
     BoardStatus,
     BookmakerState,
     BookmakerStatus,
+    ScopeStatus,
     ServiceStatus,
     SourceStatus,
 )
@@ -75,6 +76,25 @@ def test_state_is_derived_from_the_facts(
 ) -> None:
     """Nothing accepted yet, withdrawn, doubted, failing, live: the first that holds."""
     assert expected is _status(failures=failures, error=error).observe(_book(lists), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("scopes", "expected", "error"),
+    [
+        (["scope-0", "scope-1"], BookmakerState.RETRYING, "unreadable"),
+        (["scope-1"], BookmakerState.LIVE, None),
+        ([], BookmakerState.RETRYING, "unreadable"),  # of a source that has no list of its scopes
+    ],
+)
+def test_errors_of_scopes_that_have_gone_are_forgotten(
+    scopes: list[str], expected: BookmakerState, error: str | None
+) -> None:
+    """A league that has left the season is not asked for any more, so that no answer can mend it."""
+    status = _status(error="unreadable")
+    status.source.scopes = {Scope(one): ScopeStatus() for one in scopes}
+    state = status.observe(_book(STALE + LIVE), 0.0)
+
+    assert (expected, error, error) == (state, status.error, status.last_error())
 
 
 @pytest.mark.parametrize("lists", [NOTHING, LIVE, SUSPECT, STALE])
