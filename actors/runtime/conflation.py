@@ -1,11 +1,14 @@
 """How something newer is laid over something older that nobody has taken yet.
 
 Pure. A newer complete list replaces, a newer delta is merged in key by key, a confirmation only
-moves the time. What names another list than the one that waits replaces it: that one no longer holds.
+moves the time and says how long that holds. What names another list than the one that waits replaces
+it: that one no longer holds.
 Nothing newer is ever replaced by something older.
 """
 
 from __future__ import annotations
+
+from typing import TypeVar
 
 import msgspec
 
@@ -31,7 +34,7 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
     if new.list_id != old.list_id:
         return new  # what it changes or confirms is not `old`, so `old` no longer holds
     if new.is_confirmation:
-        return msgspec.structs.replace(old, received_mono=new.received_mono)
+        return _confirmed(old, new)
     matches = {match.source_match_id: _dated(match, old.received_at) for match in old.matches}
     removals = {removal.source_match_id: removal for removal in old.removals}
     for removal in new.removals:
@@ -39,7 +42,7 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
         removals[removal.source_match_id] = removal
     for match in new.matches:
         removals.pop(match.source_match_id, None)
-        matches[match.source_match_id] = match
+        matches[match.source_match_id] = _latest(matches.get(match.source_match_id), match)
     return msgspec.structs.replace(
         new,
         complete=old.complete,
@@ -57,8 +60,20 @@ def merged_deliveries(old: Document | Batch, new: Document | Batch) -> Document 
         old, new = new, old
     if isinstance(new, Document) or new.complete or new.withdrawn:
         return new
-    if new.list_id == old.list_id:
-        return msgspec.structs.replace(old, received_mono=new.received_mono)
+    return _confirmed(old, new) if new.list_id == old.list_id else new
+
+
+_Delivery = TypeVar("_Delivery", Document, Batch, Document | Batch)
+
+
+def _confirmed(old: _Delivery, new: Batch) -> _Delivery:
+    return msgspec.structs.replace(old, received_mono=new.received_mono, stale_after_s=new.stale_after_s)
+
+
+def _latest(old: Match | None, new: Match) -> Match:
+    """Return `old` while the content is the same: since then it is what it is."""
+    if old is not None and old == msgspec.structs.replace(new, source_time=old.source_time):
+        return old
     return new
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import NamedTuple
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -178,6 +179,69 @@ def test_older_confirmation_of_another_list_does_nothing() -> None:
     newer = batch([match("a")], list_id="list-2", received_mono=9.0)
 
     assert newer is merged_batches(newer, batch(complete=False, list_id="list-1"))
+
+
+@pytest.mark.parametrize("stale_after_s", [20.0, 60.0])
+def test_confirmation_says_how_long_it_holds(stale_after_s: float) -> None:
+    """What waits is stale when the newest word for it is, sooner or later than the first one said."""
+    confirmation = batch(complete=False, received_mono=9.0, stale_after_s=stale_after_s)
+
+    merged = merged_batches(batch([match("a")]), confirmation)
+
+    assert (9.0, stale_after_s) == (merged.received_mono, merged.stale_after_s)
+
+
+@pytest.mark.parametrize("source_time", [None, WALL_0 + 2.0])
+@pytest.mark.parametrize("complete", [True, False])
+def test_repeat_of_the_same_content_moves_no_time(source_time: float | None, *, complete: bool) -> None:
+    """While the content stays equal, the old `updated` stays, as if each had been applied in turn."""
+    listed = batch([], received_mono=0.0)
+    first = batch([match("a", source_time=source_time)], complete=complete, received_mono=3.0)
+    second = batch([match("a")], complete=False, received_mono=5.0)
+
+    assert _updated(listed, first, second) == _updated(listed, merged_batches(first, second))
+
+
+def test_new_content_has_the_time_of_its_own() -> None:
+    """Of two contents the later one's time counts."""
+    first = batch([match("a")], received_mono=3.0)
+    second = batch([match("a", prices=(2.1, 3.4, 3.9))], complete=False, received_mono=5.0)
+
+    assert {"alder_a": WALL_0 + 5.0} == _updated(merged_batches(first, second))
+
+
+@pytest.mark.parametrize(
+    ("source_time", "expected"),
+    [(None, 3.0), (WALL_0 + 2.0, 2.0), (WALL_0 + 3.0, 3.0), (WALL_0 + 4.0, 3.0)],
+)
+def test_what_waits_keeps_the_time_of_its_source(source_time: float | None, expected: float) -> None:
+    """The source's own time where it has one, never later than the receipt of the batch that brought it."""
+    first = batch([match("a", source_time=source_time)], received_mono=3.0)
+
+    merged = merged_batches(first, batch([match("b")], complete=False, received_mono=5.0))
+
+    assert {"alder_a": WALL_0 + expected, "alder_b": WALL_0 + 5.0} == _updated(merged)
+
+
+CHANGES = st.lists(
+    st.tuples(MATCHES, GONE, st.sampled_from((None, WALL_0 - 9.0, WALL_0 + 1.5))), min_size=1, max_size=6
+)
+
+
+@given(changes=CHANGES)
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_merged_changes_say_since_when_their_content_is_equal(
+    changes: list[tuple[list[Match], set[str], float | None]],
+) -> None:
+    """Of a list that nobody has seen yet, merged or not: the same matches with the same `updated`."""
+    made = [batch([])]
+    for at, (matches, gone, source_time) in enumerate(changes, start=1):
+        dated = [msgspec.structs.replace(one, source_time=source_time) for one in matches]
+        names = {one.source_match_id for one in matches}
+        removals = _removals(*sorted(gone - names))
+        made.append(batch(dated, removals=removals, complete=False, received_mono=at / 2))
+
+    assert _updated(*made) == _updated(reduce(merged_batches, made))
 
 
 @pytest.mark.parametrize("source_time", [None, WALL_0 + 4.0])

@@ -38,13 +38,13 @@ def test_newer_complete_batch_replaces_a_document() -> None:
 
 
 def test_confirmation_moves_the_time_of_its_document() -> None:
-    """A document that still waits is vouched for as a batch is."""
+    """A document that still waits is vouched for as a batch is, for as long as that says."""
     document = _document("list-1")
-    confirmation = batch(complete=False, received_mono=9.0)
+    confirmation = batch(complete=False, received_mono=9.0, stale_after_s=20.0)
 
     merged = merged_deliveries(document, confirmation)
 
-    assert Document(SCOPE, document.list_id, document.content, WALL_0, 9.0, 30.0) == merged
+    assert Document(SCOPE, document.list_id, document.content, WALL_0, 9.0, 20.0) == merged
 
 
 def test_batches_on_delivery_are_merged_as_batches() -> None:
