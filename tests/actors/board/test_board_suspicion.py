@@ -89,6 +89,17 @@ def test_matches_that_have_begun_do_not_count_into_the_half() -> None:
     assert SUSPECT is _verdict(before, after)
 
 
+@pytest.mark.parametrize(("ahead", "expected"), [(20, ACCEPTED), (21, SUSPECT)])
+def test_of_what_goes_only_what_is_ahead_counts(ahead: int, expected: Verdict) -> None:
+    """Of 22 that go 20 are still to come: not more than 20 are lost, though all that were ahead are."""
+    gone = [
+        *_list(range(ahead)).matches,
+        *_list(range(22 - ahead), start_time=BEGUN, prefix="begun").matches,
+    ]
+
+    assert expected is _verdict(batch(gone), batch([]))
+
+
 def test_rejected_matches_are_not_lost() -> None:
     """A match that the list names and that was rejected is off the board, but not lost."""
     assert ACCEPTED is _verdict(_list(range(100)), _list(range(10), rejected=range(50, 100)))
