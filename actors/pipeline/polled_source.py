@@ -42,6 +42,8 @@ log = structlog.get_logger()
 
 MAX_FIRST_DELAY_S = 0.5
 MAX_ERROR_CHARS = 300
+PAUSE_S = 1.0
+"""Seconds by which an answer may be later than its timeout before the process must have stood still."""
 
 
 class Held(Struct, frozen=True):
@@ -142,7 +144,7 @@ class SourceActor:
     async def _ask(self, transport: Transport, target: Target) -> None:
         try:
             if (held := self._held_by_all(target)) is not None:
-                answer = await transport.fetch(target.url, held.validators)
+                answer = await self._fetch(transport, target, held.validators)
                 if isinstance(answer, NotModified) and self._held_by_all(target) is not None:
                     self._confirmed(target, held, answer)
                     return
@@ -150,12 +152,24 @@ class SourceActor:
                     await self._received(target, answer)
                     return
                 # Withdrawn while it was being vouched for: only the list itself brings it back.
-            answer = await transport.fetch(target.url, Validators())
+            answer = await self._fetch(transport, target, Validators())
             if isinstance(answer, Fetched):
                 await self._received(target, answer)
         except PayloadError:
             self._held.pop(target.scope, None)
             raise
+
+    async def _fetch(
+        self, transport: Transport, target: Target, validators: Validators
+    ) -> Fetched | NotModified:
+        """Ask for `target`, within the timeout also by a clock that goes on while timers stand still."""
+        answer = await transport.fetch(target.url, validators)
+        took_s, timeout_s = self._desk.clock.now().mono - answer.asked_mono, self._desk.options.timeout_s
+        if took_s > timeout_s + PAUSE_S:
+            raise TransportError(
+                f"no answer within {timeout_s:g} s, it took {took_s:.0f} s", reason="timeout"
+            )
+        return answer
 
     def _held_by_all(self, target: Target) -> Held | None:
         """Give what a conditional request may refer to: a list that every bookmaker has on the board."""

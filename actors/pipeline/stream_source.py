@@ -35,7 +35,6 @@ IMAGE_WITHIN_S = 60.0
 """Seconds for which a server that does not call its stream late may vouch for nothing."""
 ALIVE_BYTES = 1024
 """Bytes that break a silence as a line does, for a long line may be under way for longer."""
-"""Seconds in which a connection must have brought an image or a patch."""
 LOOK_AGAIN_S = 1.0
 """Seconds after which the clock is looked at, which goes on while timers stand still."""
 

@@ -260,3 +260,19 @@ async def test_what_became_due_while_the_machine_slept_is_asked_when_it_wakes() 
 
     assert [0.5] == early
     assert [0.5, 15.0, 75.0] == stage.times("a")
+
+
+async def test_an_answer_that_the_machine_slept_over_is_none() -> None:
+    """It vouches for a moment long gone: the next request comes as after a timeout, not after a round."""
+
+    async def asleep(scope: Scope, before: int) -> bytes:
+        del scope
+        stage.clock.asleep_s += 0.0 if before else 28_800.0
+        return b"body"
+
+    stage = ScopesStage(scripted("a", verbatim), asleep)
+    async with supervised(stage.child):
+        await anyio.sleep(70)
+
+    assert [0.5, 1.0, 61.0] == stage.times("a")
+    assert {"timeout": 1} == stage.desk.status.failed_by

@@ -96,12 +96,12 @@ class ScopesStage:
 
     async def fetch(self, url: str, validators: Validators) -> Fetched:
         """Answer as scripted."""
-        now = anyio.current_time()
+        now, asked_mono = anyio.current_time(), self.clock.now().mono
         scope = _scope(url)
         before = len(self.times(scope))
         self.asked.append((now, scope))
         body = await self._script(scope, before)
-        return Fetched(body, len(body), validators, None, now + self.clock.asleep_s)
+        return Fetched(body, len(body), validators, None, asked_mono)
 
 
 def _scope(url: str) -> Scope:
