@@ -13,10 +13,10 @@ MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 40
 
 HARMLESS_CALLS = {
-    *("NewType", "TypeVar", "Meta", "dataclass", "field", "msgspec.field", "every", "lru_cache"),
+    *("NewType", "ParamSpec", "TypeVar", "Meta", "dataclass", "field", "msgspec.field", "every"),
     *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
     *("BoardSettings", "HistoryLimits", "HistorySettings", "Memo", "ServerSettings", "replay_kind"),
-    *("Run", "_times_x", "stored", "tuple", "RunVar"),
+    *("Run", "_times_x", "stored", "tuple", "RunVar", "lru_cache"),
     *("Path", "Path(__file__).resolve", "ZoneInfo", "attrgetter", "frozenset", "range", "re.compile"),
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),
     *("structlog.processors.StackInfoRenderer", "structlog.processors.TimeStamper"),
@@ -118,6 +118,19 @@ def test_everything_is_caught_in_three_places_only() -> None:
         "web.protocol.fast_path",
         "web.protocol.problems",
     }
+
+
+def test_every_task_of_an_actor_is_contained() -> None:
+    """What an actor starts beside itself may run the code of a kind, and must not end the event loop."""
+    started = {
+        ast.unparse(node.args[0])
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if module.startswith("actors.pipeline.") and isinstance(node, ast.Call)
+        if ast.unparse(node.func).endswith(("start_soon", "create_task"))
+    }
+
+    assert {"contained"} == started
 
 
 def test_only_the_clock_reads_the_time() -> None:

@@ -5,6 +5,7 @@
     ├── BindError            the listening address cannot be had         exit code 71
     ├── CoreFailure          the core cannot go on                       exit code 70
     ├── ActorReturned        an actor that must run for ever returned    (a crash)
+    ├── ActorExited          an actor would have ended the process       (a crash)
     └── SourceError          expected trouble with a source, kept as state, retried for ever
         ├── TransportError   no whole answer: refused, reset, too slow, too big, wrong status
         ├── StreamError      a server refused or ended the session of its stream
@@ -41,6 +42,10 @@ class CoreFailure(OddsboardError):
 
 class ActorReturned(OddsboardError):
     """An actor that runs for ever came back without an exception: a bug, counted as a crash."""
+
+
+class ActorExited(OddsboardError):
+    """The code of an actor raised what would end the process, such as SystemExit: counted as a crash."""
 
 
 class SourceError(OddsboardError):

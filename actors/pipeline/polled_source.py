@@ -26,6 +26,7 @@ from actors.monitoring.transitions import scope_failed, scope_succeeded
 from actors.pipeline.context import Desk
 from actors.pipeline.fanout import Offering, list_id_of
 from actors.pipeline.schedule import Schedule
+from actors.runtime.supervisor import contained
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, secrets_of
 from actors.source_api.plan import Target
@@ -87,13 +88,13 @@ class SourceActor:
         self._schedule.restart(self._desk.clock.now())
         await anyio.sleep(self._short_delay())
         async with self._connect() as transport, anyio.create_task_group() as polls:
-            polls.start_soon(self._heed_requests)
-            polls.start_soon(self._heed_pauses)
+            polls.start_soon(contained, self._heed_requests, name=self._status.actor.name)
+            polls.start_soon(contained, self._heed_pauses, name=self._status.actor.name)
             while True:
                 target = await self._next()
                 self._status.attempts += 1
                 self._schedule.begin(target, self._desk.clock.now())
-                polls.start_soon(self._poll, transport, target)
+                polls.start_soon(contained, self._poll, transport, target, name=self._status.actor.name)
 
     async def _next(self) -> Target:
         """Wait until a target may be asked, and give it."""

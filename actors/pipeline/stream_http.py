@@ -24,6 +24,7 @@ from actors.core.errors import PayloadError, SourceError, StreamError, Transport
 from actors.pipeline.context import Desk
 from actors.pipeline.stream_delivery import StreamOutlet
 from actors.pipeline.stream_feed import NAMES_SCOPE, StreamFeed
+from actors.runtime.supervisor import contained
 from actors.source_api.stream import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 
@@ -193,7 +194,7 @@ class StreamUpkeep:
         """Do all of it, for ever."""
         async with anyio.create_task_group() as tasks:
             for task in (self._name, self._keep_alive, self._follow_nearest, self._outlet.heed_requests):
-                tasks.start_soon(task)
+                tasks.start_soon(contained, task, name=self._desk.status.actor.name)
 
     def vouched(self) -> None:
         """Hear that the server stands by its list: the session is good."""

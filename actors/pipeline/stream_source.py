@@ -23,6 +23,7 @@ from actors.pipeline.stream_delivery import StreamOutlet
 from actors.pipeline.stream_feed import CONNECTION_SCOPE, SCOPE, StreamFeed
 from actors.pipeline.stream_http import Errands, OpenRest, StreamUpkeep
 from actors.runtime.backoff import MIN_CAP_S, Backoff
+from actors.runtime.supervisor import contained
 from actors.source_api.options import secrets_of
 from actors.source_api.stream import StreamKind, StreamOptions
 from actors.transports.http import RestTransport
@@ -73,7 +74,7 @@ class StreamSourceActor:
         async with self._open_rest() as rest, anyio.create_task_group() as tasks:
             errands = Errands(self._kind, self._options, rest, self._desk.clock)
             upkeep = StreamUpkeep(self._kind, self._desk, self._feed, self._outlet, errands)
-            tasks.start_soon(upkeep.run)
+            tasks.start_soon(contained, upkeep.run, name=self._status.actor.name)
             while True:
                 delay_s = await self._connection(errands, upkeep)
                 self._status.next_attempt_at = self._desk.clock.now().wall + delay_s

@@ -7,8 +7,9 @@ the restart window (`backoff.py`) decides when that has been tried often enough.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from math import inf
+from typing import ParamSpec
 
 import anyio
 import structlog
@@ -16,11 +17,13 @@ from anyio.abc import TaskStatus
 from msgspec import Struct
 
 from actors.core.clock import Clock
-from actors.core.errors import ActorReturned, CoreFailure
+from actors.core.errors import ActorExited, ActorReturned, CoreFailure
 from actors.runtime.actor import Actor, ActorState, ActorStatus
 from actors.runtime.backoff import RestartWindow
 
 log = structlog.get_logger()
+
+P = ParamSpec("P")
 
 
 class ChildSpec(Struct, frozen=True):
@@ -62,6 +65,26 @@ class Supervisor:
     def quarantine(self, name: str, reason: str) -> None:
         """Take one actor out of service as if it had crashed too often; `reason` is shown and logged."""
         self._children[name].quarantine(reason)
+
+
+async def contained(work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Run `work`, one task of an actor, so that nothing it raises can end the event loop.
+
+    asyncio lets SystemExit and KeyboardInterrupt out of the loop as soon as a task raises them, before any
+    supervisor sees them; so every task in which the code of a kind runs begins here. None of them can be
+    meant for the process: while actors run, signals do not raise.
+
+    Raises: ActorExited for what is no Exception; cancellation and exceptions go through.
+    """
+    try:
+        await work(*args, **kwargs)
+    except (Exception, anyio.get_cancelled_exc_class()):
+        raise
+    except BaseException as error:
+        root = error
+        while isinstance(root, BaseExceptionGroup):  # of tasks, one of which it left
+            root = root.exceptions[0]
+        raise ActorExited(f"its code raised {root!r}, which may end nothing but it") from error
 
 
 class _Child:
@@ -106,7 +129,7 @@ class _Child:
         status.become(ActorState.RUNNING, self._clock.now().wall)
         with anyio.CancelScope() as self._scope:
             try:
-                await self.spec.start().run()
+                await contained(self._live)
             except Exception as error:  # noqa: BLE001 - one of the two places: the others must live on
                 self._crashed(error)
             except anyio.get_cancelled_exc_class():
@@ -115,6 +138,9 @@ class _Child:
                 self._crashed(ActorReturned("it was cancelled, by nobody who may"))
             else:
                 self._crashed(ActorReturned("it returned, but must run until it is cancelled"))
+
+    async def _live(self) -> None:
+        await self.spec.start().run()
 
     def _crashed(self, error: Exception) -> None:
         while isinstance(error, ExceptionGroup):  # of an actor's own tasks: what one of them died of

@@ -1,0 +1,115 @@
+"""A plug-in that would end the process: its actor crashes, everything else is served (faults.md, D1)."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.peers.http import http_peer, respond
+from tests.support.systems.process import service
+from tests.support.time.waiting import eventually
+
+LEAVER = """
+import builtins
+from actors.core.messages import Scope
+from actors.source_api.kinds import PolledKind
+from actors.source_api.options import PolledOptions
+from actors.source_api.plan import Plan, Target
+
+
+class Options(PolledOptions, frozen=True, kw_only=True):
+    where: str
+    what: str
+
+
+def leave(options, where):
+    if options.where == where:
+        raise getattr(builtins, options.what)(0)
+
+
+class LeavingPlan(Plan):
+    def answered(self, target, headers, now):
+        leave(self._options, "plan")
+
+
+def plan(options, keys):
+    return LeavingPlan(options, (Target(Scope("all"), options.url),))
+
+
+def decode(payload, options):
+    leave(options, "decode")
+    yield
+
+
+def extract(content, key, options):
+    yield
+    leave(options, "extract")
+
+
+KIND = PolledKind("leaver", Options, lambda key: None, plan, decode, extract)
+"""
+CONFIG = """
+[server]
+drain_s = 0
+[sources.leaver]
+kind = "leaver"
+url = "{url}"
+poll_interval_s = 0.2
+where = "{where}"
+what = "{what}"
+[bookmakers.leaver]
+name = "Leaver"
+source = "leaver"
+key = "x"
+[sources.simulated]
+kind = "simulated"
+[bookmakers.alder]
+name = "Alder"
+source = "simulated"
+key = "sharp"
+"""
+
+
+def _installed(folder: Path) -> dict[str, str]:
+    """Install the plug-in and give the environment that finds it."""
+    info = folder / "leaver-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: leaver\nVersion: 1.0\n", "utf-8")
+    (info / "entry_points.txt").write_text("[oddsboard.sources]\nleaver = leaver:KIND\n", "utf-8")
+    (folder / "leaver.py").write_text(LEAVER, "utf-8")
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))}
+
+
+@pytest.mark.parametrize(
+    ("where", "what", "actor"),
+    [
+        ("decode", "SystemExit", "source:leaver"),
+        ("extract", "SystemExit", "bookmaker:leaver"),
+        ("plan", "KeyboardInterrupt", "source:leaver"),
+        ("extract", "GeneratorExit", "bookmaker:leaver"),
+    ],
+)
+def test_a_plug_in_cannot_end_the_process(tmp_path: Path, where: str, what: str, actor: str) -> None:
+    """The log names its actor, the other bookmaker's prices go on, and only a signal ends it, with 0."""
+    config = tmp_path / "leaver.toml"
+    with http_peer() as peer:
+        peer.answers["/odds"] = respond(b"odds")
+        config.write_text(CONFIG.format(url=peer.url("/odds"), where=where, what=what), "utf-8")
+        with service(config, _installed(tmp_path)) as running:
+
+            def version() -> int:
+                answer = httpx2.get(f"{running.base}/api/v2/odds?bookmaker=alder").json()
+                return int(answer.get("version", 0)) if answer.get("matches") else 0
+
+            eventually(lambda: len(running.events("actor.crashed")) >= 2, "it has crashed twice")
+            before = version()
+            eventually(lambda: version() > before, "the other's prices go on")
+            crashed = {line["actor"] for line in running.events("actor.crashed")}
+            told = [what in line["exception"] for line in running.events("actor.crashed")]
+            code = running.stop(signal.SIGTERM)
+
+    assert ({actor}, True, 0) == (crashed, all(told), code)
