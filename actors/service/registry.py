@@ -55,12 +55,19 @@ def installed() -> Iterator[tuple[Kind, str]]:
             yield _loaded(point), point.dist.name if point.dist else "unknown package"
 
 
+def in_one_line(error: BaseException) -> str:
+    """Return the type and the text of what the code of a package raised, without line breaks."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
 def _loaded(point: EntryPoint) -> Kind:
     at = f"entry point {point.name} = {point.value}"
     try:
         kind = point.load()
-    except (ImportError, AttributeError, SyntaxError, NameError, TypeError, ValueError) as error:
-        raise ConfigError(f"{at}: cannot be loaded: {error}") from error
+    except KeyboardInterrupt:  # of a person: signals still raise
+        raise
+    except BaseException as error:  # a package may raise anything while it is imported, SystemExit as well
+        raise ConfigError(f"{at}: cannot be loaded: {in_one_line(error)}") from error
     if not isinstance(kind, PolledKind | TickingKind | StreamKind):
         allowed = "a PolledKind, a TickingKind or a StreamKind"
         raise ConfigError(f"{at}: was a {type(kind).__name__}, must be {allowed}")

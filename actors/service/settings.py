@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -20,13 +20,15 @@ from msgspec import Meta, Struct
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, SourceName
 from actors.core.validation import clean_name
-from actors.service.registry import kind_named
+from actors.service.registry import in_one_line, kind_named
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names
 from actors.source_api.stream import StreamOptions
 from actors.transports.lines import tls_context
 
+P = ParamSpec("P")
 S = TypeVar("S")
+T = TypeVar("T")
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -214,7 +216,7 @@ def _check_links(settings: Settings) -> None:
             raise _Invalid(f"{at}.source was {bookmaker.source!r}, must be one of {known}")
         kind = settings.sources[bookmaker.source].kind
         try:
-            kind.check_key(bookmaker.key)
+            _by_kind(at, kind.check_key, bookmaker.key)
         except ValueError as error:
             raise _Invalid(f"{at}.{error}") from error
         if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):
@@ -232,9 +234,9 @@ def _check_sources(settings: Settings) -> None:
             raise _Invalid(f"sources.{name} is used by no bookmaker, must be used or left out")
         try:
             if isinstance(source.kind, PolledKind):
-                source.kind.plan(source.options, keys)
+                _by_kind(f"sources.{name}", source.kind.plan, source.options, keys)
             elif source.kind.check is not None:
-                source.kind.check(source.options, keys)
+                _by_kind(f"sources.{name}", source.kind.check, source.options, keys)
             if isinstance(source.options, StreamOptions) and source.options.certificate is not None:
                 tls_context(source.options.certificate, source.options.certificate_key)
         except ValueError as error:
@@ -245,9 +247,19 @@ def _check_sources(settings: Settings) -> None:
 
 def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:
     try:
-        return msgspec.convert(expanded, kind)
+        return _by_kind(at, msgspec.convert, expanded, kind)
     except msgspec.ValidationError as error:
         raise _Invalid(_explained(str(error), raw, at)) from error
+
+
+def _by_kind(at: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call what a kind brought; only what it says of an option, and a person's signal, goes through."""
+    try:
+        return call(*args, **kwargs)
+    except (ValueError, msgspec.ValidationError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise _Invalid(f"{at} cannot be checked by its kind: {in_one_line(error)}") from error
 
 
 def _explained(message: str, raw: Any, at: str) -> str:

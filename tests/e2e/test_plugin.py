@@ -30,6 +30,26 @@ name = "Two"
 source = "text"
 key = "beta"
 """
+FAILING = """
+from actors.source_api.kinds import PolledKind
+from actors.source_api.options import PolledOptions
+
+
+class Options(PolledOptions, frozen=True, kw_only=True):
+    def __post_init__(*given):
+        pass
+
+
+class Calls:
+    def check_key(*given):
+        pass
+
+    def plan(*given):
+        pass
+
+
+KIND = PolledKind("broken", Options, Calls.check_key, Calls.plan, print, print)
+"""
 BODY = b"m1|Alder Town|Birch United|alpha|1.95|3.60|4.20\nm1|Alder Town|Birch United|beta|2.00|3.50|4.00\n"
 
 
@@ -106,12 +126,7 @@ def test_its_keys_are_checked_as_well(installed: Path, tmp_path: Path) -> None:
 )
 def test_a_broken_package_harms_only_who_uses_it(tmp_path: Path, value: str, told: str) -> None:
     """It is refused with its entry point's name, and everything else goes on without it."""
-    info = tmp_path / "broken-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n", "utf-8")
-    (info / "entry_points.txt").write_text(f"[oddsboard.sources]\nbroken = {value}\n", "utf-8")
-    config = tmp_path / "broken.toml"
-    config.write_text(CONFIG.format(url="http://127.0.0.1:9/").replace('"lines"', '"broken"'), "utf-8")
+    config = _broken(tmp_path, value)
 
     code, _, err = _ran(tmp_path, "check-config", "--config", str(config))
 
@@ -172,3 +187,58 @@ def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: 
     ]
     assert "pass" == health["status"]
     assert {"type": 1, "lay": 2} == stats["data"]["bookmakers"]["one"]["rejected"]
+
+
+@pytest.mark.parametrize("command", ["serve", "check-config", "sources"])
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        ("RuntimeError('no licence:\\n\\nask for one')", "RuntimeError: no licence: ask for one"),
+        ("OSError(2, 'No such file')", "FileNotFoundError: [Errno 2] No such file"),
+        ("KeyError('HOME')", "KeyError: 'HOME'"),
+        ("SystemExit(0)", "SystemExit: 0"),
+        ("GeneratorExit()", "GeneratorExit:"),
+        ("type('Panic', (BaseException,), {})('index')", "Panic: index"),
+    ],
+)
+def test_whatever_a_package_raises_at_import_is_one_line(
+    tmp_path: Path, command: str, raised: str, told: str
+) -> None:
+    """A configuration error that names its entry point, and exit code 78."""
+    (tmp_path / "broken_import.py").write_text(f"raise {raised}\n", "utf-8")
+    config = _broken(tmp_path, "broken_import:KIND")
+    chosen = () if command == "sources" else ("--config", str(config))
+
+    code, _, err = _ran(tmp_path, command, *chosen)
+
+    assert (78, 1) == (code, err.count("\n"))
+    assert f"entry point broken = broken_import:KIND: cannot be loaded: {told}" in err
+
+
+@pytest.mark.parametrize("where", ["check_key", "plan", "__post_init__"])
+@pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyError('x')"])
+def test_whatever_a_kind_raises_while_it_checks_is_one_line(
+    tmp_path: Path, where: str, raised: str
+) -> None:
+    """A configuration error that names the source or the bookmaker, and exit code 78."""
+    text = FAILING.replace(f"def {where}(*given):", f"def {where}(*given):\n        raise {raised}")
+    (tmp_path / "failing.py").write_text(text, "utf-8")
+    config = _broken(tmp_path, "failing:KIND")
+
+    code, _, err = _ran(tmp_path, "serve", "--config", str(config))
+
+    assert (78, 1) == (code, err.count("\n"))
+    at = "bookmakers.one" if where == "check_key" else "sources.text"
+    told = "SystemExit: 0" if raised.startswith("S") else "KeyError: 'x'"
+    assert err.endswith(f"{at} cannot be checked by its kind: {told}\n")
+
+
+def _broken(folder: Path, value: str) -> Path:
+    """Install a package whose entry point is `value`, and give a configuration that names it."""
+    info = folder / "broken-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n", "utf-8")
+    (info / "entry_points.txt").write_text(f"[oddsboard.sources]\nbroken = {value}\n", "utf-8")
+    config = folder / "broken.toml"
+    config.write_text(CONFIG.format(url="http://127.0.0.1:9/").replace('"lines"', '"broken"'), "utf-8")
+    return config
