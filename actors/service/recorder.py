@@ -119,14 +119,19 @@ class Tape:
 
 def _tapes(folder: Path, headers: Mapping[SourceName, Header], files: ExitStack) -> dict[SourceName, Tape]:
     paths = {name: folder / f"{name}{SUFFIX}" for name in headers}
+    opened: dict[SourceName, FileIO] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in paths.values():
             if path.exists():
                 raise ConfigError(f"--out was {folder}, which has {path.name}, must have no such file")
-        opened = {name: files.enter_context(FileIO(path, "xb")) for name, path in paths.items()}
+        for name, path in paths.items():
+            opened[name] = files.enter_context(FileIO(path, "xb"))
         return {name: Tape(file, headers[name]) for name, file in opened.items()}
     except OSError as error:
+        for name in opened:  # else the next run would find a recording that holds nothing
+            with suppress(OSError):
+                paths[name].unlink()
         raise ConfigError(f"--out was {folder}: cannot be written to: {error.strerror}") from error
 
 

@@ -169,6 +169,42 @@ async def test_a_full_disk_ends_the_recording_in_order(tmp_path: Path) -> None:
     assert ([b"one"], Ending.CUT) == ([one.payload.body for one in records], ending)
 
 
+def _recordings(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.glob("*.rec.zst"))
+
+
+async def test_a_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> None:
+    """A full disk refuses the recorder; with space again the next one may begin."""
+    settings = _settings(tmp_path)
+
+    with (
+        pytest.raises(ConfigError, match=r"--out was .*: cannot be written to: File too large"),
+        _room_for(20),
+        Recorder.open(tmp_path, settings, VirtualClock()),
+    ):
+        pass
+    left = _recordings(tmp_path)
+    with Recorder.open(tmp_path, settings, VirtualClock()):
+        pass
+
+    assert [] == left
+    assert ["api.rec.zst", "feed.rec.zst"] == _recordings(tmp_path)
+
+
+async def test_files_of_others_stay_when_a_recording_cannot_begin(tmp_path: Path) -> None:
+    """Only what this recorder has made is taken away: not what came there between its look and its open."""
+    settings = _settings(tmp_path)
+    (tmp_path / "feed.rec.zst").symlink_to(tmp_path / "nowhere")
+
+    with (
+        pytest.raises(ConfigError, match=r"--out was .*: cannot be written to: File exists"),
+        Recorder.open(tmp_path, settings, VirtualClock()),
+    ):
+        pass
+
+    assert ["feed.rec.zst"] == _recordings(tmp_path)
+
+
 async def test_a_computed_source_is_recorded_tick_by_tick(tmp_path: Path) -> None:
     """What it hands out at a tick is one payload, named after the tick."""
     settings, clock = _settings(tmp_path, CONFIG), VirtualClock()
