@@ -24,6 +24,7 @@ import structlog
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError
 from actors.monitoring import logs
+from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
 from actors.recordings.reader import RecordedSource, open_sources
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
@@ -115,7 +116,8 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
     with Recorder.open(out, settings, clock) as recorder:
         system = System(settings, clock, Random(), recorder.of)
         _announce(system.status, folder=str(out))
-        code = await record_until_told(system.supervisor, for_s, recorder.watch, end_for_certain)
+        with watched(system.status.loop):
+            code = await record_until_told(system.supervisor, for_s, recorder.watch, end_for_certain)
     log.info(
         "recording.finished", payloads={name: one.payloads for name, one in system.status.sources.items()}
     )

@@ -169,6 +169,17 @@ class BoardStatus:
 
 
 @dataclass(slots=True)
+class LoopStatus:
+    """How often the event loop was blocked for most of a second or longer, and how long at most (seconds).
+
+    Written by the thread that watches it (`loop_watch.py`); the longest is known when it has ended.
+    """
+
+    stalls: int = 0
+    longest_s: float = 0.0
+
+
+@dataclass(slots=True)
 class ServiceStatus:
     """Everything that the probes read. Bookmakers in the order of the configuration."""
 
@@ -178,6 +189,7 @@ class ServiceStatus:
     bookmakers: dict[BookmakerId, BookmakerStatus]
     actors: dict[str, ActorStatus]
     is_draining: bool = False
+    loop: LoopStatus = field(default_factory=LoopStatus)
 
     @property
     def names(self) -> Mapping[BookmakerId, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import httpx2
 import pytest
 
 from tests.support.peers.http import http_peer, respond
+from tests.support.systems.plugin import installed
 from tests.support.systems.process import service
 from tests.support.time.waiting import eventually
 
@@ -74,16 +74,6 @@ key = "sharp"
 """
 
 
-def _installed(folder: Path) -> dict[str, str]:
-    """Install the plug-in and give the environment that finds it."""
-    info = folder / "leaver-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: leaver\nVersion: 1.0\n", "utf-8")
-    (info / "entry_points.txt").write_text("[oddsboard.sources]\nleaver = leaver:KIND\n", "utf-8")
-    (folder / "leaver.py").write_text(LEAVER, "utf-8")
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))}
-
-
 @pytest.mark.parametrize(
     ("where", "what", "actor"),
     [
@@ -99,7 +89,7 @@ def test_a_plug_in_cannot_end_the_process(tmp_path: Path, where: str, what: str,
     with http_peer() as peer:
         peer.answers["/odds"] = respond(b"odds")
         config.write_text(CONFIG.format(url=peer.url("/odds"), where=where, what=what), "utf-8")
-        with service(config, _installed(tmp_path)) as running:
+        with service(config, installed(tmp_path, "leaver", LEAVER)) as running:
 
             def version() -> int:
                 answer = httpx2.get(f"{running.base}/api/v2/odds?bookmaker=alder").json()

@@ -6,7 +6,7 @@ from typing import Any
 
 from actors.board.snapshot import Book
 from actors.monitoring.meter import Meter
-from actors.monitoring.status import BookmakerStatus, ScopeStatus, SourceStatus
+from actors.monitoring.status import BookmakerStatus, LoopStatus, ScopeStatus, SourceStatus
 from actors.runtime.actor import ActorStatus
 
 
@@ -27,6 +27,11 @@ def actor_view(status: ActorStatus) -> dict[str, Any]:
         "mailbox_depth": None if status.mailbox_depth is None else status.mailbox_depth(),
         "last_error": status.last_error,
     }
+
+
+def loop_view(status: LoopStatus) -> dict[str, Any]:
+    """Show how often the event loop was blocked, and how long at most; null before the first has ended."""
+    return {"stalls": status.stalls, "longest_s": time_view(status.longest_s or None)}
 
 
 def source_view(status: SourceStatus) -> dict[str, Any]:

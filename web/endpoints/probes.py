@@ -14,7 +14,7 @@ from quart import Blueprint, Response
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
-from web.endpoints.monitor import actor_view, bookmaker_view, meter_view, source_view, time_view
+from web.endpoints.monitor import actor_view, bookmaker_view, loop_view, meter_view, source_view, time_view
 from web.endpoints.pages import page
 from web.protocol.middleware import HttpCounters
 from web.protocol.negotiation import prefers_html
@@ -120,6 +120,7 @@ class _Probes:
             {
                 "started_at": time_view(status.started_at),
                 "draining": status.is_draining,
+                "loop": loop_view(status.loop),
                 "version": snapshot.version,
                 "epoch": snapshot.epoch,
                 "actors": [actor_view(actor) for actor in status.actors.values()],
@@ -171,6 +172,7 @@ def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, 
         "matches": sum(book.count for book in snapshot.books.values()),
         "commits": snapshot.version - board.first_version,
         "commit_ms": meter_view(board.commits, clock.now().mono),
+        "loop": loop_view(status.loop),
         "batches": dict(board.verdicts),
         "batches_dropped": board.dropped,
         "batches_received": board.received(),

@@ -28,6 +28,7 @@ from anyio.abc import TaskStatus
 from quart import Quart
 
 from actors.core.errors import CoreFailure
+from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
 from web.feeds.subscribers import FAREWELL_S
 from web.server.hypercorn_server import GRACE_S, Serve, serve
@@ -109,7 +110,8 @@ class Life:
         """Live, once; give the exit code."""
         code = Exit.STOPPED
         try:
-            await self._run()
+            with watched(self.status.loop):
+                await self._run()
         except* CoreFailure as failures:
             log.critical("service.failed", errors=messages_of(failures))
             code = Exit.CORE

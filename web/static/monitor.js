@@ -98,12 +98,18 @@ function scopesOf(scopes) {
     return failing.length > 0 ? `${all.length}, failing: ${failing.join(", ")}` : String(all.length);
 }
 
+/** How often something held the event loop up, and for how long at most. */
+function blocked({ stalls, longest_s }) {
+    return stalls === 0 ? "never" : listed([count(stalls, "time"), longest_s && `at most ${duration(longest_s)}`]);
+}
+
 function showService(monitor) {
     const facts = {
         Started: moment(monitor.started_at),
         Running: duration(Date.now() / 1000 - monitor.started_at),
         Version: `${monitor.version}-${monitor.epoch}`,
         State: monitor.draining ? "draining" : "serving",
+        Blocked: blocked(monitor.loop),
         "Times in": ZONE,
     };
     const list = byId("service");

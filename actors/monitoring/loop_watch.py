@@ -1,0 +1,85 @@
+"""Watches the event loop from a thread of its own, and says while it is blocked what blocks it.
+
+The loop cannot do that itself: nothing of it runs until whatever blocks it has ended. The thread asks it
+for a sign of life again and again. A call that holds the interpreter's lock holds the thread up as well: it
+is told of when it has ended, and then the stack may be that of what came next. Only file names, line
+numbers and names of functions are taken from the blocked thread's stack, no values, and so no secrets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import structlog
+
+from actors.core.clock import elapsed_s, worked_s
+from actors.monitoring.status import LoopStatus
+
+log = structlog.get_logger()
+
+PAUSE_S, LAGGED_S, SECOND_CHANCE_S = 0.1, 0.7, 0.1
+"""Between two questions, until the loop is late, and until that is believed: all of it within a second."""
+MAX_FRAMES = 50
+
+
+@contextmanager
+def watched(status: LoopStatus) -> Iterator[None]:
+    """Watch the running event loop while the block runs; `status` counts its stalls."""
+    watch = _Watch(asyncio.get_running_loop(), threading.get_ident(), status)
+    threading.Thread(target=watch.run, name="loop watch", daemon=True).start()
+    try:
+        yield
+    finally:
+        watch.ended.set()
+
+
+class _Watch:
+    def __init__(self, loop: asyncio.AbstractEventLoop, ident: int, status: LoopStatus) -> None:
+        self.ended = threading.Event()
+        self._loop = loop
+        self._ident = ident
+        self._status = status
+
+    def run(self) -> None:
+        began, worked = elapsed_s(), worked_s()
+        while not self.ended.wait(PAUSE_S):
+            try:
+                self._ask(began, worked)
+            except RuntimeError:  # the loop is closed
+                return
+            began, worked = elapsed_s(), worked_s()
+
+    def _ask(self, began: float, worked: float) -> None:
+        answered = threading.Event()
+        self._loop.call_soon_threadsafe(answered.set)
+        answered.wait(LAGGED_S)
+        if elapsed_s() - began < LAGGED_S:
+            return
+        stack = _stack(sys._current_frames().get(self._ident))  # noqa: SLF001 - documented, and the only way
+        task = asyncio.current_task(self._loop)
+        # Where the whole process stood still, this thread did as well, nothing was worked, and now the loop
+        # answers at once. A call that holds the interpreter's lock stops this thread too, but works.
+        if answered.wait(SECOND_CHANCE_S) and worked_s() - worked < LAGGED_S:
+            return
+        self._status.stalls += 1
+        log.warning("loop.lagged", task=task and task.get_name(), stack=stack)
+        while not answered.wait(PAUSE_S):
+            if self.ended.is_set():
+                return
+        took_s = elapsed_s() - began
+        self._status.longest_s = max(self._status.longest_s, took_s)
+        log.info("loop.recovered", lagged_for_s=round(took_s, 3))
+
+
+def _stack(frame: FrameType | None) -> str:
+    """Return one line a frame, the innermost last."""
+    lines: list[str] = []
+    while frame is not None and len(lines) < MAX_FRAMES:
+        lines.append(f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_qualname}")
+        frame = frame.f_back
+    return "\n".join(reversed(lines))

@@ -1,0 +1,78 @@
+"""The watch of the event loop, from outside of it: on a real loop, which a test blocks until it is seen."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sized
+
+import anyio
+import anyio.to_thread
+import pytest
+from structlog.testing import capture_logs
+
+from actors.monitoring.loop_watch import watched
+from actors.monitoring.status import LoopStatus
+from tests.support.time.waiting import eventually
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run on asyncio's own loop: a thread does not go by virtual time."""
+    return "asyncio"
+
+
+def _hold_up(logs: Sized, lines: int = 1, secret: str = "s3cr3t") -> None:  # noqa: S107 - invented
+    """Block the loop until so many lines are logged."""
+    del secret
+    eventually(lambda: len(logs) >= lines, "the watch has noticed")
+
+
+async def test_what_blocks_the_loop_is_said_while_it_blocks() -> None:
+    """Once, with the task and the stack down to the line, without a value; its end tells how long."""
+    status = LoopStatus()
+    with capture_logs() as logs, watched(status):
+        async with anyio.create_task_group() as tasks:
+
+            async def block() -> None:
+                _hold_up(logs)
+                await anyio.lowlevel.checkpoint()
+
+            tasks.start_soon(block, name="bookmaker:slow")
+        await anyio.to_thread.run_sync(eventually, lambda: status.longest_s, "it is over")
+
+    lagged, recovered = logs
+    assert ("loop.lagged", "warning", "bookmaker:slow") == (
+        lagged["event"],
+        lagged["log_level"],
+        lagged["task"],
+    )
+    frames = [line.rpartition("/")[2] for line in lagged["stack"].splitlines()]
+    assert [True] == ["test_loop_watch.py" in one for one in frames if one.endswith(" _hold_up")]
+    assert "s3cr3t" not in lagged["stack"]
+    assert ("loop.recovered", round(status.longest_s, 3)) == (recovered["event"], recovered["lagged_for_s"])
+    assert 1 == status.stalls
+
+
+async def test_each_stall_is_counted() -> None:
+    """Another one is another line; the longest is kept."""
+    status = LoopStatus()
+    with capture_logs() as logs, watched(status):
+        for ended in (2, 4):
+            _hold_up(logs, ended - 1)
+            await anyio.to_thread.run_sync(eventually, lambda ended=ended: len(logs) == ended, "it is over")
+
+    assert (2, ["loop.lagged", "loop.recovered"] * 2) == (status.stalls, [one["event"] for one in logs])
+    assert round(status.longest_s, 3) == max(one.get("lagged_for_s", 0.0) for one in logs)
+
+
+async def test_the_watch_ends_with_its_block() -> None:
+    """Its thread goes when the block is left."""
+    with watched(LoopStatus()):
+        during = [one.name for one in threading.enumerate()]
+
+    await anyio.to_thread.run_sync(
+        eventually, lambda: "loop watch" not in [one.name for one in threading.enumerate()], "it has gone"
+    )
+    assert 1 == during.count("loop watch")
