@@ -15,6 +15,7 @@ from actors.monitoring.status import SourceStatus
 from actors.runtime.conflation import Inbox
 from actors.runtime.poison import SetAside
 from actors.source_api.options import SourceOptions
+from actors.transports.names import Names
 
 Options = TypeVar("Options", bound=SourceOptions)
 
@@ -30,7 +31,8 @@ class Desk(Generic[Options]):
 
     `keys` and `inboxes` are those of its bookmakers; `refresh`, when set, asks for a fresh list;
     `resumed`, when set, says that time has passed which no timer measured, as while a machine sleeps;
-    `published` tells which lists are on the board; `record` is handed every payload as it came.
+    `published` tells which lists are on the board; `record` is handed every payload as it came;
+    `names` looks up the names of its peers.
     """
 
     options: Options
@@ -44,6 +46,7 @@ class Desk(Generic[Options]):
     set_aside: SetAside = field(default_factory=SetAside)
     resumed: asyncio.Event = field(default_factory=asyncio.Event)
     record: Callable[[Payload], None] = unrecorded
+    names: Names = field(default_factory=Names)
 
     @property
     def is_recorded(self) -> bool:

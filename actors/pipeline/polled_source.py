@@ -74,7 +74,7 @@ class SourceActor:
         self._status = desk.status
         self._schedule = schedule
         self._plan = schedule.plan
-        self._connect = connect or partial(PollingTransport, limits, desk.clock, kind.headers)
+        self._connect = connect or partial(PollingTransport, limits, desk.clock, kind.headers, desk.names)
         self._offering = Offering(kind, desk)
         self._secrets = secrets_of(options)
         self._held: dict[Scope, Held] = {}

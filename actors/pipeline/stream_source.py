@@ -61,9 +61,11 @@ class StreamSourceActor:
         self._outlet = StreamOutlet(desk, self._feed)
         context = tls_context(options.certificate, options.certificate_key)
         self._open_lines = open_lines or partial(
-            connected, options.stream_url, options.timeout_s, options.max_line_bytes, context
+            connected, options.stream_url, options.timeout_s, options.max_line_bytes, context, desk.names
         )
-        self._open_rest = open_rest or partial(RestTransport, options.timeout_s, context, desk.clock)
+        self._open_rest = open_rest or partial(
+            RestTransport, options.timeout_s, context, desk.clock, desk.names
+        )
         self._backoff = Backoff(MIN_CAP_S, desk.random)
         self._vouched_mono = 0.0
         self._token = ""

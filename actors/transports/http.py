@@ -11,28 +11,70 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import partial
 from io import BytesIO
 from types import TracebackType
 from typing import Self
 
 import anyio
+import httpcore2
 import httpx2
 
 from actors.core.clock import Clock
 from actors.core.errors import TransportError
 from actors.transports.failures import TROUBLE, root_of
+from actors.transports.names import Names, first_connected
 
 DENIED_RETRY_S = 60.0
 _DENIED = {401, 403}
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
 
 
+class _Network(httpcore2.AnyIOBackend):
+    """What opens connections: as httpcore2 does, but for where the addresses come from."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - its interface
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        try:
+            addresses = await self._names.addresses(host, port)
+        except (OSError, ValueError) as error:
+            raise httpcore2.ConnectError(str(error)) from error
+        connect = partial(
+            super().connect_tcp,
+            port=port,
+            timeout=timeout,
+            local_address=local_address,
+            socket_options=socket_options,
+        )
+        return await first_connected(addresses, connect)
+
+
+class _Connecting(httpx2.AsyncHTTPTransport):
+    """httpx2's own transport, which has no parameter for what opens connections, but its pool has."""
+
+    def __init__(self, verify: ssl.SSLContext | bool, names: Names) -> None:  # noqa: FBT001 - as theirs
+        super().__init__(verify=verify, trust_env=False)
+        self._pool._network_backend = _Network(names)  # noqa: SLF001 - test_names.py sees that it is used
+
+
 class HttpTransport:
-    """One connection pool of one source; use it as an asynchronous context manager. Follows no redirect."""
+    """One connection pool of one source; use it as an asynchronous context manager. Follows no redirect.
+
+    `names` looks up the source's names, by itself unless given.
+    """
 
     def __init__(
         self,
@@ -40,6 +82,7 @@ class HttpTransport:
         clock: Clock,
         headers: Mapping[str, str],
         context: ssl.SSLContext | None = None,
+        names: Names | None = None,
     ) -> None:
         self._timeout_s = timeout_s
         self._clock = clock
@@ -47,7 +90,7 @@ class HttpTransport:
         self._client = httpx2.AsyncClient(
             trust_env=False,
             timeout=None,
-            verify=True if context is None else context,
+            transport=_Connecting(True if context is None else context, names or Names()),
             headers={"User-Agent": "oddsboard", **headers},
         )
 
@@ -147,8 +190,10 @@ MAX_ANSWER_BYTES = 4 * 1024 * 1024
 class RestTransport(HttpTransport):
     """Asks with any method; whatever is not a 200 is an error."""
 
-    def __init__(self, timeout_s: float, context: ssl.SSLContext, clock: Clock) -> None:
-        super().__init__(timeout_s, clock, {}, context)
+    def __init__(
+        self, timeout_s: float, context: ssl.SSLContext, clock: Clock, names: Names | None = None
+    ) -> None:
+        super().__init__(timeout_s, clock, {}, context, names)
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
         """Send a request and give the body of its answer. Raises: TransportError for anything but 200."""

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from urllib.parse import urlsplit
 
 import anyio
 from anyio.abc import ByteStream
+from anyio.streams.tls import TLSStream
 
 from actors.core.errors import TransportError
 from actors.transports.failures import TROUBLE, root_of
+from actors.transports.names import Names, first_connected
 
 CHUNK_BYTES = 64 * 1024
 CLOSE_WITHIN_S = 1.0
@@ -72,13 +75,13 @@ class LineConnection:
 
 @asynccontextmanager
 async def connected(
-    url: str, timeout_s: float, max_line_bytes: int, context: ssl.SSLContext
+    url: str, timeout_s: float, max_line_bytes: int, context: ssl.SSLContext, names: Names | None = None
 ) -> AsyncIterator[LineConnection]:
-    """Connect to `tls://HOST:PORT` or `tcp://HOST:PORT` while the block runs.
+    """Connect to `tls://HOST:PORT` or `tcp://HOST:PORT` while the block runs; `names` looks up the host.
 
     Raises: TransportError if that cannot be done in time, or the certificate is not to be trusted.
     """
-    stream = await _opened(url, timeout_s, context)
+    stream = await _opened(url, timeout_s, context, names or Names())
     try:
         yield LineConnection(stream, max_line_bytes)
     finally:
@@ -86,17 +89,23 @@ async def connected(
             await anyio.aclose_forcefully(stream)
 
 
-async def _opened(url: str, timeout_s: float, context: ssl.SSLContext) -> ByteStream:
+async def _opened(url: str, timeout_s: float, context: ssl.SSLContext, names: Names) -> ByteStream:
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or 0
     try:
         with anyio.fail_after(timeout_s):
-            if parts.scheme == "tls":
-                # A server that ends without TLS's own goodbye has ended all the same.
-                return await anyio.connect_tcp(
-                    host, port, ssl_context=context, tls_hostname=host, tls_standard_compatible=False
+            addresses = await names.addresses(host, port)
+            stream = await first_connected(addresses, partial(anyio.connect_tcp, remote_port=port))
+            if parts.scheme != "tls":
+                return stream
+            # A server that ends without TLS's own goodbye has ended all the same.
+            async with AsyncExitStack() as closing:
+                closing.push_async_callback(anyio.aclose_forcefully, stream)
+                secured = await TLSStream.wrap(
+                    stream, hostname=host, ssl_context=context, standard_compatible=False
                 )
-            return await anyio.connect_tcp(host, port)
+                closing.pop_all()
+                return secured
     except TimeoutError as error:
         raise TransportError(f"no connection within {timeout_s:g} s", reason="timeout") from error
     except _LOST as error:

@@ -21,6 +21,7 @@ from actors.core.errors import SourceError, TransportError
 from actors.transports.failures import TROUBLE
 from actors.transports.http import HttpTransport, http_date, raw, read_within
 from actors.transports.inflate import inflated
+from actors.transports.names import Names
 
 MAX_REDIRECTS = 3
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -84,8 +85,10 @@ class PollingTransport(HttpTransport):
     `kept` names headers of an answer to keep, beside those that every source may need.
     """
 
-    def __init__(self, limits: Limits, clock: Clock, kept: tuple[str, ...] = ()) -> None:
-        super().__init__(limits.timeout_s, clock, {"Accept-Encoding": "gzip, deflate"})
+    def __init__(
+        self, limits: Limits, clock: Clock, kept: tuple[str, ...] = (), names: Names | None = None
+    ) -> None:
+        super().__init__(limits.timeout_s, clock, {"Accept-Encoding": "gzip, deflate"}, names=names)
         self._limits = limits
         self._kept = {*KEPT, *kept}
 

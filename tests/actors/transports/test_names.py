@@ -1,0 +1,216 @@
+"""Looking up names: one at a time for a source, with real connections and a resolver of the test's own."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any
+
+import anyio
+import pytest
+
+from actors.core.errors import TransportError
+from actors.transports.http import RestTransport
+from actors.transports.lines import connected, tls_context
+from actors.transports.names import Names
+from actors.transports.polling import Limits, PollingTransport, Validators
+from tests.support.builders.certificates import Authority
+from tests.support.peers.http import HttpPeer, respond
+from tests.support.peers.lines import MAX, line_peer
+from tests.support.time.virtual import ManualClock
+from tests.support.time.waiting import eventually
+
+pytestmark = pytest.mark.anyio
+
+NAME = "odds.example"
+LOCAL = "127.0.0.1"
+NOT_LISTENING = "127.0.0.2"
+Ask = Callable[[str, Names, float], Coroutine[Any, Any, object]]
+
+
+class Resolver:
+    """Gives the same addresses for every name, but not before it is released; counts what is asked."""
+
+    def __init__(self, *addresses: str, is_released: bool = False) -> None:
+        self.asked: list[tuple[str, int]] = []
+        self.running = self.most = 0
+        self.released = threading.Event()
+        self._addresses = addresses
+        self._lock = threading.Lock()
+        if is_released:
+            self.released.set()
+
+    def __call__(self, name: str, port: int) -> Sequence[str]:
+        """Wait in the thread that was given."""
+        with self._lock:
+            self.asked.append((name, port))
+            self.running += 1
+            self.most = max(self.most, self.running)
+        self.released.wait(60)
+        with self._lock:
+            self.running -= 1
+        if not self._addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return self._addresses
+
+
+@pytest.fixture
+def hanging() -> Iterator[Resolver]:
+    """Give a resolver that hangs until it is released, at the latest when the test ends."""
+    one = Resolver(LOCAL)
+    yield one
+    one.released.set()
+
+
+async def _poll(url: str, names: Names, timeout_s: float) -> object:
+    limits = Limits(timeout_s, 1000, 1000)
+    async with PollingTransport(limits, ManualClock(), names=names) as transport:
+        return await transport.fetch(url, Validators())
+
+
+async def _rest(url: str, names: Names, timeout_s: float) -> object:
+    async with RestTransport(timeout_s, tls_context(None, None), ManualClock(), names) as transport:
+        return await transport.ask("GET", url, {}, b"")
+
+
+async def _lines(url: str, names: Names, timeout_s: float) -> object:
+    place = url.replace("http:", "tcp:")
+    async with connected(place, timeout_s, MAX, tls_context(None, None), names) as connection:
+        return connection
+
+
+EVERY_WAY = pytest.mark.parametrize("ask", [_poll, _rest, _lines])
+
+
+def _named(peer: HttpPeer, name: str = NAME) -> str:
+    peer.answers["/odds"] = respond(b"odds")
+    return f"http://{name}:{peer.port}/odds"
+
+
+@EVERY_WAY
+async def test_a_look_up_that_hangs_is_not_begun_again(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
+    """Each attempt ends at its deadline, as a timeout, and the next waits for the same look-up."""
+    names, url = Names(hanging), _named(peer)
+    reasons = []
+    for _ in range(4):
+        with pytest.raises(TransportError) as caught:
+            await ask(url, names, 0.05)
+        reasons.append(caught.value.reason)
+
+    assert (["timeout"] * 4, [(NAME, peer.port)]) == (reasons, hanging.asked)
+
+
+@EVERY_WAY
+async def test_who_waits_gets_what_the_look_up_gives(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
+    """A late answer is an answer to the attempt that waits for it; the one after looks up anew."""
+    names, url = Names(hanging), _named(peer)
+    with pytest.raises(TransportError):
+        await ask(url, names, 0.05)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, url, names, 10.0)
+        await anyio.lowlevel.checkpoint()
+        hanging.released.set()
+    await ask(url, names, 10.0)
+
+    assert ([(NAME, peer.port)] * 2, 1) == (hanging.asked, hanging.most)
+
+
+async def test_another_name_of_the_same_source_waits_its_turn(peer: HttpPeer, hanging: Resolver) -> None:
+    """However many names a source has, it never has more than one look-up."""
+    names = Names(hanging)
+    async with anyio.create_task_group() as tasks:
+        for number in range(5):
+            tasks.start_soon(_poll, _named(peer, f"{number}.example"), names, 10.0)
+        await anyio.to_thread.run_sync(eventually, lambda: hanging.asked, "the first is looked up")
+        hanging.released.set()
+
+    assert (5, 1) == (len(set(hanging.asked)), hanging.most)
+
+
+@EVERY_WAY
+async def test_sources_do_not_wait_for_each_other(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
+    """Look-ups of many sources hang, more than any executor has threads, and another one is served."""
+    url, good = _named(peer), Resolver(LOCAL, is_released=True)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(50):
+            tasks.start_soon(Names(hanging).addresses, NAME, 80)
+        await anyio.to_thread.run_sync(eventually, lambda: hanging.running == 50, "all of them hang")
+        await ask(url, Names(good), 10.0)
+        tasks.cancel_scope.cancel()
+
+    assert ([(NAME, peer.port)], 50) == (good.asked, hanging.running)
+
+
+@EVERY_WAY
+async def test_a_name_that_is_none_was_never_asked(ask: Ask, peer: HttpPeer) -> None:
+    """It is no connection, with the system's own words, and nothing can have been sent."""
+    with pytest.raises(TransportError, match="Name or service not known") as caught:
+        await ask(_named(peer), Names(Resolver(is_released=True)), 10.0)
+
+    assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
+
+
+@EVERY_WAY
+async def test_an_address_is_not_looked_up(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
+    """It is one already."""
+    await ask(_named(peer, LOCAL), Names(hanging), 10.0)
+
+    assert [] == hanging.asked
+
+
+@EVERY_WAY
+async def test_the_next_address_is_tried_where_one_fails(ask: Ask, peer: HttpPeer) -> None:
+    """As for a name with an address that cannot be reached from here; if none can, it is refused."""
+    await ask(_named(peer), Names(Resolver(NOT_LISTENING, LOCAL, is_released=True)), 10.0)
+    with pytest.raises(TransportError) as caught:
+        await ask(_named(peer), Names(Resolver(NOT_LISTENING, "127.0.0.3", is_released=True)), 10.0)
+
+    assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
+
+
+async def test_the_host_is_the_name_that_was_asked_for(peer: HttpPeer) -> None:
+    """Not its address."""
+    await _poll(_named(peer), Names(Resolver(LOCAL, is_released=True)), 10.0)
+
+    assert [f"{NAME}:{peer.port}"] == [one.headers["host"] for one in peer.asked]
+
+
+@pytest.mark.parametrize("certified", [f"DNS:{NAME}", f"DNS:other.example,IP:{LOCAL}"])
+@pytest.mark.parametrize("scheme", ["https", "tls"])
+async def test_a_certificate_is_judged_by_the_name(
+    tmp_path_factory: pytest.TempPathFactory, certified: str, scheme: str
+) -> None:
+    """That of another name is refused, be it that of the address; the server is told the name (SNI)."""
+    authority = Authority(tmp_path_factory.mktemp("certificates"))
+    server, told = authority.signed("server", certified).server_context(), []
+    server.set_servername_callback(lambda _, name, __: told.append(name))
+    trusting = tls_context(None, None)
+    trusting.load_verify_locations(authority.itself.certificate)
+
+    def answer(connection: socket.socket) -> None:
+        with server.wrap_socket(connection, server_side=True) as secured:
+            secured.recv(4096)
+            secured.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nodds")
+
+    with line_peer(answer) as peer:
+        names, url = Names(Resolver(LOCAL, is_released=True)), f"{scheme}://{NAME}:{peer.port}/"
+        outcome = await _secured(url, trusting, names)
+
+    assert ("odds" if certified == f"DNS:{NAME}" else "connection", [NAME]) == (outcome, told)
+
+
+async def _secured(url: str, context: ssl.SSLContext, names: Names) -> str:
+    try:
+        if url.startswith("https"):
+            async with RestTransport(10.0, context, ManualClock(), names) as rest:
+                return (await rest.ask("GET", url, {}, b"")).decode()
+        async with connected(url, 10.0, MAX, context, names) as connection:
+            await connection.send(b"hello\n")
+            while not (await connection.receive()):
+                pass
+            return "odds"
+    except TransportError as error:
+        return error.reason

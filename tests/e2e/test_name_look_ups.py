@@ -1,0 +1,70 @@
+"""Names that do not resolve: sources whose look-ups hang take nothing from the others."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from tests.support.peers.http import http_peer
+from tests.support.systems.feed import moving
+from tests.support.systems.process import service
+from tests.support.time.waiting import eventually
+
+HANGING = '''
+import socket, threading
+
+resolved = socket.getaddrinfo
+
+def getaddrinfo(host, *given, **named):
+    """Hang for names that begin with "dead", as a name server that does not answer."""
+    if str(host).startswith("dead"):
+        threading.Event().wait(60)
+    return resolved(host, *given, **named)
+
+socket.getaddrinfo = getaddrinfo
+'''
+SOURCE = """
+[sources.{name}]
+kind = "football_data"
+url = "{url}"
+poll_interval_s = 0.1
+timeout_s = 2
+stale_after_s = 3
+[bookmakers.{name}]
+name = "{name}"
+source = "{name}"
+key = "B365"
+"""
+DEAD = 40
+
+
+def test_look_ups_that_hang_starve_no_other_source(tmp_path: Path) -> None:
+    """With more of them than any pool has threads, the one that resolves is polled on."""
+    (tmp_path / "sitecustomize.py").write_text(HANGING, "utf-8")
+    config = tmp_path / "dead.toml"
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    with http_peer() as peer:
+        peer.answers["/odds.csv"] = moving("B365")
+        urls = {f"dead{number}": f"http://dead{number}.example/" for number in range(DEAD)}
+        urls["good"] = f"http://localhost:{peer.port}/odds.csv"
+        sources = [SOURCE.format(name=name, url=url) for name, url in urls.items()]
+        config.write_text("\n".join(["[server]", "drain_s = 0", *sources]), "utf-8")
+        with service(config, {"PYTHONPATH": path}) as running:
+
+            def sources_now() -> dict[str, Any]:
+                stats = httpx2.get(f"{running.base}/api/stats").json()["data"]
+                return dict(stats["sources"])
+
+            eventually(
+                lambda: all(one["attempts"] >= 2 for one in sources_now().values()), "all have timed out"
+            )
+            before = sources_now()["good"]["payloads"]
+            eventually(lambda: sources_now()["good"]["payloads"] >= before + 20, "the good one is polled")
+            failed = sources_now()["good"]["failed_by"]
+            code = running.stop(signal.SIGTERM)
+
+    assert ({}, 0) == (failed, code)
