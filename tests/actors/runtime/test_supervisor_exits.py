@@ -65,8 +65,9 @@ async def test_an_exit_is_one_actor_s_crash(error: BaseException, where: str) ->
             await settle()
 
             assert (ActorState.RUNNING, 2, 1) == (leaving.state, leaving.starts, leaving.crashes)
-            assert f"ActorExited: its code raised {error!r}, which may end nothing but it" == (
-                leaving.last_error
+            told = f"{type(error).__name__}: {error}"
+            assert (
+                f"ActorExited: its code raised {told}, which may end nothing but it" == leaving.last_error
             )
             assert (ActorState.RUNNING, 1) == (other.status.state, other.status.starts)
     assert [("actor.crashed", "leaving")] == [(line["event"], line["actor"]) for line in logs]
@@ -112,3 +113,30 @@ async def test_a_task_that_is_contained_can_be_cancelled() -> None:
     with pytest.raises(ValueError, match="broken") as caught:
         await contained(fail)
     assert broken is caught.value
+
+
+class Mute(Exception):
+    """Fails again when its text is wanted."""
+
+    def __str__(self) -> str:
+        """Give none."""
+        raise SystemExit(0)
+
+    __repr__ = __str__
+
+
+@pytest.mark.parametrize("error", [Mute(), ValueError("x" * 10_000)], ids=["mute", "long"])
+async def test_a_crash_is_one_whatever_its_text_is(error: Exception) -> None:
+    """An exception whose text fails is noted without it, a long one cut."""
+    status = ActorStatus("leaving")
+
+    def start() -> Actor:
+        return Staying() if status.crashes else Leaving(error, "task")
+
+    async with supervised(ChildSpec(status, start)):
+        await anyio.sleep(2)
+        await settle()
+
+        assert (ActorState.RUNNING, 2, 1) == (status.state, status.starts, status.crashes)
+        told = str(status.last_error)
+        assert (True, True) == (told.startswith(type(error).__name__), len(told) <= 1000)
