@@ -15,6 +15,7 @@ from random import Random
 from actors.core.clock import Instant
 from actors.core.errors import SourceError, TransportError
 from actors.core.messages import Scope
+from actors.pipeline.context import seconds
 from actors.runtime.backoff import MIN_CAP_S, Backoff
 from actors.source_api.plan import Plan, Target
 
@@ -94,7 +95,7 @@ class Schedule:
             row.backoff.succeeded(now.mono)
             row.is_asked = row.is_failing = False
             row.has_answered = True
-            row.due_mono = now.mono + self.plan.interval_s(target, now)
+            row.due_mono = seconds(now.mono + self.plan.interval_s(target, now))
 
     def failed(self, target: Target, error: SourceError, now: Instant) -> None:
         """Hear that `target` has not."""
@@ -108,7 +109,7 @@ class Schedule:
         if (row := self._rows.get(target.scope)) is not None:
             row.backoff.cap_s = cap_s
             row.is_asked, row.is_failing = False, True
-            row.due_mono = now.mono + max(row.backoff.failed(now.mono), least_s)
+            row.due_mono = seconds(now.mono + max(row.backoff.failed(now.mono), least_s))
         if len(self._troubled) >= TROUBLED:
             gate_s = max(self._gate.failed(now.mono), asked_for_s)
             self._gate_mono = max(self._gate_mono, now.mono + gate_s)
@@ -144,7 +145,7 @@ class Schedule:
             return
         for target in targets:
             if target.scope not in self._rows:
-                due_mono = now.mono + self.plan.first_delay_s(target, now)
+                due_mono = seconds(now.mono + self.plan.first_delay_s(target, now))
                 self._rows[target.scope] = _Row(due_mono, Backoff(MIN_CAP_S, self._random))
         for scope in self._rows.keys() - scopes:
             del self._rows[scope]

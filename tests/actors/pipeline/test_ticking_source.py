@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import nan
 from random import Random
 
 import anyio
@@ -60,10 +61,18 @@ class Counting:
         return {key: Extract((match(f"{key}-{self._advanced}"),), (removal,)) for key in self._keys}
 
 
+class Nowhere(Counting):
+    """A machine whose next moment is no number."""
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        super().__init__(keys)
+        self.interval_s = nan
+
+
 class Stage:
     """The source with its desk, and a board that takes what it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, machine: Callable[[tuple[str, ...]], Counting] = Counting) -> None:
         self.inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda one: one.scope, merged_deliveries) for name in NAMES
         }
@@ -77,7 +86,7 @@ class Stage:
             clock=VirtualClock(),
             random=Random(1),
         )
-        kind = TickingKind("counting", SourceOptions, lambda _: None, lambda _, keys, __: Counting(keys))
+        kind = TickingKind("counting", SourceOptions, lambda _: None, lambda _, keys, __: machine(keys))
         self.child = ChildSpec(self.desk.status.actor, lambda: TickingSourceActor(kind, self.desk))
 
     def take(self, name: BookmakerId) -> Batch:
@@ -216,3 +225,15 @@ async def test_every_tick_counts_as_a_success() -> None:
 
     expected = (41, 41, 0, WALL_0 + 10)
     assert expected == (status.attempts, status.payloads, status.failures, status.last_success_at)
+
+
+async def test_a_machine_that_gives_no_number_crashes() -> None:
+    """A timer at NaN would make the timers of everybody late."""
+    stage = Stage(Nowhere)
+
+    async with supervised(stage.child):
+        await anyio.sleep(1)
+
+        assert "ValueError: the time was nan, must be a number of seconds" == (
+            stage.desk.status.actor.last_error
+        )

@@ -25,6 +25,7 @@ class ScriptedPlan(Plan):
         self.first: dict[str, float] = {}
         self.barred: dict[str, float] = {}
         self.retry_s = 0.0
+        self.interval = INTERVAL_S
         self.heard: list[str] = []
         self.have(scopes)
 
@@ -36,6 +37,11 @@ class ScriptedPlan(Plan):
         """Give what was set."""
         del now
         return self.first.get(target.scope, 0.0)
+
+    def interval_s(self, target: Target, now: Instant) -> float:
+        """Give what was set."""
+        del target, now
+        return self.interval
 
     def wait_s(self, target: Target, now: Instant) -> float:
         """Wait until the moment that was set."""
