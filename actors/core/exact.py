@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from math import isnan
 from numbers import Real
 from typing import Any
 
@@ -51,17 +52,18 @@ def whole(value: Any) -> int:
 
 
 def seconds(value: Any, what: str) -> float:
-    """Return a plain float of a time span; infinity is one.
+    """Return a plain float of a time span, 0 for one below zero; infinity is one.
 
-    Raises: NotExactError, naming `what`, for NaN, for what is below zero, and for what is no number.
+    Raises: NotExactError, naming `what`, for what is no number, and for NaN, which disorders timers and
+    is neither more nor less than any deadline.
     """
     try:
         span_s = number(value)
     except NotExactError as error:
         raise NotExactError(f"{what} {error}") from error
-    if not span_s >= 0:
-        raise NotExactError(f"{what} was {span_s}, must be at least 0 seconds")
-    return span_s
+    if isnan(span_s):
+        raise NotExactError(f"{what} was nan, must be a number of seconds")
+    return max(span_s, 0.0)
 
 
 def exact_extract(given: object) -> Steps[Extract]:

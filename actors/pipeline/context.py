@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import isnan
 from random import Random
 from typing import Generic, TypeVar
 
@@ -19,13 +18,6 @@ from actors.source_api.options import SourceOptions
 from actors.transports.names import Names
 
 Options = TypeVar("Options", bound=SourceOptions)
-
-
-def seconds(given: float) -> float:
-    """Return a time that a kind gave. Raises: ValueError at NaN, which disorders all timers."""
-    if isnan(given):
-        raise ValueError("the time was nan, must be a number of seconds")
-    return given
 
 
 def unrecorded(payload: Payload) -> None:

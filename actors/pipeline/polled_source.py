@@ -254,7 +254,7 @@ class SourceActor:
         return error
 
     def _staleness_s(self, target: Target, now: Instant) -> float:
-        return self._desk.options.staleness_at(self._plan.interval_s(target, now))
+        return self._desk.options.staleness_at(self._schedule.interval_s(target, now))
 
     def _tell_plan(self) -> None:
         if facts := self._plan.facts():
@@ -276,7 +276,7 @@ class SourceActor:
         if (record := self._status.scopes.get(target.scope)) is not None:
             record.next_attempt_at = now.wall + self._schedule.due_s(target, now)
             if record.last_success_at is not None:
-                record.interval_s = self._plan.interval_s(target, now)
+                record.interval_s = self._schedule.interval_s(target, now)
                 record.stale_after_s = self._desk.options.staleness_at(record.interval_s)
 
     def _short_delay(self) -> float:

@@ -14,8 +14,8 @@ from random import Random
 
 from actors.core.clock import Instant
 from actors.core.errors import SourceError, TransportError
+from actors.core.exact import seconds
 from actors.core.messages import Scope
-from actors.pipeline.context import seconds
 from actors.runtime.backoff import MIN_CAP_S, Backoff
 from actors.source_api.plan import Plan, Target
 
@@ -95,7 +95,7 @@ class Schedule:
             row.backoff.succeeded(now.mono)
             row.is_asked = row.is_failing = False
             row.has_answered = True
-            row.due_mono = seconds(now.mono + self.plan.interval_s(target, now))
+            row.due_mono = now.mono + self.interval_s(target, now)
 
     def failed(self, target: Target, error: SourceError, now: Instant) -> None:
         """Hear that `target` has not."""
@@ -103,13 +103,13 @@ class Schedule:
             self._troubled.add(target.scope)
             self._is_answering = False
         asked_for_s = (error.retry_after_s or 0.0) if isinstance(error, TransportError) else 0.0
-        least_s = max(asked_for_s, self.plan.failed(target, error, now))
+        least_s = max(asked_for_s, seconds(self.plan.failed(target, error, now), "failed"))
         # A catalogue changes once a day, but until there is one nothing goes on.
-        cap_s = MIN_CAP_S if target.is_catalogue else max(MIN_CAP_S, self.plan.interval_s(target, now) / 3)
+        cap_s = MIN_CAP_S if target.is_catalogue else max(MIN_CAP_S, self.interval_s(target, now) / 3)
         if (row := self._rows.get(target.scope)) is not None:
             row.backoff.cap_s = cap_s
             row.is_asked, row.is_failing = False, True
-            row.due_mono = seconds(now.mono + max(row.backoff.failed(now.mono), least_s))
+            row.due_mono = now.mono + max(row.backoff.failed(now.mono), least_s)
         if len(self._troubled) >= TROUBLED:
             gate_s = max(self._gate.failed(now.mono), asked_for_s)
             self._gate_mono = max(self._gate_mono, now.mono + gate_s)
@@ -129,6 +129,10 @@ class Schedule:
         row = self._rows.get(target.scope)
         return 0.0 if row is None else self._wait_s(target, row, now)
 
+    def interval_s(self, target: Target, now: Instant) -> float:
+        """Return the plan's seconds between two polls. Raises: NotExactError if they are no number."""
+        return seconds(self.plan.interval_s(target, now), "interval_s")
+
     def _most_in_flight(self) -> int:
         if self.is_troubled:
             return 1
@@ -136,7 +140,7 @@ class Schedule:
 
     def _wait_s(self, target: Target, row: _Row, now: Instant) -> float:
         left_s = max(row.due_mono, self._gate_mono) - now.mono
-        return max(left_s, self.plan.wait_s(target, now), 0.0)
+        return max(left_s, seconds(self.plan.wait_s(target, now), "wait_s"))
 
     def _keep_rows(self, targets: tuple[Target, ...], now: Instant) -> None:
         """Open a row for what is new and close those of what is gone."""
@@ -145,7 +149,7 @@ class Schedule:
             return
         for target in targets:
             if target.scope not in self._rows:
-                due_mono = seconds(now.mono + self.plan.first_delay_s(target, now))
+                due_mono = now.mono + seconds(self.plan.first_delay_s(target, now), "first_delay_s")
                 self._rows[target.scope] = _Row(due_mono, Backoff(MIN_CAP_S, self._random))
         for scope in self._rows.keys() - scopes:
             del self._rows[scope]

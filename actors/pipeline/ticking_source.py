@@ -12,9 +12,10 @@ import structlog
 
 from actors.core.clock import Instant
 from actors.core.cooperative import in_slices
+from actors.core.exact import seconds
 from actors.core.messages import Batch, BookmakerId, Extract, ListId, Payload
 from actors.monitoring.transitions import succeeded
-from actors.pipeline.context import Desk, seconds
+from actors.pipeline.context import Desk
 from actors.source_api.kinds import Machine, TickingKind
 from actors.source_api.options import SourceOptions
 
@@ -44,7 +45,7 @@ class TickingSourceActor:
         machine = self._kind.start(self._desk.options, tuple(self._desk.keys.values()), now)
         await self._tick(machine, now)
         while True:
-            await anyio.sleep(seconds(machine.interval_s))
+            await anyio.sleep(seconds(machine.interval_s, "interval_s"))
             await self._tick(machine, self._desk.clock.now())
 
     async def _tick(self, machine: Machine, now: Instant) -> None:

@@ -2,7 +2,7 @@
 
 What a plug-in hands over may be of any type, whatever its annotations say. Its kind is wrapped once, when
 it is loaded, so that everything behind it deals with exact values. An extract that is none cannot be
-read, like a broken payload; a time span that is none (NaN, below zero) is a bug, and crashes its source.
+read, like a broken payload.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import msgspec
 
 from actors.core.clock import Instant
 from actors.core.cooperative import Steps, finish
-from actors.core.errors import PayloadError, SourceError
-from actors.core.exact import NotExactError, exact_extract, seconds, text
+from actors.core.errors import PayloadError
+from actors.core.exact import NotExactError, exact_extract, text
 from actors.core.messages import Extract, Scope
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.plan import Plan, PlanMaker, Target
@@ -74,18 +74,6 @@ class _ExactPlan:
             for one in self._plan.targets()
         )
 
-    def first_delay_s(self, target: Target, now: Instant) -> float:
-        return seconds(self._plan.first_delay_s(target, now), "first_delay_s")
-
-    def interval_s(self, target: Target, now: Instant) -> float:
-        return seconds(self._plan.interval_s(target, now), "interval_s")
-
-    def wait_s(self, target: Target, now: Instant) -> float:
-        return seconds(self._plan.wait_s(target, now), "wait_s")
-
-    def failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        return seconds(self._plan.failed(target, error, now), "failed")
-
 
 class _ExactMachine:
     def __init__(self, machine: Machine) -> None:
@@ -94,7 +82,7 @@ class _ExactMachine:
 
     @property
     def interval_s(self) -> float:
-        return seconds(self._machine.interval_s, "interval_s")
+        return self._machine.interval_s
 
     def image(self) -> Steps[Mapping[str, Extract]]:
         return _exact_by_key(self._machine.image())

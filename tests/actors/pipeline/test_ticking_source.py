@@ -234,6 +234,6 @@ async def test_a_machine_that_gives_no_number_crashes() -> None:
     async with supervised(stage.child):
         await anyio.sleep(1)
 
-        assert "ValueError: the time was nan, must be a number of seconds" == (
+        assert "NotExactError: interval_s was nan, must be a number of seconds" == (
             stage.desk.status.actor.last_error
         )
