@@ -45,6 +45,8 @@ MAX_FIRST_DELAY_S = 0.5
 MAX_ERROR_CHARS = 300
 PAUSE_S = 1.0
 """Seconds by which an answer may be later than its timeout before the process must have stood still."""
+LOOK_AGAIN_S = 600.0
+"""The longest wait without asking the plan again, which may go by a wall clock that was wrong."""
 
 
 class Held(Struct, frozen=True):
@@ -105,7 +107,7 @@ class SourceActor:
                 return found[0]
             wait_s = inf if found is None else found[1]
             self._note_wait(None if found is None else wait_s)
-            with anyio.move_on_after(wait_s):
+            with anyio.move_on_after(wait_s if found is None else min(wait_s, LOOK_AGAIN_S)):
                 await self._changed.wait()
 
     async def _heed_requests(self) -> None:

@@ -1,8 +1,9 @@
 """A budget of credits a day, and how often each sport may be asked for it.
 
-Pure. Credits are counted by UTC day and never overdrawn. A day's calls are spread over the seconds of
-all sports by weight: one in which a sport is near a kick-off counts `WEIGHT` times one in which all
-its matches are hours or days ahead. So on a day that is known to be busy a far second gets less:
+Pure. Credits are counted by UTC day and never overdrawn, also where the wall clock is set. A day's
+calls are spread over the seconds of all sports by weight: one in which a sport is near a kick-off
+counts `WEIGHT` times one in which all its matches are hours or days ahead. So on a day that is known
+to be busy a far second gets less:
 
     calls per far second = calls a day / (far seconds + WEIGHT x near seconds, of all sports that day)
 
@@ -16,9 +17,13 @@ from math import inf
 
 from msgspec import Struct
 
+from actors.core.clock import Instant
 from actors.core.messages import Scope
 
 DAY_S = 86400.0
+MINUTE_S = 60.0
+SAME_CLOCK_S = 1.0
+"""By how much the wall clock may differ from what the monotonic one lets expect and not have been set."""
 WEIGHT = 8.0
 NEAR_BEFORE_S = 2 * 3600.0
 NEAR_AFTER_S = 2.5 * 3600.0
@@ -107,35 +112,90 @@ class Calendar:
 
 
 class Ledger:
-    """What was spent on the present UTC day. Times are Unix seconds."""
+    """What was spent on the present UTC day.
+
+    Kept by the monotonic clock; which of it belongs to today follows from the wall clock anew each time,
+    so a wall clock that was wrong costs nothing once it is right. One that was set is not yet believed:
+    for a day, what is left is what both the new and the old time allow, so that no day is overdrawn,
+    whichever of them is right.
+    """
 
     def __init__(self, per_day: float) -> None:
         self.per_day = per_day
         self.spent_today = 0.0
-        self._day: float | None = None
+        self._spent: dict[int, _Spent] = {}  # by monotonic minute
+        self._start_mono: float | None = None
+        self._trusted = 0.0  # wall minus monotonic time, of the clock before it was set
+        self._trusted_mono = -inf
+        self._days: tuple[_Day, ...] = ()
+        self._days_at: Instant | None = None
 
-    def spent(self, now: float) -> float:
-        """Give the credits spent today.
+    def left(self, now: Instant) -> float:
+        """Return the credits that may still be spent today."""
+        self._look(now)
+        return max(self.per_day - self.spent_today, 0.0)
+
+    def left_to_spread(self, now: Instant) -> float:
+        """Return the same by the wall clock as it is now: what the rest of its day is planned with."""
+        self._look(now)
+        return max(self.per_day - self._days[0].spent, 0.0)
+
+    def wait_s(self, needed: float, now: Instant) -> float:
+        """Return the seconds until so many credits may be there: until midnight, or none."""
+        self._look(now)
+        return max((day.left_s for day in self._days if self.per_day - day.spent < needed), default=0.0)
+
+    def spend(self, amount: float, now: Instant, of: float | None = None) -> None:
+        """Count credits; negative ones were given back. `of` is when they were spent (monotonic)."""
+        at = now.mono if of is None else of
+        minute = int(at // MINUTE_S)
+        if (known := self._spent.get(minute)) is not None:
+            self._spent[minute] = _Spent(max(known.last_mono, at), known.amount + amount)
+        elif of is None:
+            self._spent[minute] = _Spent(at, amount)
+        self._days_at = None
+        self._look(now)
+
+    def _look(self, now: Instant) -> None:
+        """Work out what was spent today; once for each moment, for it is asked about for every sport."""
+        if now == self._days_at:
+            return
+        if self._start_mono is None:
+            self._start_mono = now.mono
+        while self._spent and (oldest := next(iter(self._spent))) * MINUTE_S < now.mono - 2 * DAY_S:
+            del self._spent[oldest]
+        offset_s = now.wall - now.mono
+        if abs(offset_s - self._trusted) <= SAME_CLOCK_S or now.mono - self._trusted_mono >= DAY_S:
+            self._trusted, self._trusted_mono = offset_s, now.mono
+        clocks = (now.wall, now.mono + self._trusted)
+        self._days = tuple(self._day(self._start_mono, now.mono, wall) for wall in clocks)
+        self._days_at = now
+        self.spent_today = max(0.0, *(day.spent for day in self._days))
+
+    def _day(self, start_mono: float, mono: float, wall: float) -> _Day:
+        """Return the day of a clock that shows `wall`.
 
         What another process spent before this one began nobody tells: a share of the day is taken.
         """
-        day = now // DAY_S
-        if self._day is None:
-            share = max(until_midnight_s(now) / DAY_S, START_SHARE)
-            self._day, self.spent_today = day, self.per_day * (1.0 - share)
-        elif day > self._day:  # a clock put back opens no new day
-            self._day, self.spent_today = day, 0.0
-        return self.spent_today
+        midnight = mono - wall % DAY_S
+        # A moment more than the day: clocks are read at different times, and differ by roundings.
+        own = sum(one.amount for one in self._spent.values() if one.last_mono >= midnight - SAME_CLOCK_S)
+        share = max(1.0 - max(start_mono - midnight, 0.0) / DAY_S, START_SHARE)
+        return _Day(until_midnight_s(wall), own + self.per_day * (1.0 - share))
 
-    def left(self, now: float) -> float:
-        """Give the credits that may still be spent today."""
-        return max(self.per_day - self.spent(now), 0.0)
 
-    def spend(self, amount: float, now: float, of: float | None = None) -> None:
-        """Count credits; negative ones were given back. `of` is the day that they belong to (a time)."""
-        spent = self.spent(now)
-        if of is None or of // DAY_S == self._day:
-            self.spent_today = max(spent + amount, 0.0)
+class _Spent(Struct, frozen=True):
+    """What was spent within a minute, and when that was last, in monotonic seconds."""
+
+    last_mono: float
+    amount: float
+
+
+class _Day(Struct, frozen=True):
+    """The present day by one clock: how many seconds it has left, and what was spent on it."""
+
+    left_s: float
+    spent: float
 
 
 def until_midnight_s(now: float) -> float:

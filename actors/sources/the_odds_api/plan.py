@@ -22,7 +22,6 @@ from actors.sources.the_odds_api.budget import (
     Ledger,
     Windows,
     near_windows,
-    until_midnight_s,
 )
 from actors.sources.the_odds_api.options import TheOddsApiOptions, cheapest_call, odds_target, sports_target
 
@@ -83,9 +82,9 @@ class TheOddsApiPlan(Plan):
     def wait_s(self, target: Target, now: Instant) -> float:
         """Wait for midnight (UTC) when the day's credits are spent, and a moment between two calls."""
         spacing_s = self._last_asked_mono + CALL_SPACING_S - now.mono
-        if self._ledger is None or target.is_catalogue or self._ledger.left(now.wall) >= self._cost:
+        if self._ledger is None or target.is_catalogue:
             return spacing_s
-        return max(spacing_s, until_midnight_s(now.wall))
+        return max(spacing_s, self._ledger.wait_s(self._cost, now))
 
     def asked(self, target: Target, now: Instant) -> None:
         """Count the credits before they are spent."""
@@ -209,7 +208,7 @@ class TheOddsApiPlan(Plan):
 
     def _boost(self, ledger: Ledger, now: Instant) -> float:
         """Give the boost of the moment; asked for several times at each, and worked out once."""
-        left = ledger.left(now.wall) / self._cost
+        left = ledger.left_to_spread(now) / self._cost
         if self._boost_at[:2] != (now.wall, left):
             self._boost_at = (now.wall, left, self._calendar.boost(now.wall, left))
         return self._boost_at[2]
@@ -240,16 +239,16 @@ class TheOddsApiPlan(Plan):
         self._targets = (sports_target(self._api), *odds) if is_open else odds
 
     def _charge(self, target: Target, amount: float, now: Instant) -> None:
-        self._charged[target.scope] = (amount, now.wall)
+        self._charged[target.scope] = (amount, now.mono)
         if self._ledger is not None:
-            self._ledger.spend(amount, now.wall)
+            self._ledger.spend(amount, now)
 
     def _correct(self, target: Target, amount: float, now: Instant) -> None:
         """Count `amount` for the last request instead of what was counted when it was sent."""
-        already, at = self._charged.get(target.scope, (0.0, now.wall))
+        already, at = self._charged.get(target.scope, (0.0, now.mono))
         self._charged[target.scope] = (amount, at)
         if self._ledger is not None:
-            self._ledger.spend(amount - already, now.wall, of=at)
+            self._ledger.spend(amount - already, now, of=at)
 
 
 def _whole(value: str | None, otherwise: float | None) -> float | None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.core.clock import Instant
 from actors.core.messages import Scope
 from actors.sources.the_odds_api.budget import (
     DAY_S,
@@ -23,7 +24,8 @@ from actors.sources.the_odds_api.budget import (
 )
 
 HOUR = 3600.0
-NOON = 20_000 * DAY_S + 12 * HOUR
+MIDNIGHT = 20_000 * DAY_S
+NOON, TOMORROW = MIDNIGHT + 12 * HOUR, MIDNIGHT + DAY_S
 
 KICK_OFFS = st.lists(st.integers(0, int(2 * DAY_S)), max_size=6)
 SPORTS = st.lists(KICK_OFFS, min_size=1, max_size=12)
@@ -186,50 +188,124 @@ def test_a_day_that_goes_to_plan_has_no_boost() -> None:
     assert pytest.approx(1.0) == calendar([[], []], 24.0).boost(NOON, 12.0)
 
 
+def at(wall: float, late_s: float = 0.0) -> Instant:
+    """Return the moment at which a clock shows `wall` that is late by so much (virtual noon is 0)."""
+    return Instant(wall + late_s - NOON, wall)
+
+
 @pytest.mark.parametrize(("hour", "left"), [(0, 96.0), (6, 72.0), (12, 48.0), (18, 24.0), (23, 24.0)])
 def test_a_process_that_starts_has_the_share_of_the_rest_of_the_day(hour: int, left: float) -> None:
     """At least a quarter of a day, for who knows what was spent before it."""
     ledger = Ledger(96.0)
 
-    assert left == pytest.approx(ledger.left(20_000 * DAY_S + hour * HOUR))
+    assert left == pytest.approx(ledger.left(at(MIDNIGHT + hour * HOUR)))
     assert 24.0 == 96.0 * START_SHARE
 
 
 def test_what_is_spent_is_gone_until_midnight() -> None:
     """A new UTC day has all its credits, and nothing of the last."""
     ledger = Ledger(10.0)
-    midnight = 20_000 * DAY_S
     for _ in range(9):
-        ledger.spend(1.0, midnight + HOUR)
+        ledger.spend(1.0, at(MIDNIGHT + HOUR))
 
-    left = [ledger.left(at) for at in (midnight + HOUR, midnight + DAY_S - 0.001, midnight + DAY_S)]
+    left = [ledger.left(at(moment)) for moment in (MIDNIGHT + HOUR, TOMORROW - 0.001, TOMORROW)]
     assert pytest.approx([1.0 - 10 / 24, 1.0 - 10 / 24, 10.0]) == left
 
 
 def test_what_is_given_back_may_be_spent_again() -> None:
     """But never more than a day's credits."""
     ledger = Ledger(10.0)
-    ledger.spend(4.0, NOON)
-    ledger.spend(-3.0, NOON)
-    before = ledger.left(NOON)
-    ledger.spend(-100.0, NOON)
+    ledger.spend(4.0, at(NOON))
+    ledger.spend(-3.0, at(NOON))
+    before = ledger.left(at(NOON))
+    ledger.spend(-100.0, at(NOON))
 
-    assert (4.0, 10.0) == (before, ledger.left(NOON))
+    assert (4.0, 10.0) == (before, ledger.left(at(NOON)))
 
 
 def test_more_than_there_is_leaves_nothing() -> None:
     """What is left is never negative, and is not made up for on the next day."""
     ledger = Ledger(10.0)
-    ledger.spend(50.0, NOON)
+    ledger.spend(50.0, at(NOON))
 
-    assert (0.0, 10.0) == (ledger.left(NOON), ledger.left(NOON + DAY_S))
+    assert (0.0, 10.0) == (ledger.left(at(NOON)), ledger.left(at(NOON + DAY_S)))
 
 
 def test_a_clock_that_is_put_back_gives_no_new_credits() -> None:
     """Neither over midnight and back, nor when midnight comes again (faults.md, C12)."""
     ledger = Ledger(10.0)
-    midnight = 20_000 * DAY_S
-    ledger.spend(3.0, midnight - 60)
-    ledger.spend(4.0, midnight + 60)
+    ledger.left(at(MIDNIGHT))
+    ledger.spend(3.0, at(TOMORROW - 60))
+    ledger.spend(4.0, at(TOMORROW + 60))
+    moments = [at(TOMORROW + 60), at(TOMORROW - 60, 120), at(TOMORROW + 120, 120)]
 
-    assert [6.0, 6.0, 6.0] == [ledger.left(midnight + shift_s) for shift_s in (60, -60, 120)]
+    # Put back it is yesterday again, which has spent both; then either clock may be right.
+    assert [6.0, 3.0, 6.0] == [ledger.left(moment) for moment in moments]
+
+
+def test_a_clock_that_was_a_month_ahead_for_a_moment_costs_no_credits() -> None:
+    """Right again, each day has what it would have had, that of the moment as well."""
+    ledger = Ledger(16.0)
+    ledger.left(at(MIDNIGHT))
+    ledger.spend(1.0, at(NOON))
+    ledger.spend(1.0, at(NOON + 30 * DAY_S + 5 * HOUR, -30 * DAY_S - 5 * HOUR))
+
+    assert [14.0, 16.0, 16.0] == [ledger.left(at(NOON + day * DAY_S)) for day in range(3)]
+
+
+def test_after_a_day_a_clock_that_was_set_is_believed() -> None:
+    """Until then what was left before it was set is the limit as well."""
+    ledger = Ledger(10.0)
+    ledger.left(at(MIDNIGHT))
+    ledger.spend(8.0, at(NOON - HOUR))
+    left = [ledger.left(at(TOMORROW + hour * HOUR, -12 * HOUR)) for hour in (0, 11, 12, 35)]
+    ledger.spend(8.0, at(TOMORROW + 40 * HOUR, -12 * HOUR))
+
+    assert [2.0, 2.0, 10.0, 10.0] == left
+    assert [2.0, 10.0] == [ledger.left(at(TOMORROW + hour * HOUR, -12 * HOUR)) for hour in (47, 48)]
+
+
+def test_what_is_waited_for_is_the_later_midnight() -> None:
+    """Of a clock that was set and of itself before, where neither has anything left."""
+    ledger = Ledger(10.0)
+    ledger.left(at(MIDNIGHT))
+    ledger.spend(10.0, at(NOON))
+    waits = [ledger.wait_s(1.0, moment) for moment in (at(NOON), at(NOON + HOUR, -HOUR), at(TOMORROW))]
+
+    assert [12 * HOUR, 12 * HOUR, 0.0] == waits
+
+
+def test_credits_that_come_back_late_belong_to_when_they_were_spent() -> None:
+    """In monotonic seconds: a refund of yesterday's gives today nothing."""
+    ledger = Ledger(10.0)
+    ledger.left(at(MIDNIGHT))
+    ledger.spend(5.0, at(NOON))
+    ledger.spend(4.0, at(TOMORROW + HOUR))
+    ledger.spend(-5.0, at(TOMORROW + 2 * HOUR), of=at(NOON).mono)
+    ledger.spend(-1.0, at(TOMORROW + 3 * HOUR), of=at(TOMORROW + HOUR).mono)
+    ledger.spend(-9.0, at(TOMORROW + 4 * HOUR), of=at(NOON - 5 * DAY_S).mono)
+
+    assert 7.0 == ledger.left(at(TOMORROW + 5 * HOUR))
+
+
+@given(
+    st.lists(st.tuples(st.floats(60.0, 6 * HOUR), st.floats(0.0, 8.0)), min_size=1, max_size=60),
+    st.floats(-40 * DAY_S, 40 * DAY_S),
+    st.floats(0.0, 3 * DAY_S),
+    st.floats(60.0, DAY_S - 1),
+)
+def test_no_true_day_is_overdrawn_by_a_clock_that_is_wrong_for_less_than_a_day(
+    asked: list[tuple[float, float]], wrong_s: float, begin_s: float, lasting_s: float
+) -> None:
+    """Whatever is asked for when, and spent where it is left: a UTC day costs at most its credits."""
+    ledger, mono, days = Ledger(16.0), 0.0, dict.fromkeys(range(20), 0.0)
+    ledger.left(Instant(mono, MIDNIGHT))
+    for later_s, amount in asked:
+        mono += later_s
+        shift_s = wrong_s if begin_s <= mono < begin_s + lasting_s else 0.0
+        now = Instant(mono, MIDNIGHT + mono + shift_s)
+        if ledger.left(now) >= amount:
+            ledger.spend(amount, now)
+            days[int(mono // DAY_S)] += amount
+
+    assert max(days.values()) <= 16.0 + 1e-9

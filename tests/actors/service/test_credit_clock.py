@@ -1,0 +1,133 @@
+"""The credits of The Odds API under a wall clock that is set wrong and put right, in virtual time.
+
+Days are counted by the true clock, which only the test knows: no UTC day costs more than its credits,
+however the machine's clock jumps, and what is wrong for a moment costs nothing once it is right.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+import anyio
+import pytest
+
+from actors.core.messages import Scope
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import TheOddsApiOptions
+from tests.support.builders.the_odds_api import API_KEY
+from tests.support.systems.scopes import ScopesStage
+from tests.support.systems.supervision import supervised
+from tests.support.time.virtual import WALL_0
+
+pytestmark = pytest.mark.anyio
+
+HOUR, DAY_S = 3600.0, 86_400.0
+CREDITS = 24
+LEAGUES = tuple(f"soccer_league_{number}" for number in range(12))
+DAYS = 6
+MIDNIGHT = DAY_S - WALL_0 % DAY_S  # virtual seconds until the first true one, three and a half hours
+
+Shifts = Sequence[tuple[float, float]]
+"""`(virtual seconds, by how many the wall clock is wrong from then on)`, in order, from 0 on."""
+
+SHIFTS: dict[str, Shifts] = {
+    "ahead for two hours": [(0, 0), (2 * DAY_S, 30 * DAY_S + 5 * HOUR), (2 * DAY_S + 2 * HOUR, 0)],
+    "behind for two hours": [(0, 0), (2 * DAY_S, -30 * DAY_S - 5 * HOUR), (2 * DAY_S + 2 * HOUR, 0)],
+    "whole days ahead for an hour": [(0, 0), (2 * DAY_S, 30 * DAY_S), (2 * DAY_S + HOUR, 0)],
+    "started years ahead": [(0, 2000 * DAY_S + 7 * HOUR), (3 * HOUR, 0)],
+    "started years behind": [(0, -2000 * DAY_S - 7 * HOUR), (3 * HOUR, 0)],
+    "an hour ahead before midnight": [
+        *((0, 0), (MIDNIGHT + 2 * DAY_S - HOUR / 2, HOUR), (MIDNIGHT + 2 * DAY_S + HOUR / 2, 0))
+    ],
+    "an hour behind at midnight": [
+        *((0, 0), (MIDNIGHT + 2 * DAY_S - HOUR / 2, -HOUR), (MIDNIGHT + 2 * DAY_S + HOUR / 2, 0))
+    ],
+    "an hour ahead and behind by turns": [
+        (turn * 5 * HOUR, (0, HOUR, 0, -HOUR)[turn % 4]) for turn in range(21)
+    ],
+    "anything, every half hour": [(turn * HOUR / 2, (turn * 7919 % 240) * HOUR) for turn in range(96)]
+    + [(48 * HOUR, 0)],
+}
+
+
+async def empty(scope: Scope, before: int) -> bytes:
+    """Answer with no matches, so that no league is near a kick-off."""
+    del scope, before
+    return b"[]"
+
+
+async def played(shifts: Shifts) -> ScopesStage:
+    """Run a plan of 24 credits a day under that wall clock."""
+    options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=CREDITS)
+    stage = ScopesStage(KIND, empty, options)
+    stage.clock.wall_shift_s = shifts[0][1]
+    async with supervised(stage.child):
+        for (at, _), (until, shift_s) in pairwise(shifts):
+            await anyio.sleep(until - at)
+            stage.clock.wall_shift_s = shift_s
+        await anyio.sleep(MIDNIGHT + DAYS * DAY_S - 1 - shifts[-1][0])
+    return stage
+
+
+def spent(stage: ScopesStage) -> list[int]:
+    """Count the credits of each true UTC day, the rest of the first one included."""
+    days = Counter(int((at - MIDNIGHT) // DAY_S) for at, _ in stage.asked)
+    return [days[day] for day in range(-1, DAYS)]
+
+
+@pytest.mark.parametrize("case", SHIFTS)
+async def test_no_true_day_costs_more_than_its_credits(case: str) -> None:
+    """Whatever the clock says meanwhile."""
+    assert max(spent(await played(SHIFTS[case]))) <= CREDITS
+
+
+@pytest.mark.parametrize("case", SHIFTS)
+async def test_a_clock_that_was_wrong_costs_nothing_once_it_is_right(case: str) -> None:
+    """The days after it have as many calls as where it was never wrong, which is 22 to 24."""
+    days = spent(await played(SHIFTS[case]))
+
+    assert [] == [count for count in days[4:] if count < CREDITS - 3]
+
+
+@pytest.mark.parametrize("case", [case for case in SHIFTS if case != "anything, every half hour"])
+async def test_the_day_of_a_wrong_clock_is_not_lost(case: str) -> None:
+    """Right again after an hour or three, it leaves that day as many calls as any other."""
+    days = spent(await played(SHIFTS[case]))
+
+    assert [] == [count for count in days[1:] if count < CREDITS - 4]
+
+
+async def test_a_restart_gives_no_credits() -> None:
+    """The ledger outlives the actor: one that crashes at each of its calls spends no more than a day's."""
+    options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=CREDITS)
+
+    async def crash(scope: Scope, before: int) -> bytes:
+        del scope, before
+        raise RuntimeError("a bug")
+
+    stage = ScopesStage(KIND, crash, options)
+    async with supervised(stage.child):
+        await anyio.sleep(MIDNIGHT + 2 * DAY_S - 1)
+
+    assert 1 < stage.desk.status.actor.starts
+    assert max(spent(stage)) <= CREDITS
+
+
+async def test_a_wait_that_a_wrong_clock_makes_long_ends_when_it_is_right() -> None:
+    """Put back by hours for a moment: the wait does not last until midnight by that."""
+    options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=CREDITS)
+    stage = ScopesStage(KIND, empty, options)
+    plan = stage.schedule.plan
+    for _ in range(CREDITS):
+        plan.asked(plan.targets()[0], stage.clock.now())
+    async with supervised(stage.child):
+        await anyio.sleep(MIDNIGHT - 60)
+        stage.clock.wall_shift_s = -20 * HOUR
+        stage.desk.refresh.set()  # the clock is looked at
+        await anyio.sleep(30)
+        stage.clock.wall_shift_s = 0.0
+        await anyio.sleep(30 + HOUR / 2)
+
+    assert [] != stage.asked
