@@ -105,7 +105,8 @@ class Extract(Struct, frozen=True):
 
     `title` is the bookmaker's display name, where the source gives one. `passed_over` counts by
     reason what is none of ours and takes no match off, such as another market of a match. `lag_s`
-    tells by how many seconds its newest price is older than the answer, both by the source's clock.
+    tells by how many seconds its newest price is older than the answer, which came at `answered_at`,
+    both by the source's clock: a match whose `source_time` is too long before that is not live.
     """
 
     matches: tuple[Match, ...]
@@ -113,6 +114,7 @@ class Extract(Struct, frozen=True):
     title: str | None = None
     passed_over: Mapping[str, int] = {}
     lag_s: float | None = None
+    answered_at: float | None = None
 
 
 class Batch(Struct, frozen=True):

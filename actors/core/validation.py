@@ -48,6 +48,7 @@ class Reason(StrEnum):
     SPORT = "sport"  # not football
     TYPE = "type"  # a value of a type that cannot be made the one that is needed
     TOO_MANY = "too_many"  # the board has no room for more of the bookmaker's matches
+    LAGGING = "lagging"  # a price that was old already when the source answered
     UNREADABLE = "unreadable"  # so broken that not even its id can be told
 
 

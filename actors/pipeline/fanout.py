@@ -18,7 +18,17 @@ import anyio
 
 from actors.core.cooperative import Steps, in_slices
 from actors.core.errors import PayloadError
-from actors.core.messages import Batch, BookmakerId, Document, Extract, ListId, Payload, Scope
+from actors.core.messages import (
+    Batch,
+    BookmakerId,
+    Document,
+    Extract,
+    ListId,
+    Payload,
+    Removal,
+    Scope,
+)
+from actors.core.validation import Reason
 from actors.pipeline.context import Desk
 from actors.source_api.kinds import PolledKind
 
@@ -120,21 +130,30 @@ def confirmation(bookmaker: BookmakerId, payload: Payload) -> Batch:
 def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:
     """Make the complete list that `extract` read from `document`.
 
-    Raises: PayloadError if the list was already stale when the source answered.
+    A match that was already stale when the source answered becomes a removal.
+
+    Raises: PayloadError if the whole list was.
     """
     if extract.lag_s is not None and extract.lag_s > document.stale_after_s:
         raise PayloadError(
             f"its newest price was {extract.lag_s:.0f} s older than the answer,"
             f" must be at most {document.stale_after_s:g} s",
-            "lagging",
+            Reason.LAGGING,
         )
+    matches, removals = extract.matches, extract.removals
+    if extract.answered_at is not None:
+        oldest = extract.answered_at - document.stale_after_s
+        late = [one for one in matches if one.source_time is not None and one.source_time < oldest]
+        if late:
+            matches = tuple(one for one in matches if one.source_time is None or one.source_time >= oldest)
+            removals += tuple(Removal(one.source_match_id, Reason.LAGGING) for one in late)
     return Batch(
         bookmaker=bookmaker,
         scope=document.scope,
         list_id=document.list_id,
         complete=True,
-        matches=extract.matches,
-        removals=extract.removals,
+        matches=matches,
+        removals=removals,
         received_at=document.received_at,
         received_mono=document.received_mono,
         stale_after_s=document.stale_after_s,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from math import inf
 
 import msgspec
 from msgspec import Struct
@@ -27,6 +28,8 @@ from actors.sources.the_odds_api.wire import Event, Lines, Market, decoded
 
 MAX_ERROR_BYTES = 64 * 1024
 """What is longer says nothing of an error."""
+CLOCKS_APART_S = 60.0
+"""How far a refresh may seem to lie after the answer; what is later is no time at all."""
 KNOWN_ERRORS = frozenset(
     {
         *("missing_key", "invalid_key", "deactivated_key", "exceeded_freq_limit", "out_of_usage_credits"),
@@ -73,6 +76,7 @@ def read_slate(body: bytes, answered_at: float | None) -> Steps[Slate]:
     parts: defaultdict[str, Part] = defaultdict(Part)
     kick_offs: set[int] = set()
     unreadable = 0
+    latest = inf if answered_at is None else answered_at + CLOCKS_APART_S
     for block in _blocks(body):
         for event in block:
             if event is None:
@@ -82,7 +86,7 @@ def read_slate(body: bytes, answered_at: float | None) -> Steps[Slate]:
             if fixture.start_time is not None:
                 kick_offs.add(fixture.start_time)
             for lines in event.bookmakers:
-                parts[lines.key].add(fixture, lines)
+                parts[lines.key].add(fixture, lines, latest)
         for part in parts.values():
             part.matches.seal()
         yield
@@ -156,22 +160,25 @@ class Fixture(Struct, frozen=True, gc=False):
 class Part(Struct):
     """What an answer says of one bookmaker so far.
 
-    `newest` is when its newest prices were refreshed (Unix seconds), 0 while nobody has said.
+    `newest` is when its newest prices were refreshed (Unix seconds), None while nothing says so.
     """
 
     matches: Gathered[Match] = msgspec.field(default_factory=Gathered)
     removals: list[Removal] = []
     title: str | None = None
-    newest: float = 0.0
+    newest: float | None = None
     lays: int = 0
 
-    def add(self, fixture: Fixture, lines: Lines) -> None:
-        """Take the bookmaker's lines on one match; what is no match of ours is a removal, and why."""
+    def add(self, fixture: Fixture, lines: Lines, latest: float) -> None:
+        """Take the bookmaker's lines on one match; what is no match of ours is a removal, and why.
+
+        No price can have been refreshed later than `latest`.
+        """
         self.title = lines.title or self.title
         for market in lines.markets:
             if market.key == OURS:
-                refreshed = unix_time(market.last_update or lines.last_update)
-                if refreshed is not None and refreshed > self.newest:
+                refreshed = _refreshed(market, lines, latest)
+                if refreshed is not None and (self.newest is None or refreshed > self.newest):
                     self.newest = refreshed
                 match = _match(fixture, market, refreshed)
                 if match is None:
@@ -180,6 +187,15 @@ class Part(Struct):
                     self.matches.add(match)
             elif market.key == LAY:
                 self.lays += 1
+
+
+def _refreshed(market: Market, lines: Lines, latest: float) -> float | None:
+    """Return when a market's prices were refreshed, as far as that can be believed."""
+    for text in (market.last_update, lines.last_update):
+        at = unix_time(text)
+        if at is not None and at <= latest:
+            return at
+    return None
 
 
 def _match(fixture: Fixture, market: Market, refreshed: float | None) -> Match | None:

@@ -1,8 +1,8 @@
 """The Odds API v4: dozens of bookmakers a request, polled by league, for a key and its credits.
 
-Pure. One answer holds one sport with all its bookmakers. A list that the API itself has not refreshed
-for too long is not believed to be live. All bookmakers are asked for by name where that costs no more,
-so there are few whose prices are gathered for nothing.
+Pure. One answer holds one sport with all its bookmakers. A list, or a match of it, that the API itself
+has not refreshed for too long is not believed to be live. All bookmakers are asked for by name where
+that costs no more, so there are few whose prices are gathered for nothing.
 """
 
 from __future__ import annotations
@@ -43,11 +43,12 @@ def extract(slate: Slate, key: str, options: TheOddsApiOptions) -> Steps[Extract
     del options
     yield
     part = slate.parts.get(key, Part())
-    lag_s = slate.answered_at - part.newest if part.newest and slate.answered_at is not None else None
+    answered_at, newest = slate.answered_at, part.newest
+    lag_s = None if answered_at is None or newest is None else answered_at - newest
     passed_over: Counter[str] = Counter()
     passed_over[Reason.LAY] = part.lays
     passed_over[Reason.UNREADABLE] = slate.unreadable
-    return Extract(tuple(part.matches), tuple(part.removals), part.title, +passed_over, lag_s)
+    return Extract(tuple(part.matches), tuple(part.removals), part.title, +passed_over, lag_s, answered_at)
 
 
 def explain(error: TransportError) -> None:
