@@ -30,6 +30,8 @@ MAX_ERROR_BYTES = 64 * 1024
 """What is longer says nothing of an error."""
 CLOCKS_APART_S = 60.0
 """How far a refresh may seem to lie after the answer; what is later is no time at all."""
+MAX_KICK_OFFS = 1000
+"""So many of a sport are kept, in the order of the answer; a season has some hundreds."""
 KNOWN_ERRORS = frozenset(
     {
         *("missing_key", "invalid_key", "deactivated_key", "exceeded_freq_limit", "out_of_usage_credits"),
@@ -44,8 +46,7 @@ class Slate(Struct, frozen=True):
     """A decoded answer: by bookmaker key what it says of his prices.
 
     `unreadable` counts matches of which nothing can be told; `answered_at` is the API's clock (Unix
-    seconds) when it answered; `kick_offs` are Unix seconds, each
-    once.
+    seconds) when it answered; `kick_offs` are Unix seconds, each once, and not too many.
     """
 
     parts: Mapping[str, Part]
@@ -83,7 +84,7 @@ def read_slate(body: bytes, answered_at: float | None) -> Steps[Slate]:
                 unreadable += 1
                 continue
             fixture = Fixture.of(event)
-            if fixture.start_time is not None:
+            if fixture.start_time is not None and len(kick_offs) < MAX_KICK_OFFS:
                 kick_offs.add(fixture.start_time)
             for lines in event.bookmakers:
                 parts[lines.key].add(fixture, lines, latest)

@@ -17,6 +17,7 @@ from actors.source_api.plan import Plan, Target
 from actors.sources.the_odds_api.answers import Slate, Sports
 from actors.sources.the_odds_api.budget import (
     DAY_S,
+    NEAR_AFTER_S,
     START_SHARE,
     Calendar,
     Ledger,
@@ -35,6 +36,8 @@ REMAINING, USED, LAST = "x-requests-remaining", "x-requests-used", "x-requests-l
 HEADERS = (REMAINING, USED, LAST)
 CEILING_SHARE = 0.9
 """Of an explicit staleness: the longest interval, where the budget reaches."""
+KNOWN_AHEAD_S = 28 * DAY_S
+"""Kick-offs later than that, after an answer, are not planned with."""
 _CLIENT_ERRORS = range(400, 500)
 _WHOLE = re.compile("[0-9]{1,12}").fullmatch
 
@@ -112,15 +115,16 @@ class TheOddsApiPlan(Plan):
 
     def learnt(self, target: Target, content: object, now: Instant) -> None:
         """Take the kick-offs of a sport, or which sports there are."""
-        del now
         match content:
             case Sports(keys=keys):
                 # A list that has lost most of its sports is believed when it says so again.
                 self._is_doubted = not self._is_doubted and 2 * len(keys) < len(self._sports)
                 if not self._is_doubted:
                     self._take(keys)
-            case Slate(kick_offs=kick_offs):
-                self._near[target.scope] = near_windows(kick_offs)
+            case Slate(kick_offs=kick_offs, answered_at=answered_at):
+                at = now.wall if answered_at is None else answered_at
+                coming = [one for one in kick_offs if at - NEAR_AFTER_S <= one <= at + KNOWN_AHEAD_S]
+                self._near[target.scope] = near_windows(coming)
                 self._plan_calendar()
 
     def quota(self) -> Mapping[str, float | None]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from types import FrameType
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from actors.core.clock import Instant
+from actors.core.cooperative import finish
 from actors.source_api.plan import Target
-from actors.sources.the_odds_api.answers import Slate, Sports
+from actors.sources.the_odds_api.answers import Slate, Sports, read_slate
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions, cheapest_call
 from actors.sources.the_odds_api.plan import TheOddsApiPlan
@@ -193,3 +198,65 @@ def test_the_description_tells_the_whole_plan() -> None:
         part for part in [*expected, "none near: every 45 min, stale after 2.25 h"] if part not in text
     ]
     assert API_KEY not in text
+
+
+def lines_run(work: Callable[[], object]) -> int:
+    """Count the lines of ours that are run, which is the same on every machine."""
+    count = 0
+
+    def trace(frame: FrameType, what: str, _: object) -> Any:
+        nonlocal count
+        if "the_odds_api" not in frame.f_code.co_filename:
+            return None
+        count += what == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def hostile(count: int) -> Slate:
+    """Read an answer with that many matches, five hours apart."""
+    first = datetime.fromtimestamp(MORNING, UTC)
+    body = [
+        {"id": f"m{at}", "commence_time": (first + timedelta(hours=5 * at)).isoformat()}
+        for at in range(count)
+    ]
+    return finish(read_slate(json.dumps(body).encode(), MORNING))
+
+
+def test_hostile_kick_offs_take_few_steps() -> None:
+    """However many there are and however far ahead: of 36 sports each is planned in bounded work."""
+    slate = hostile(4000)
+    one = plan(sports=tuple(f"soccer_{number}" for number in range(36)), credits_per_day=96.0)
+    for target in one.targets():
+        one.learnt(target, slate, at(MORNING))
+
+    def work() -> None:
+        one.learnt(one.targets()[0], slate, at(MORNING))
+        one.interval_s(one.targets()[0], at(MORNING))
+
+    assert len(slate.kick_offs) <= 1000
+    assert lines_run(work) <= 20_000
+
+
+def test_kick_offs_more_than_four_weeks_ahead_are_none() -> None:
+    """By the answer's own clock, for ours may be wrong; by ours where it has none."""
+    far, near, over = (int(MORNING + days * DAY_S) for days in (29, 1, -1))
+    intervals = []
+    for answered_at, now, kick_offs in (
+        (MORNING, MORNING + 300 * DAY_S, (far, near, over)),
+        (None, MORNING, (far, near, over)),
+        (None, MORNING, (near,)),
+        (None, MORNING, ()),
+    ):
+        one = plan(credits_per_day=12.0)
+        one.learnt(one.targets()[0], Slate({}, kick_offs, answered_at), at(now))
+        intervals.append([one.interval_s(one.targets()[0], at(MORNING + days * DAY_S)) for days in (1, 29)])
+
+    assert intervals[0] == intervals[1] == intervals[2] != intervals[3]
