@@ -143,10 +143,11 @@ def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract)
     matches, removals = extract.matches, extract.removals
     if extract.answered_at is not None:
         oldest = extract.answered_at - document.stale_after_s
-        late = [one for one in matches if one.source_time is not None and one.source_time < oldest]
+        late = {time for time in {one.source_time for one in matches} if time is not None and time < oldest}
         if late:
-            matches = tuple(one for one in matches if one.source_time is None or one.source_time >= oldest)
-            removals += tuple(Removal(one.source_match_id, Reason.LAGGING) for one in late)
+            matches = tuple(one for one in extract.matches if one.source_time not in late)
+            gone = [one.source_match_id for one in extract.matches if one.source_time in late]
+            removals += tuple(Removal(match_id, Reason.LAGGING) for match_id in gone)
     return Batch(
         bookmaker=bookmaker,
         scope=document.scope,

@@ -150,7 +150,7 @@ class Fixture(Struct, frozen=True, gc=False):
         """Read what is common to all bookmakers."""
         start_time = unix_time(event.commence_time)
         is_fit = (
-            event.sport_key.startswith(FOOTBALL)
+            (event.sport_key or "").startswith(FOOTBALL)
             and event.home_team not in {None, DRAW, event.away_team}
             and event.away_team not in {None, DRAW}
             and (start_time is not None or event.commence_time is None)
@@ -178,7 +178,9 @@ class Part(Struct):
         self.title = lines.title or self.title
         for market in lines.markets:
             if market.key == OURS:
-                refreshed = _refreshed(market, lines, latest)
+                refreshed = unix_time(market.last_update or lines.last_update)
+                if refreshed is None or refreshed > latest:
+                    refreshed = _refreshed(lines, latest)
                 if refreshed is not None and (self.newest is None or refreshed > self.newest):
                     self.newest = refreshed
                 match = _match(fixture, market, refreshed)
@@ -190,13 +192,10 @@ class Part(Struct):
                 self.lays += 1
 
 
-def _refreshed(market: Market, lines: Lines, latest: float) -> float | None:
-    """Return when a market's prices were refreshed, as far as that can be believed."""
-    for text in (market.last_update, lines.last_update):
-        at = unix_time(text)
-        if at is not None and at <= latest:
-            return at
-    return None
+def _refreshed(lines: Lines, latest: float) -> float | None:
+    """Return when a bookmaker's prices were refreshed, where a market's own time cannot be."""
+    at = unix_time(lines.last_update)
+    return None if at is None or at > latest else at
 
 
 def _match(fixture: Fixture, market: Market, refreshed: float | None) -> Match | None:
@@ -205,20 +204,22 @@ def _match(fixture: Fixture, market: Market, refreshed: float | None) -> Match |
     home, away = event.home_team, event.away_team
     if not fixture.is_fit or home is None or away is None or len(market.outcomes) != OUTCOMES:
         return None
-    prices = {outcome.name: outcome.price for outcome in market.outcomes}
-    if not (home in prices and DRAW in prices and away in prices):
+    one, two, three = market.outcomes
+    prices = {one.name: one.price, two.name: two.price, three.name: three.price}
+    try:
+        return Match(  # in the order of its fields, which is half as dear: this is done for every price
+            event.id,
+            home,
+            away,
+            event.sport_title,
+            prices[home],
+            prices[DRAW],
+            prices[away],
+            fixture.start_time,
+            refreshed,
+        )
+    except KeyError:
         return None
-    return Match(  # in the order of its fields, which is half as dear: this is done for every price
-        event.id,
-        home,
-        away,
-        event.sport_title,
-        prices[home],
-        prices[DRAW],
-        prices[away],
-        fixture.start_time,
-        refreshed,
-    )
 
 
 def _fault(event: Event, market: Market) -> Reason:
@@ -227,7 +228,7 @@ def _fault(event: Event, market: Market) -> Reason:
     teams = {event.home_team, event.away_team}
     if sorted(names) == sorted(filter(None, teams)):
         return Reason.TWO_WAY
-    if not event.sport_key.startswith(FOOTBALL):
+    if not (event.sport_key or "").startswith(FOOTBALL):
         return Reason.SPORT
     if len(names) != OUTCOMES or len(set(names)) != OUTCOMES or {*teams, DRAW} != set(names):
         return Reason.OUTCOME

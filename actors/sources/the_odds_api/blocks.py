@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 
 from actors.core.errors import UNREADABLE
-from actors.sources.the_odds_api.wire import Event, decoded, read_event
+from actors.sources.the_odds_api.wire import Event, decoded, read_event, says_once
 
 BLOCK_BYTES = 32 * 1024
 LONGEST = 4
@@ -67,8 +67,9 @@ def _read(block: bytes) -> Block | None:
     """Read a list of few matches; None if it is no list."""
     try:
         events = decoded(_events, block)
-        items = split(block) if events is None else ()
+        is_plain = events is not None and says_once(block, events)
+        items = () if is_plain else split(block)
         block.decode()
     except UNREADABLE:
         return None
-    return [*(events or ()), *map(read_event, items)]
+    return [*events] if events is not None and is_plain else [*map(read_event, items)]

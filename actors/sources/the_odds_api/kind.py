@@ -12,7 +12,7 @@ from collections import Counter
 
 from actors.core.cooperative import Steps
 from actors.core.errors import TransportError
-from actors.core.messages import Extract, Payload
+from actors.core.messages import Extract, Match, Payload, Removal, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
 from actors.sources.the_odds_api.answers import Part, Slate, Sports, error_in, read_slate, read_sports
@@ -37,7 +37,8 @@ def decode(payload: Payload, options: TheOddsApiOptions) -> Steps[Slate | Sports
 def extract(slate: Slate, key: str, options: TheOddsApiOptions) -> Steps[Extract]:
     """Give one bookmaker's prices, which were gathered while the answer was decoded.
 
-    A match whose outcomes are not the three of a football match is rejected under its own reason.
+    A match whose outcomes are not the three of a football match is rejected under its own reason, and
+    one that is offered twice as well: which of the offers holds cannot be told.
     Lay prices are the other side of an exchange: passed over, and counted.
     """
     del options
@@ -48,7 +49,19 @@ def extract(slate: Slate, key: str, options: TheOddsApiOptions) -> Steps[Extract
     passed_over: Counter[str] = Counter()
     passed_over[Reason.LAY] = part.lays
     passed_over[Reason.UNREADABLE] = slate.unreadable
-    return Extract(tuple(part.matches), tuple(part.removals), part.title, +passed_over, lag_s, answered_at)
+    matches, removals = tuple(part.matches), tuple(part.removals)
+    if doubled := _doubled(matches):
+        matches = tuple(one for one in matches if one.source_match_id not in doubled)
+        removals += tuple(Removal(match_id, Reason.DUPLICATE) for match_id in doubled)
+    return Extract(matches, removals, part.title, +passed_over, lag_s, answered_at)
+
+
+def _doubled(matches: tuple[Match, ...]) -> list[SourceMatchId]:
+    """Name the matches that stand there more than once, in order."""
+    ids = [one.source_match_id for one in matches]
+    if len(set(ids)) == len(ids):
+        return []
+    return [match_id for match_id, count in Counter(ids).items() if count > 1]
 
 
 def explain(error: TransportError) -> None:

@@ -143,6 +143,15 @@ def test_a_price_that_is_none_rejects_one_match_of_one_bookmaker(price: str) -> 
     assert 1 == admission.rejected[Reason.PRICE] + admission.rejected[Reason.BOOK_SUM]
 
 
+@pytest.mark.parametrize("price", ["1001.01", "1002", "1e6", "1e30", "1e308"])
+def test_a_price_that_nobody_offers_is_none(price: str) -> None:
+    """Also where the other two alone make a book sum that can be; 1001 is offered."""
+    body = json.dumps([match(1, some=(1.3, 5.0, 77.0)), match(2)]).encode()
+
+    assert ["m2"] == shown(body.replace(b"77.0", price.encode()))
+    assert ["m1", "m2"] == shown(body.replace(b"77.0", b"1001"))
+
+
 @pytest.mark.parametrize(
     "price", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "2,50", "02", ".5", "2."]
 )

@@ -1,0 +1,122 @@
+"""The Odds API: 10,000 damaged parts of recorded answers show no price but in its own place."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from actors.core.cooperative import finish
+from actors.core.messages import Extract
+from actors.core.validation import Reason
+from actors.sources.the_odds_api.answers import read_slate
+from actors.sources.the_odds_api.kind import KIND
+from tests.support.builders.damage_the_odds_api import KINDS, OPTIONS, trial
+from tests.support.builders.the_odds_api import event, market
+
+COUNT = 10_000 // len(KINDS) + 1
+HARMLESS = {"merge parts", "remove a field", "remove a part", "reorder"}
+"""Kinds of which something may be gone without a reason, or nothing."""
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_damage_moves_a_price(kind: str) -> None:
+    """Whatever is gone, doubled, of another type, renamed, moved or merged: rejected, or as it was."""
+    assert [] == [text for number in range(COUNT) for text in trial(Random(f"{kind} {number}"), kind).wrong]
+
+
+@pytest.mark.recordings
+def test_the_trials_are_about_something() -> None:
+    """Prices are shown of every kind, and something is rejected of each that harms."""
+    made = [trial(Random(f"{number}"), kind) for kind in KINDS for number in range(50)]
+    rejected = {one.kind for one in made if sum(one.rejected.values()) > one.rejected["lay"]}
+
+    assert set(KINDS) == {one.kind for one in made if one.accepted}
+    assert set(KINDS) - HARMLESS <= rejected
+
+
+def answer() -> str:
+    """Write an answer with two matches that two bookmakers price."""
+    offers = {key: [market("Home", "Away", (2.1, 3.4, 3.6))] for key in ("some", "other")}
+    return json.dumps([event("m1", "Home", "Away", offers), event("m2", "Home", "Away", offers)])
+
+
+def extracted(text: str, key: str = "some") -> Extract:
+    """Read one bookmaker's part."""
+    return finish(KIND.extract(finish(read_slate(text.encode(), None)), key, OPTIONS))
+
+
+def shown(text: str, key: str = "some") -> list[str]:
+    """Name the matches that one bookmaker prices in an answer."""
+    return [one.source_match_id for one in extracted(text, key).matches]
+
+
+@pytest.mark.parametrize(
+    ("field", "others"),
+    [
+        ('"price": 2.1', ["m1", "m2"]),
+        ('"name": "Home"', ["m1", "m2"]),
+        ('"outcomes": []', ["m1", "m2"]),
+        ('"key": "h2h"', ["m1", "m2"]),
+        ('"last_update": "2026-05-28T20:20:00Z"', ["m1", "m2"]),
+        ('"key": "other"', ["m1", "m2"]),
+        ('"markets": []', ["m1", "m2"]),
+        ('"title": "Other"', ["m1", "m2"]),
+        ('"id": "m3"', ["m2"]),
+        ('"home_team": "Home"', ["m2"]),
+        ('"commence_time": "2026-05-31T14:00:00Z"', ["m2"]),
+        ('"bookmakers": []', ["m2"]),
+    ],
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_part_that_says_a_field_twice_is_left_out(
+    field: str, others: list[str], *, is_first: bool
+) -> None:
+    """Which of the two holds cannot be told, be they equal; the other parts of the answer are read."""
+    name = '"key": "some"' if field == '"key": "other"' else field
+    at = answer().index(name if name.startswith('"key"') else name.partition(" ")[0])
+    begin = answer().rindex("{", 0, at) + 1 if is_first else at
+    if not is_first and answer()[begin - 1] == "{":
+        begin = answer().index(", ", at) + 2
+    text = f"{answer()[:begin]}{field}, {answer()[begin:]}"
+
+    assert (["m2"], others) == (shown(text), shown(text, "other"))
+
+
+def twice(**changes: Any) -> str:
+    """Write an answer in which the first bookmaker's part of the first match stands twice, so changed."""
+    content = json.loads(answer())
+    first = content[0]["bookmakers"][0]
+    content[0]["bookmakers"].append({**first, **changes})
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize("prices", [(2.1, 3.4, 3.6), (2.2, 3.3, 3.5)])
+def test_a_bookmaker_that_stands_twice_in_a_match_is_not_believed(prices: tuple[float, ...]) -> None:
+    """Which of the offers holds cannot be told: it is rejected once, and the others are shown."""
+    text = twice(markets=[market("Home", "Away", prices)])
+
+    assert (["m2"], ["m1", "m2"]) == (shown(text), shown(text, "other"))
+    assert [("m1", Reason.DUPLICATE)] == [
+        (one.source_match_id, one.reason) for one in extracted(text).removals
+    ]
+
+
+def test_a_match_that_stands_twice_in_an_answer_is_not_believed() -> None:
+    """By no bookmaker."""
+    content = json.loads(answer())
+    text = json.dumps([*content, content[0]])
+
+    assert (["m2"], ["m2"]) == (shown(text), shown(text, "other"))
+
+
+def test_a_field_that_nobody_knows_harms_nothing() -> None:
+    """The answer is read in a slower way, and says the same."""
+    content = json.loads(answer())
+    for table in (content[0], content[0]["bookmakers"][0], content[1]["bookmakers"][0]["markets"][0]):
+        table |= {"sid": "x", "link": None, "id_s": {"price": 3}}
+
+    assert extracted(answer()) == extracted(json.dumps(content))

@@ -1,0 +1,284 @@
+"""Damaged answers of The Odds API: a few matches of a recorded one, spoilt as programs spoil JSON.
+
+A place is a match, a bookmaker and an outcome by its name, the team's as it is shown or the draw. Fields
+may be gone, said twice or of another type, dates moved, names changed, parts doubled, merged or in
+another order: no price may be shown at a place at which the unharmed answer has another, or none.
+
+A match is damaged at most once. What makes another answer that is as good in itself is left out,
+for nobody can tell it from the truth: the names of two outcomes exchanged, another number as a price,
+another bookmaker's key. Exchanging the home and the away team of a match moves no price to another name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from datetime import datetime, timedelta
+from functools import cache
+from random import Random
+from typing import Any
+
+from actors.core.cooperative import finish
+from actors.core.errors import PayloadError
+from actors.core.messages import ListId, Match, Payload, Scope, SourceName
+from actors.core.validation import Bounds, admit
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import TheOddsApiOptions
+from tests.support.builders.damage import Trial
+from tests.support.builders.messages import batch
+from tests.support.builders.the_odds_api import API_KEY
+from tests.support.recordings import the_odds_api
+
+OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports="football")
+MAX_MATCHES = 3
+MAX_BOOKMAKERS = 5
+SEVERAL = "each match"
+
+Damage = Callable[[Random, list[Any]], None]
+"""Damages a list of one or more matches, in place."""
+
+Prices = Mapping[tuple[str, str], Mapping[str, float]]
+"""By match id and bookmaker key, the price of each outcome by its name."""
+
+
+class Table(list[tuple[str, Any]]):
+    """A JSON object as its fields in order, so that one of them can stand there twice."""
+
+
+def trial(random: Random, kind: str | None = None) -> Trial:
+    """Damage some matches of a recorded answer and compare each price shown with the unharmed ones."""
+    kind = random.choice(KINDS) if kind is None else kind
+    matches = _chosen(random)
+    unharmed = _prices(matches)
+    tables = [_table(match) for match in matches]
+    if kind == SEVERAL:
+        parts = [[table] for table in tables]
+        for part in parts:
+            random.choice([*_DAMAGES.values()])(random, part)
+        tables = [table for part in parts for table in part]
+    else:
+        _DAMAGES[kind](random, tables)
+    comma, colon = random.choice(((",", ":"), (", ", ": "), (",\n ", ":")))
+    return _judged(kind, _text(tables, comma, colon).encode(), unharmed)
+
+
+def _judged(kind: str, body: bytes, unharmed: Prices) -> Trial:
+    rejected: Counter[str] = Counter()
+    payload = Payload(SourceName("api"), Scope("soccer_epl"), ListId("l"), body, 0.0, 0.0)
+    try:
+        slate = finish(KIND.decode(payload, OPTIONS))
+    except PayloadError:
+        return Trial(kind, 0, Counter(["answer"]), ())
+    accepted, wrong = 0, []
+    for key in sorted({key for _, key in unharmed}):
+        extract = finish(KIND.extract(slate, key, OPTIONS))
+        admission = finish(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+        rejected.update(extract.passed_over)
+        rejected.update(admission.rejected)
+        accepted += len(admission.batch.matches)
+        wrong += [
+            f"{key}: {match} in {body!r}"
+            for match in admission.batch.matches
+            if not _stands(match, unharmed.get((match.source_match_id, key), {}))
+        ]
+    return Trial(kind, accepted, rejected, tuple(wrong))
+
+
+def _stands(match: Match, prices: Mapping[str, float]) -> bool:
+    shown = {match.home: match.home_price, "Draw": match.draw_price, match.away: match.away_price}
+    return shown == {name: prices.get(name) for name in shown}
+
+
+@cache
+def recorded() -> list[list[Any]]:
+    """Read the recorded answers of football, those of matches in play among them."""
+    paths = [*the_odds_api(), *the_odds_api("in_play*")]
+    return [answer for answer in (json.loads(path.read_bytes()) for path in paths) if answer]
+
+
+def _chosen(random: Random) -> list[Any]:
+    """Choose some matches in a row, and some bookmakers in a row of each."""
+    answer = random.choice(recorded())
+    first = random.randrange(len(answer))
+    chosen = []
+    for match in answer[first : first + random.randint(1, MAX_MATCHES)]:
+        at = random.randint(0, max(len(match["bookmakers"]) - MAX_BOOKMAKERS, 0))
+        chosen.append({**match, "bookmakers": match["bookmakers"][at : at + MAX_BOOKMAKERS]})
+    return chosen
+
+
+def _prices(matches: list[Any]) -> Prices:
+    return {
+        (match["id"], lines["key"]): {
+            " ".join(one["name"].split()): one["price"] for one in market["outcomes"]
+        }
+        for match in matches
+        for lines in match["bookmakers"]
+        for market in lines["markets"]
+        if market["key"] == "h2h"
+    }
+
+
+def _table(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Table((name, _table(inner)) for name, inner in value.items())
+    return [_table(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _text(value: Any, comma: str, colon: str) -> str:
+    if isinstance(value, Table):
+        fields = (f"{json.dumps(name)}{colon}{_text(inner, comma, colon)}" for name, inner in value)
+        return f"{{{comma.join(fields)}}}"
+    if isinstance(value, list):
+        return f"[{comma.join(_text(one, comma, colon) for one in value)}]"
+    return json.dumps(value)
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    """Give every table and every list within a value, itself included."""
+    if isinstance(value, list):
+        yield value
+        for inner in value:
+            yield from _inside(inner[1] if isinstance(value, Table) else inner)
+
+
+def _tables(matches: list[Any], *having: str) -> list[list[Table]]:
+    """Give the tables of one sort, a match, a bookmaker, a market or an outcome, that have such a field."""
+    sorts: dict[str, list[Table]] = {}
+    for value in _inside(matches):
+        if isinstance(value, Table) and (not having or any(name in having for name, _ in value)):
+            sort = next((one for one in _SORTS if any(name == one for name, _ in value)), "")
+            sorts.setdefault(sort, []).append(value)
+    return [*sorts.values()]
+
+
+def _one(random: Random, matches: list[Any], *having: str) -> tuple[Table, list[Table]]:
+    """Choose a table of a sort that is chosen first, for there are few matches and many outcomes."""
+    alike = random.choice(_tables(matches, *having))
+    return random.choice(alike), alike
+
+
+def _put(table: Table, name: str, value: Any) -> None:
+    table[:] = [(known, value if known == name else old) for known, old in table]
+
+
+def _get(table: Table, name: str) -> Any:
+    return next((value for known, value in table if known == name), None)
+
+
+def _remove_field(random: Random, matches: list[Any]) -> None:
+    table, _ = _one(random, matches)
+    del table[random.randrange(len(table))]
+
+
+def _double_field(random: Random, matches: list[Any]) -> None:
+    """Say it twice: once more the same, or what another table of the sort says."""
+    table, alike = _one(random, matches)
+    name, value = random.choice(table)
+    others = [found for one in alike if (found := _get(one, name)) is not None]
+    table.insert(random.randint(0, len(table)), (name, random.choice((value, *others))))
+
+
+def _change_type(random: Random, matches: list[Any]) -> None:
+    table, _ = _one(random, matches)
+    name, value = random.choice(table)
+    others = [None, True, False, 0, -1, 10**30, "", [], Table(), [value], Table([(name, value)])]
+    _put(table, name, random.choice(others if isinstance(value, str) else [*others, str(value)]))
+
+
+def _spoil_price(random: Random, matches: list[Any]) -> None:
+    table, _ = _one(random, matches, "price")
+    price = float(_get(table, "price"))
+    forms = [f"{price}", f"{price}".replace(".", ","), f"{price:+}", f"{price} ", "7/4", "+175", "EVS"]
+    _put(table, "price", random.choice([*forms, None, True, 0, -price, 1 / price, 1e308, [price]]))
+
+
+def _move_date(random: Random, matches: list[Any]) -> None:
+    table, _ = _one(random, matches, "commence_time", "last_update")
+    name = random.choice([name for name, _ in table if name in {"commence_time", "last_update"}])
+    at = datetime.fromisoformat(_get(table, name))
+    moved = at + random.choice((-1, 1)) * timedelta(seconds=random.choice((1, 60, 3600, 86400, 3 * 10**8)))
+    forms = [f"{moved:%Y-%m-%dT%H:%M:%SZ}", f"{moved:%Y-%m-%dT%H:%M:%S}", f"{moved:%d/%m/%Y}"]
+    odd = ["", "soon", "0000-00-00T00:00:00Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+    _put(table, name, random.choice([*forms * 3, *odd]))
+
+
+def _names(matches: list[Any]) -> list[str]:
+    found = [value for table in _inside(matches) if isinstance(table, Table) for name, value in table
+             if name in {"home_team", "away_team"}]  # fmt: skip
+    return [*found, *(f"{name} FC" for name in found), "Draw", "draw", "Tie", ""]
+
+
+def _rename_outcome(random: Random, matches: list[Any]) -> None:
+    table, _ = _one(random, matches, "price")
+    _put(table, "name", random.choice(_names(matches)))
+
+
+def _rename_team(random: Random, matches: list[Any]) -> None:
+    table, _ = _one(random, matches, "home_team")
+    if random.random() < 0.3:
+        home, away = _get(table, "home_team"), _get(table, "away_team")
+        _put(table, "home_team", away)
+        _put(table, "away_team", home)
+    else:
+        _put(table, random.choice(("home_team", "away_team")), random.choice(_names(matches)))
+
+
+def _list(random: Random, matches: list[Any], least: int) -> list[Any] | None:
+    """Choose a list of tables of a sort that is chosen first."""
+    sorts: dict[str, list[list[Any]]] = {"matches": [matches]}
+    for table in _inside(matches):
+        for name, value in table if isinstance(table, Table) else ():
+            if isinstance(value, list) and not isinstance(value, Table):
+                sorts.setdefault(name, []).append(value)
+    long = [[one for one in alike if len(one) >= least] for alike in sorts.values()]
+    return random.choice(random.choice([alike for alike in long if alike] or [[[]]])) or None
+
+
+def _remove_item(random: Random, matches: list[Any]) -> None:
+    if (listed := _list(random, matches, 1)) is not None:
+        del listed[random.randrange(len(listed))]
+
+
+def _double_item(random: Random, matches: list[Any]) -> None:
+    """Say it twice: once more the same, or the same with other prices."""
+    if (listed := _list(random, matches, 1)) is not None:
+        copy = deepcopy(random.choice(listed))
+        factor = random.choice((1.0, 1.1, 0.9))
+        for table in _inside(copy):
+            if isinstance(table, Table) and _get(table, "price") is not None:
+                _put(table, "price", _get(table, "price") * factor)
+        listed.insert(random.randint(0, len(listed)), copy)
+
+
+def _merge_items(random: Random, matches: list[Any]) -> None:
+    """Leave out what stands between two, so that one has the fields of both."""
+    if (listed := _list(random, matches, 2)) is not None:
+        at = random.randrange(len(listed) - 1)
+        listed[at : at + 2] = [Table([*listed[at], *listed[at + 1]])]
+
+
+def _reorder(random: Random, matches: list[Any]) -> None:
+    for listed in list(_inside(matches)):
+        random.shuffle(listed)
+
+
+_SORTS = ("home_team", "markets", "outcomes", "price")
+"""A field by which a match, a bookmaker, a market and an outcome are told."""
+
+_DAMAGES: Mapping[str, Damage] = {
+    "remove a field": _remove_field,
+    "double a field": _double_field,
+    "change a type": _change_type,
+    "spoil a price": _spoil_price,
+    "move a date": _move_date,
+    "rename an outcome": _rename_outcome,
+    "rename a team": _rename_team,
+    "remove a part": _remove_item,
+    "double a part": _double_item,
+    "merge parts": _merge_items,
+    "reorder": _reorder,
+}
+KINDS = (*_DAMAGES, SEVERAL)
