@@ -178,7 +178,7 @@ class Part(Struct):
         self.title = lines.title or self.title
         for market in lines.markets:
             if market.key == OURS:
-                refreshed = unix_time(market.last_update or lines.last_update)
+                refreshed = unix_time(market.last_update)
                 if refreshed is None or refreshed > latest:
                     refreshed = _refreshed(lines, latest)
                 if refreshed is not None and (self.newest is None or refreshed > self.newest):
@@ -193,7 +193,7 @@ class Part(Struct):
 
 
 def _refreshed(lines: Lines, latest: float) -> float | None:
-    """Return when a bookmaker's prices were refreshed, where a market's own time cannot be."""
+    """Return when a bookmaker's prices were refreshed, where a market has no time that can be."""
     at = unix_time(lines.last_update)
     return None if at is None or at > latest else at
 

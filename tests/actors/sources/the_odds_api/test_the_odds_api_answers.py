@@ -93,6 +93,28 @@ def test_an_excuse_has_nothing_invisible() -> None:
     assert str(found).isprintable()
 
 
+@pytest.mark.parametrize(("size", "reason"), [(65_536, "error_answer"), (65_537, "unreadable")])
+def test_a_long_error_is_not_read(size: int, reason: str) -> None:
+    """The API's own errors are a line or two."""
+    body = b'{"message": "%b"}'
+
+    assert reason == trouble(body % (b"x" * (size - len(body) + 2))).reason
+
+
+def test_kick_offs_are_those_that_are_known() -> None:
+    """Each once; a match without one has none to be planned with."""
+    listed = [
+        match(1),
+        match(2),
+        {**match(3), "commence_time": None},
+        {**match(4), "commence_time": "soon"},
+    ]
+    slate = decoded(json.dumps(listed).encode())
+
+    assert isinstance(slate, Slate)
+    assert [1_780_149_600] == [*slate.kick_offs]
+
+
 UNREADABLE = {
     "nothing": b"",
     "blank": b" \r\n",

@@ -96,6 +96,7 @@ def test_other_outcomes_are_not_ours(names: tuple[str, ...], reason: Reason) -> 
     [
         pytest.param(("Draw", AWAY), ("Draw", "Draw", AWAY), id="a team called Draw"),
         pytest.param(("Draw", AWAY), ("Draw", AWAY, HOME), id="and a third name"),
+        pytest.param((HOME, "Draw"), (HOME, "Draw", AWAY), id="the other team called Draw"),
         pytest.param((HOME, HOME), (HOME, "Draw", HOME), id="two teams of one name"),
         pytest.param((None, AWAY), (HOME, "Draw", AWAY), id="a team without a name"),
         pytest.param((None, None), (HOME, "Draw", AWAY), id="no teams"),
@@ -195,12 +196,22 @@ def test_without_prices_there_is_no_lag() -> None:
     assert extracted(GOOD, key="other", answered_at=UPDATED_AT).lag_s is None
 
 
+def test_a_kick_off_is_in_whole_seconds() -> None:
+    """A fraction of one is cut off."""
+    (match,) = extracted(altered(commence_time="2026-05-30T14:00:00.75Z")).matches
+
+    assert (KICK_OFF_AT, int) == (match.start_time, type(match.start_time))
+
+
 def test_the_title_is_the_last_that_is_not_empty() -> None:
     """The API names its bookmakers."""
     untitled = json.loads(json.dumps(altered(id="m2")))
     untitled["bookmakers"][0]["title"] = ""
+    renamed = json.loads(json.dumps(altered(id="m3")))
+    renamed["bookmakers"][0]["title"] = "Some Other"
 
     assert ("Some", None) == (extracted(GOOD, untitled).title, extracted(GOOD, key="other").title)
+    assert "Some Other" == extracted(GOOD, renamed, untitled).title
 
 
 def test_a_bookmaker_that_is_not_listed_offers_nothing() -> None:
