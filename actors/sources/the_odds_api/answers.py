@@ -21,7 +21,7 @@ from msgspec import Struct
 from actors.core.cooperative import Steps
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal
-from actors.core.validation import Reason
+from actors.core.validation import Reason, clean_name
 from actors.source_api.parsing import Gathered, unix_time
 from actors.sources.the_odds_api.blocks import Block, read_events, split
 from actors.sources.the_odds_api.wire import Event, Lines, Market, decoded
@@ -151,8 +151,7 @@ class Fixture(Struct, frozen=True, gc=False):
         start_time = unix_time(event.commence_time)
         is_fit = (
             (event.sport_key or "").startswith(FOOTBALL)
-            and event.home_team not in {None, DRAW, event.away_team}
-            and event.away_team not in {None, DRAW}
+            and _are_told_apart(event)
             and (start_time is not None or event.commence_time is None)
         )
         return cls(event, None if start_time is None else int(start_time), is_fit)
@@ -190,6 +189,12 @@ class Part(Struct):
                     self.matches.add(match)
             elif market.key == LAY:
                 self.lays += 1
+
+
+def _are_told_apart(event: Event) -> bool:
+    """Tell whether both teams and the draw look different, as they are shown."""
+    names = {clean_name(event.home_team or ""), clean_name(event.away_team or ""), DRAW}
+    return len(names) == OUTCOMES and "" not in names
 
 
 def _refreshed(lines: Lines, latest: float) -> float | None:
@@ -231,5 +236,7 @@ def _fault(event: Event, market: Market) -> Reason:
     if not (event.sport_key or "").startswith(FOOTBALL):
         return Reason.SPORT
     if len(names) != OUTCOMES or len(set(names)) != OUTCOMES or {*teams, DRAW} != set(names):
+        return Reason.OUTCOME
+    if not _are_told_apart(event):
         return Reason.OUTCOME
     return Reason.START_TIME

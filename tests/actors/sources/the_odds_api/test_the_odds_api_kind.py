@@ -101,6 +101,10 @@ def test_other_outcomes_are_not_ours(names: tuple[str, ...], reason: Reason) -> 
         pytest.param((None, AWAY), (HOME, "Draw", AWAY), id="a team without a name"),
         pytest.param((None, None), (HOME, "Draw", AWAY), id="no teams"),
         pytest.param(("", AWAY), ("", "Draw", AWAY, "x"), id="an empty name"),
+        pytest.param(("", AWAY), ("", "Draw", AWAY), id="an empty name of an outcome"),
+        pytest.param((HOME, " \u200b"), (HOME, "Draw", " \u200b"), id="an invisible name"),
+        pytest.param((HOME, HOME + " "), (HOME, "Draw", HOME + " "), id="names that look alike"),
+        pytest.param(("Draw ", AWAY), ("Draw ", "Draw", AWAY), id="a team that looks like the draw"),
     ],
 )
 def test_teams_that_cannot_be_told_apart_are_rejected(
