@@ -87,9 +87,14 @@ def exact_extract(given: object) -> Steps[Extract]:
             removals.append(exact)
         else:
             passed_over[Reason.TYPE] = passed_over.get(Reason.TYPE, 0) + 1
-    title = given.title if given.title is None else text(given.title)
-    lag_s = given.lag_s if given.lag_s is None else number(given.lag_s)
-    return Extract(tuple(matches), tuple(removals), title, passed_over, lag_s)
+    return Extract(
+        tuple(matches),
+        tuple(removals),
+        None if given.title is None else text(given.title),
+        passed_over,
+        None if given.lag_s is None else number(given.lag_s),
+        None if given.answered_at is None else number(given.answered_at),
+    )
 
 
 def _exact_match(given: object) -> Match | Removal | None:

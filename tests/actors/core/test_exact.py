@@ -174,12 +174,17 @@ def test_what_has_no_id_is_counted() -> None:
 
 def test_the_rest_of_an_extract_is_made_exact_as_well() -> None:
     """Its title, its counters and its lag are published or compared."""
-    given_ = Extract((), title=np.str_("Alder"), passed_over={Str("lay"): Int(2)}, lag_s=Fraction(3, 2))  # type: ignore[arg-type]
+    odd: Any = {"lag_s": Fraction(3, 2), "answered_at": Int(7), "passed_over": {Str("lay"): Int(2)}}
+    given_ = Extract((), title=np.str_("Alder"), **odd)
     extract = finish(exact_extract(given_))
 
-    assert ("Alder", {"lay": 2}, 1.5) == (extract.title, extract.passed_over, extract.lag_s)
+    assert ("Alder", {"lay": 2}, 1.5, 7.0) == (
+        *(extract.title, extract.passed_over),
+        *(extract.lag_s, extract.answered_at),
+    )
     ((name, count),) = extract.passed_over.items()
-    assert [str, str, int, float] == [type(one) for one in (extract.title, name, count, extract.lag_s)]
+    values = (extract.title, name, count, extract.lag_s, extract.answered_at)
+    assert [str, str, int, float, float] == [type(one) for one in values]
 
 
 @pytest.mark.parametrize("given_", [None, {}, [], "x", (1, 2)])
