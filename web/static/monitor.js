@@ -100,7 +100,8 @@ function scopesOf(scopes) {
 
 /** How often something held the event loop up, and for how long at most. */
 function blocked({ stalls, longest_s }) {
-    return stalls === 0 ? "never" : listed([count(stalls, "time"), longest_s && `at most ${duration(longest_s)}`]);
+    if (stalls === 0) return "never";
+    return listed([count(stalls, "time"), longest_s && `at most ${duration(longest_s)}`]);
 }
 
 function showService(monitor) {
