@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from math import inf
 
 import msgspec
@@ -151,7 +152,7 @@ class Fixture(Struct, frozen=True, gc=False):
         start_time = unix_time(event.commence_time)
         is_fit = (
             (event.sport_key or "").startswith(FOOTBALL)
-            and _are_told_apart(event)
+            and _are_told_apart(event.home_team or "", event.away_team or "")
             and (start_time is not None or event.commence_time is None)
         )
         return cls(event, None if start_time is None else int(start_time), is_fit)
@@ -191,9 +192,10 @@ class Part(Struct):
                 self.lays += 1
 
 
-def _are_told_apart(event: Event) -> bool:
+@lru_cache(maxsize=8192)
+def _are_told_apart(home: str, away: str) -> bool:
     """Tell whether both teams and the draw look different, as they are shown."""
-    names = {clean_name(event.home_team or ""), clean_name(event.away_team or ""), DRAW}
+    names = {clean_name(home), clean_name(away), DRAW}
     return len(names) == OUTCOMES and "" not in names
 
 
@@ -237,6 +239,6 @@ def _fault(event: Event, market: Market) -> Reason:
         return Reason.SPORT
     if len(names) != OUTCOMES or len(set(names)) != OUTCOMES or {*teams, DRAW} != set(names):
         return Reason.OUTCOME
-    if not _are_told_apart(event):
+    if not _are_told_apart(event.home_team or "", event.away_team or ""):
         return Reason.OUTCOME
     return Reason.START_TIME
