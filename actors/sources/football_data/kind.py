@@ -114,9 +114,12 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
         if count % SLICE == 0:
             yield
             matches.seal()
+        if isinstance(fixture, Removal) and fixture.reason == FINISHED:
+            removals.append(fixture)
+            continue
         cells = cells_in(row, width)
         home, draw, away = [_price[cells[place]] for place in places]
-        if home is draw is away is None or (isinstance(fixture, Removal) and fixture.reason == FINISHED):
+        if home is draw is away is None:
             taken_back.update({fixture.source_match_id} & listed.keys())
         elif isinstance(fixture, Removal):
             removals.append(fixture)

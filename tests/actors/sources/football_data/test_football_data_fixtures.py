@@ -9,9 +9,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from actors.board.board import Board, BoardRules
+from actors.board.snapshot import Departure, Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import finish
 from actors.core.validation import Reason
 from actors.sources.football_data.fixtures import LEAGUES, match_id_of
 from tests.support.builders.football_data import COLUMNS, ROW, changed, csv_bytes, judged, shown
+from tests.support.builders.messages import BOOKMAKER
 
 NAMES = st.text(max_size=12) | st.text("aA-~.% 2E_é", max_size=60)
 FIXTURES = st.tuples(NAMES, NAMES, NAMES, NAMES)
@@ -109,6 +114,19 @@ def test_a_match_with_a_result_is_over(column: str, goals: str, listed: int) -> 
     assert (len(admission.batch.matches), dict(admission.rejected)) == (listed, {})
 
 
+@pytest.mark.parametrize("prices", [ROW[5:], ("", "", "")])
+def test_a_match_that_gets_its_result_leaves_as_finished(prices: tuple[str, ...]) -> None:
+    """Clients are told that it is over, not that its bookmaker took it off; with its prices or without."""
+    header = (*COLUMNS, "FTHG")
+    snapshot = Snapshot.empty(1, (BOOKMAKER,))
+    for row in ((*ROW, ""), (*ROW[:5], *prices, "2")):
+        board = Board(snapshot, BoardRules())
+        finish(board.apply(judged(csv_bytes(row, header=header)).batch, Instant(0.0, 0.0)))
+        snapshot = board.commit()
+
+    assert {_id(): Departure.FINISHED} == snapshot.differences[BOOKMAKER].departures
+
+
 @pytest.mark.parametrize(
     ("division", "league"),
     [*LEAGUES.items(), ("E0", "Premier League"), ("SC0", "Scottish Premiership"), ("Q9", "Q9"), ("", None)],
@@ -140,6 +158,25 @@ def test_an_id_stays_when_the_kick_off_is_corrected(cells: dict[str, str]) -> No
 def test_another_fixture_has_another_id(cells: dict[str, str]) -> None:
     """Division, day, home and away tell matches apart."""
     assert _id(**cells) != _id()
+
+
+@pytest.mark.parametrize(
+    ("fixture", "match_id"),
+    [
+        (("E0", "20260214", "Nott'm Forest", "Man United"), "E0-20260214-Nott~27m.Forest-Man.United"),
+        (
+            ("Türkiye Süper Lig", "20260214", "a-b", "é"),
+            "T~C3~BCrkiye.S~C3~BCper.Lig-20260214-a~2Db-~C3~A9",
+        ),
+        (
+            ("XX", "20260214", "é" * 20, "Birch United"),
+            f"XX-20260214-{'~C3~A9' * 15}~~5de4ba98d1b06598b1872f22",
+        ),
+    ],
+)
+def test_an_id_is_the_same_in_every_release(fixture: tuple[str, str, str, str], match_id: str) -> None:
+    """Clients keep them: the form is pinned, of an id as it is and of one that had to be cut."""
+    assert match_id == match_id_of(*fixture)
 
 
 @given(FIXTURES)
