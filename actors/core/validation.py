@@ -49,7 +49,7 @@ class Reason(StrEnum):
     TYPE = "type"  # a value of a type that cannot be made the one that is needed
     TOO_MANY = "too_many"  # the board has no room for more of the bookmaker's matches
     LAGGING = "lagging"  # a price that was old already when the source answered
-    UNREADABLE = "unreadable"  # so broken that not even its id can be told
+    UNREADABLE = "unreadable"  # so broken that no price of it, or not even its id, can be told
 
 
 class Bounds(Struct, frozen=True):

@@ -20,7 +20,7 @@ from actors.core.errors import PayloadError
 from actors.core.messages import Removal, SourceMatchId
 from actors.core.validation import Reason, clean_name
 from actors.source_api.parsing import Memo
-from actors.sources.football_data.text import Row, cells_in, is_blank
+from actors.sources.football_data.text import Row, cells_in, is_blank, width_of
 
 LONDON: Final = ZoneInfo("Europe/London")
 MAX_CELL_CHARS = 256  # what is longer is no name, date or price, and must not fill the caches below
@@ -29,6 +29,7 @@ MAX_KNOWN = 32_768
 """Lines whose fixtures are kept: all of the largest file that anybody is likely to poll."""
 FINISHED = "finished"
 _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
+_NUMBER = re.compile(r"[0-9.]+").fullmatch
 
 LEAGUES: Final[Mapping[str, str]] = {
     "E0": "Premier League",
@@ -77,6 +78,7 @@ class Layout(Struct, frozen=True):
     date: int
     time: int
     result: int
+    referee: int
 
     @classmethod
     def of(cls, columns: Mapping[str, int]) -> Layout:
@@ -93,6 +95,7 @@ class Layout(Struct, frozen=True):
             place("Date"),
             place("Time"),
             place("FTHG", "HG"),
+            place("Referee"),
         )
         if min(layout.home, layout.away, layout.date) < 0:
             raise PayloadError("the header lacks a column for the home team, the away team or the date")
@@ -105,20 +108,24 @@ class Layout(Struct, frozen=True):
         return last + 1
 
 
-def fixtures_of(layout: Layout) -> Callable[[Row], Fixture | Removal | None]:
+def fixtures_of(layout: Layout, cells_a_row: int) -> Callable[[Row], Fixture | Removal | None]:
     """Give what reads a row of that layout: a fixture, or why there is none; None for a blank row.
 
-    What a line says before its prices was mostly said by the last file: that is read once.
+    A row with another number of cells than the header is torn: whether any of them stands in its own
+    column cannot be told. What a line says before its prices was mostly said by the last file: that is
+    read once. Raises: PayloadError as `width_of` does.
     """
-    known, width = _known(layout), layout.width
+    known, width, commas = _known(layout), layout.width, cells_a_row - 1 - layout.width
 
     def read(row: Row) -> Fixture | Removal | None:
-        cells = cells_in(row, width)
-        if not cells[0].strip() and is_blank(row):
+        if isinstance(row, str):  # as nearly all are, and whole: what follows is for all others
+            cells = row.split(",", width)
+            if cells[0].strip() and len(cells) > width and cells[width].count(",") == commas:
+                return known[row[: len(row) - len(cells[width])]]
+        if is_blank(row):
             return None
-        if isinstance(row, list):
-            return read_fixture(layout, cells)
-        return known[row if len(cells) == width else row[: len(row) - len(cells[width])]]
+        fixture = read_fixture(layout, cells_in(row, width))
+        return fixture if width_of(row) == cells_a_row else torn(fixture)
 
     return read
 
@@ -136,6 +143,8 @@ def _known(layout: Layout) -> Memo[Fixture | Removal]:
 def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
     """Read a row that is not blank: a fixture, or why not: it is over, or its date is impossible.
 
+    A removal without an id if what stands for teams and referee are cells of other columns.
+
     The id is built from division, date and teams, never from the time, which gets corrected.
     """
 
@@ -144,6 +153,8 @@ def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
 
     division = " ".join(filter(None, map(cell, (layout.division, layout.subdivision))))
     home, away = clean_name(cell(layout.home)), clean_name(cell(layout.away))
+    if not _are_teams(division, home, away) or _NUMBER(cell(layout.referee)):
+        return _unknown()
     day = _day(cell(layout.date))
     known_day = cell(layout.date) if day is None else day.isoformat().replace("-", "")
     match_id = match_id_of(division, known_day, home, away)
@@ -156,6 +167,26 @@ def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
     if day is None:
         return Removal(match_id, Reason.START_TIME)
     return Fixture(match_id, home, away, LEAGUES.get(division, division) or None, start)
+
+
+def torn(fixture: Fixture | Removal) -> Removal:
+    """Return what a torn row says of its match: its prices cannot be read, or not even its id."""
+    if isinstance(fixture, Fixture):
+        return Removal(fixture.source_match_id, Reason.UNREADABLE)
+    return fixture if fixture.reason in {FINISHED, Reason.UNREADABLE} else _unknown()
+
+
+def _unknown() -> Removal:
+    return Removal(SourceMatchId(""), Reason.UNREADABLE)
+
+
+def _are_teams(division: str, home: str, away: str) -> bool:
+    """Tell two names from cells of other columns; no name has a mark, so one that is there is astray."""
+    return (
+        home != away
+        and all(any(map(str.isalpha, name)) for name in (home, away))
+        and '"' not in f"{division}{home}{away}"
+    )
 
 
 def match_id_of(*parts: str) -> SourceMatchId:

@@ -12,7 +12,7 @@ Whole column names are matched, never prefixes or positions: `BFDH` is one bookm
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -26,8 +26,21 @@ from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, Seconds
 from actors.source_api.parsing import Gathered, Memo
 from actors.source_api.plan import Target, every
-from actors.sources.football_data.fixtures import FINISHED, MAX_CELL_CHARS, Fixture, Layout, fixtures_of
-from actors.sources.football_data.text import Row, cells_in, read_text, rows_in
+from actors.sources.football_data.fixtures import (
+    FINISHED,
+    MAX_CELL_CHARS,
+    Fixture,
+    Layout,
+    fixtures_of,
+    torn,
+)
+from actors.sources.football_data.text import (
+    Row,
+    cells_in,
+    read_text,
+    rows_in,
+    width_of,
+)
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
@@ -40,15 +53,24 @@ class Sheet(Struct, frozen=True):
     """A decoded file: where each named column is, and its rows, in file order.
 
     To each row belongs what it says of its match: a fixture, or a removal where it cannot be one.
+    `unknown` counts further rows, of which not even the match can be told.
     """
 
     columns: Mapping[str, int]
     rows: Iterable[Row]
     fixtures: Iterable[Fixture | Removal]
     source_time: float | None
+    unknown: int = 0
 
 
-_NUMBER = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})?").fullmatch
+_NUMBER = re.compile(r"(0|[1-9][0-9]{0,5})(\.[0-9]{1,6})?").fullmatch
+"""A price; none has a leading zero, as what a decimal comma has cut off may have."""
+
+MAX_TORN: Final = 2
+"""If more rows than that, and more than can be read, are unreadable, it is the header that is torn."""
+
+_WHATEVER_THE_PRICES: Final = frozenset({FINISHED, Reason.UNREADABLE})
+"""Reasons of a row's removal for all bookmakers, also those that have no price in it."""
 
 AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
 KNOWN: Final = re.compile("B365|BFD|BMGM|BV|BW|CL|LB|PS|P|BFE|WH|1XB|BF|IW|VC|GB|SB|SJ|SO|SY|BS")
@@ -79,33 +101,65 @@ def decode(payload: Payload, options: FootballDataOptions) -> Steps[Sheet]:
     del options
     if not (payload.is_framed or payload.body.endswith(b"\n")):
         raise PayloadError("the body ends within a line, and its length was not announced: it may be cut")
-    rows = rows_in((yield from read_text(payload.body)))
-    columns = _columns(next(rows, ""))
-    read_fixture = fixtures_of(Layout.of(columns))
+    return (yield from _sheet(rows_in((yield from read_text(payload.body))), payload.source_time))
+
+
+def _sheet(rows: Iterator[Row], source_time: float | None) -> Steps[Sheet]:
+    """Read the rows. Beside a line of a single cell they are torn as well, even if of the right width.
+
+    It is the end of the line above or the beginning of the one below, cut within a cell.
+    """
+    header = next(rows, "")
+    columns = _columns(header)
+    read_fixture = fixtures_of(Layout.of(columns), width_of(header))
     kept, fixtures = Gathered[Row](), Gathered[Fixture | Removal]()
+    last: Fixture | Removal | None = None
+    unknown, unreadable, is_beside = 0, 0, False
     for count, row in enumerate(rows):
         if count % SLICE == 0:
             yield
             kept.seal()
             fixtures.seal()
-        if (fixture := read_fixture(row)) is not None:
-            kept.add(row)
-            fixtures.add(fixture)
-    return Sheet(columns, kept, fixtures, payload.source_time)
+        if (fixture := read_fixture(row)) is None:
+            continue
+        if is_beside or isinstance(fixture, Removal):
+            _check_header(row, header)
+            fixture = torn(fixture) if is_beside or isinstance(fixture, Fixture) else fixture
+            is_beside = width_of(row) == 1
+            last = torn(last) if is_beside and isinstance(last, Fixture) else last
+            unreadable += fixture.reason == Reason.UNREADABLE
+            if not fixture.source_match_id:
+                unknown += 1
+                continue
+        if last is not None:
+            fixtures.add(last)
+        last = fixture
+        kept.add(row)
+    if last is not None:
+        fixtures.add(last)
+    _check_torn(unreadable, fixtures)
+    return Sheet(columns, kept, fixtures, source_time, unknown)
+
+
+def _check_torn(unreadable: int, fixtures: Iterable[Fixture | Removal]) -> None:
+    """Raise PayloadError if fewer rows have the header's width: then it is the header that is torn."""
+    if unreadable > MAX_TORN and unreadable > (read := sum(isinstance(one, Fixture) for one in fixtures)):
+        raise PayloadError(f"{unreadable} rows do not fit the header, {read} do")
 
 
 def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extract]:
     """Read one bookmaker's prices, in slices. Raises: PayloadError if the file lacks its columns.
 
     A blank triple is a match that the bookmaker does not offer, an incomplete or unreadable one is
-    rejected. A row that says so of a match listed above it takes that back, counted as a duplicate.
+    rejected, and so is a torn row, whatever stands where the prices should be. A row that says of a
+    match listed above it that it is not offered takes that back, counted as a duplicate.
     """
     del options
     names = (f"{key}H", f"{key}D", f"{key}A")
     if missing := [name for name in names if name not in sheet.columns]:
         raise PayloadError(f"column not in this file: {', '.join(missing)}")
-    places = tuple(sheet.columns[name] for name in names)
-    width = max(places) + 1
+    at_home, at_draw, at_away = (sheet.columns[name] for name in names)
+    width = max(at_home, at_draw, at_away) + 1
     matches = Gathered[Match]()
     removals: list[Removal] = []
     listed: dict[SourceMatchId, None] = {}  # the collector would go through a set
@@ -114,11 +168,11 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
         if count % SLICE == 0:
             yield
             matches.seal()
-        if isinstance(fixture, Removal) and fixture.reason == FINISHED:
+        if isinstance(fixture, Removal) and fixture.reason in _WHATEVER_THE_PRICES:
             removals.append(fixture)
             continue
-        cells = cells_in(row, width)
-        home, draw, away = [_price[cells[place]] for place in places]
+        cells = row.split(",", width) if isinstance(row, str) else row  # a whole row has all of them
+        home, draw, away = _price[cells[at_home]], _price[cells[at_draw]], _price[cells[at_away]]
         if home is draw is away is None:
             taken_back.update({fixture.source_match_id} & listed.keys())
         elif isinstance(fixture, Removal):
@@ -131,7 +185,8 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extra
     removals += [Removal(match_id, Reason.DUPLICATE) for match_id in sorted(taken_back)]
     yield
     kept = (one for one in matches if one.source_match_id not in taken_back) if taken_back else matches
-    return Extract(tuple(kept), tuple(removals))
+    passed_over: dict[str, int] = {Reason.UNREADABLE: sheet.unknown} if sheet.unknown else {}
+    return Extract(tuple(kept), tuple(removals), passed_over=passed_over)
 
 
 def _match(fixture: Fixture, home: float, draw: float, away: float, source_time: float | None) -> Match:
@@ -156,15 +211,28 @@ def _read_price(cell: str) -> float | None:
     return float(cell) if _NUMBER(cell) else 0.0
 
 
+_FIRST_NAMES: Final = frozenset({"Div", "Country"})
 _price = Memo(_read_price, size=8192, max_chars=16)
 
 
+def _check_header(row: Row, header: Row) -> None:
+    """Raise PayloadError if a row is the header of another table, whose columns stand in other places."""
+    if cells_in(row, 1)[0].strip() in _FIRST_NAMES and _names_in(row) != _names_in(header):
+        raise PayloadError("the body holds a second header, with other columns than the first")
+
+
 def _columns(header: Row) -> Mapping[str, int]:
-    names = [cell.strip() for cell in cells_in(header, -1)]
-    if names[0] not in {"Div", "Country"}:
+    names = _names_in(header)
+    if names[0] not in _FIRST_NAMES:
         raise PayloadError(f"first header cell was {names[0][:40]!r}, must be 'Div' or 'Country'")
+    if any('"' in name for name in names):
+        raise PayloadError("a column's name holds a quotation mark, which is astray")
     # Of equal names the first counts; trailing unnamed cells are none.
     return {name: at for at, name in reversed(list(enumerate(names))) if name}
+
+
+def _names_in(header: Row) -> list[str]:
+    return [cell.strip() for cell in cells_in(header, -1)] or [""]  # of a blank line `csv` gives no cell
 
 
 KIND = PolledKind(

@@ -53,6 +53,19 @@ def rows_in(blocks: list[str]) -> Iterator[Row]:
         yield from lines
 
 
+def width_of(row: Row) -> int:
+    """Return the number of cells of a row.
+
+    Raises: PayloadError for one of several lines, which two stray marks make of the beginning of one
+    row and the end of another: if they stand in the same column, it has the right width.
+    """
+    if isinstance(row, str):
+        return row.count(",") + 1
+    if any("\n" in cell or "\r" in cell for cell in row):
+        raise PayloadError("a cell goes over several lines, so the marks around it are astray")
+    return len(row)
+
+
 def cells_in(row: Row, count: int) -> list[str]:
     """Give at least the first `count` cells of a row, -1 for all; what follows, only of a list are cells.
 

@@ -12,7 +12,7 @@ from actors.core.errors import PayloadError
 from actors.core.messages import Match
 from actors.core.validation import Reason
 from actors.sources.football_data.kind import KIND, FootballDataOptions, check_key
-from tests.support.builders.football_data import COLUMNS, ROW, changed, csv_bytes, extracted, judged, shown
+from tests.support.builders.football_data import COLUMNS, ROW, changed, csv_bytes, extracted, shown
 
 COLLIDING = dict(
     re.findall(
@@ -85,16 +85,15 @@ def test_a_row_becomes_a_match() -> None:
         csv_bytes(ROW).rstrip(),
         b"\xef\xbb\xbf" + csv_bytes(ROW),
         csv_bytes(("",) * 8, ROW, (), (" ",) * 3, ("",) * 40),
-        csv_bytes((*ROW, "9.9", "", "9.9")),
         csv_bytes((*ROW, "", ""), header=(*COLUMNS, "", " ")),
         csv_bytes((*ROW, "9.1", "9.2"), header=(*COLUMNS, "B365H", "HomeTeam")),
         csv_bytes(tuple(f" {cell} " for cell in ROW), header=tuple(f"{name} " for name in COLUMNS)),
         csv_bytes(tuple(f'"{cell}"' for cell in ROW), header=tuple(f'"{name}"' for name in COLUMNS)),
     ],
-    ids=["LF", "CR", "unended", "BOM", "blank", "longer", "unnamed", "repeated", "padded", "quoted"],
+    ids=["LF", "CR", "unended", "BOM", "blank", "unnamed", "repeated", "padded", "quoted"],
 )
 def test_the_form_of_a_file_does_not_matter(body: bytes) -> None:
-    """Line ends, BOM, blank rows, rows too long, unnamed or repeated columns: the same list."""
+    """Line ends, BOM, blank rows, unnamed or repeated columns: the same list."""
     assert shown(body) == shown(csv_bytes(ROW))
 
 
@@ -109,12 +108,13 @@ def test_names_may_be_utf_8_or_cp1252() -> None:
 
 
 def test_a_row_that_ends_before_the_prices_is_not_listed() -> None:
-    """A cell that is missing is a blank one: no triple is no offer, part of one is a rejection."""
-    cut = [changed(HomeTeam=f"Team {length}")[:length] for length in (4, 5, 6, 7)]
-    admission = judged(csv_bytes(*cut))
+    """Its cells may stand in columns not their own; without both teams not even its match is known."""
+    cut = [changed(HomeTeam=f"Team {length}")[:length] for length in (4, 7)]
+    extract = extracted(csv_bytes(*cut, changed(HomeTeam="Cedar City")))
 
-    assert admission.batch.matches == ()
-    assert dict(admission.rejected) == {Reason.INCOMPLETE: 2}
+    assert ["Cedar City"] == [match.home for match in extract.matches]
+    assert [Reason.UNREADABLE] == [removal.reason for removal in extract.removals]
+    assert {Reason.UNREADABLE: 1} == extract.passed_over
 
 
 def test_extra_leagues_have_their_own_columns() -> None:

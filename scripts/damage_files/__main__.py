@@ -1,0 +1,93 @@
+"""Damages recorded input of a source many times and prints what became of it, by the kind of damage."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.support.builders import damage
+from tests.support.builders.damage import Trial
+
+PREFIX = "damage_"
+PROCESSES = 2
+BLOCK = 1000
+"""Trials that a process makes in a row, each from a seed of its own: the table depends on no process."""
+MAX_SHOWN = 5
+
+Tally = dict[str, Counter[str]]
+"""By kind of damage: files, prices shown and wrong, and matches rejected by reason."""
+
+
+def sources() -> list[str]:
+    """Name the sources whose input can be damaged: for each there is a module that makes the trials."""
+    files = Path(damage.__file__).parent.glob(f"{PREFIX}*.py")
+    return sorted(file.stem.removeprefix(PREFIX) for file in files)
+
+
+def trials(source: str, seed: int, numbers: range) -> tuple[Tally, list[str]]:
+    """Make the trials of these numbers; give their tally and what was wrong."""
+    trial: Callable[[Random], Trial] = import_module(f"tests.support.builders.{PREFIX}{source}").trial
+    tally: Tally = {}
+    wrong: list[str] = []
+    for number in numbers:
+        one = trial(Random(f"{seed} {number}"))
+        row = tally.setdefault(one.kind, Counter())
+        row.update(files=1, shown=one.accepted, wrong=len(one.wrong))
+        row.update({f"{reason}": count for reason, count in one.rejected.items()})
+        wrong += [f"trial {number}, {one.kind}: {text}" for text in one.wrong]
+    return tally, wrong
+
+
+def blocks(count: int) -> Iterator[range]:
+    """Cut the numbers of all trials into blocks."""
+    return (range(at, min(at + BLOCK, count)) for at in range(0, count, BLOCK))
+
+
+def table(tally: Tally) -> Iterator[str]:
+    """Give the lines of a table: kinds of damage down, what became of the files across, and a sum."""
+    total = sum(tally.values(), Counter[str]())
+    first, last = ["files", "shown"], ["wrong"]
+    columns = [*first, *sorted(total.keys() - {*first, *last}), *last]
+    width = max(map(len, (*tally, "damage")))
+    yield " ".join([f"{'damage':{width}}", *(f"{name:>10}" for name in columns)])
+    for kind, row in (*sorted(tally.items()), ("all", total)):
+        yield " ".join([f"{kind:{width}}", *(f"{row[name]:10,}" for name in columns)])
+
+
+def main(arguments: list[str]) -> int:
+    """Run what is asked for; 1 if a wrong price was shown."""
+    parser = argparse.ArgumentParser(prog="scripts/damage", description=__doc__)
+    parser.add_argument("source", choices=sources())
+    parser.add_argument("--count", type=int, default=10_000, metavar="N", help="files, default 10,000")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="another one, other damage")
+    given = parser.parse_args(arguments)
+    began = time.monotonic()
+    tally: Tally = {}
+    wrong: list[str] = []
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        for part, texts in pool.map(partial(trials, given.source, given.seed), blocks(given.count)):
+            for kind, row in part.items():
+                tally.setdefault(kind, Counter()).update(row)
+            wrong += texts
+    print(f"{given.source}: {given.count:,} damaged files, seed {given.seed}; matches shown and rejected")
+    print(*table(tally), *wrong[:MAX_SHOWN], sep="\n")
+    print(f"({time.monotonic() - began:.0f} s)")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)

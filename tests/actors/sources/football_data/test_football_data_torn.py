@@ -1,0 +1,164 @@
+"""football-data.co.uk: torn rows. A price that may stand in another column than its own is not shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.core.errors import PayloadError
+from actors.core.messages import Extract
+from actors.core.validation import Reason
+from tests.support.builders.football_data import (
+    COLUMNS,
+    ROW,
+    changed,
+    csv_bytes,
+    decoded,
+    extracted,
+    judged,
+    shown,
+)
+
+HEADER = (*COLUMNS[:5], "Referee", *COLUMNS[5:], "BWH", "BWD", "BWA", "Note", "Note2")
+WIDE = (*ROW[:5], "M Oliver", *ROW[5:], "2.05", "3.30", "3.50", "", "")
+OTHER = ("XX", "15/02/2026", "15:00", "Cedar City", "Dogwood", "", *WIDE[6:])
+(LISTED,) = shown(csv_bytes(ROW))
+TORN = {
+    "a comma that nobody quoted": (*WIDE[:5], "Oliver", " M", *WIDE[6:]),
+    "a cell that is missing": (*WIDE[:6], *WIDE[7:]),
+    "decimal commas": (*WIDE[:6], "2", "05", "3", "40", "3", "60", *WIDE[9:]),
+    "a cell twice": (*WIDE[:7], *WIDE[6:]),
+    "a cell in two": (*WIDE[:6], "2", "10", *WIDE[7:]),
+    "a comma at the end": (*WIDE, ""),
+    "blank cells left out": WIDE[:-2],
+    "cut short": WIDE[:8],
+    "joined with the next line": (*WIDE[:-1], *OTHER),
+}
+
+
+@pytest.mark.parametrize("key", ["B365", "BW"])
+@pytest.mark.parametrize("row", TORN.values(), ids=TORN)
+def test_a_row_of_another_width_than_the_header_is_rejected(row: tuple[str, ...], key: str) -> None:
+    """Which of its cells stand in their own columns cannot be told: its match leaves under its own id."""
+    admission = judged(csv_bytes(row, OTHER, header=HEADER), key)
+
+    assert ["Cedar City"] == [match.home for match in admission.batch.matches]
+    assert {Reason.UNREADABLE: 1} == dict(admission.rejected)
+    assert [(LISTED.source_match_id, Reason.UNREADABLE)] == [
+        (one.source_match_id, one.reason) for one in admission.batch.removals
+    ]
+
+
+def _of_one_row(row: tuple[str, ...], key: str = "BW") -> Extract:
+    return extracted(csv_bytes(row, header=HEADER), key)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        (*WIDE[:2], *WIDE[3:]),
+        (*WIDE[:4], *WIDE[5:]),
+        (*WIDE[:2], "", *WIDE[2:]),
+        (*WIDE[:3], "", *WIDE[4:]),
+        (*WIDE[:4], "2.10", *WIDE[5:]),
+        (*WIDE[:4], WIDE[3], *WIDE[5:]),
+        (*WIDE[:3], *WIDE[2:5], *WIDE[6:]),
+        (*WIDE[:4], *WIDE[5:7], *WIDE[6:]),
+        (*WIDE[:3], 'Alder "Town', *WIDE[4:]),
+        ('X"X', *WIDE[1:]),
+    ],
+    ids=[
+        *("time lost", "team lost", "cell before the time", "no home team", "a price for a team"),
+        *("one team", "time twice, referee lost", "team lost, price twice"),
+        *("mark in a name", "mark in the division"),
+    ],
+)
+def test_a_row_without_two_teams_is_counted(row: tuple[str, ...]) -> None:
+    """Of which match it is nothing can be told when other columns' cells stand where the teams should."""
+    extract = _of_one_row(row)
+
+    assert ((), ()) == (extract.matches, extract.removals)
+    assert {Reason.UNREADABLE: 1} == extract.passed_over
+
+
+def test_what_is_torn_takes_its_match_back() -> None:
+    """Of a good and a torn row of one match neither is believed."""
+    body = csv_bytes(WIDE, OTHER, WIDE[:-1], header=HEADER)
+
+    assert ["Cedar City"] == [match.home for match in shown(body)]
+
+
+def test_a_torn_row_with_a_result_is_over() -> None:
+    """It is not on offer however its prices stand, and no error: old files have many."""
+    row, header = (*ROW[:5], "2", *ROW[5:7]), (*COLUMNS[:5], "FTHG", *COLUMNS[5:])
+    admission = judged(csv_bytes(row, header=header))
+
+    assert ((), {}) == (admission.batch.matches, dict(admission.rejected))
+    assert ["finished"] == [one.reason for one in admission.batch.removals]
+
+
+@pytest.mark.parametrize("price", ["05", "00", "012.5", "01.50"])
+def test_a_number_with_a_leading_zero_is_no_price(price: str) -> None:
+    """It is what a decimal comma has cut off."""
+    admission = judged(csv_bytes(changed(B365D=price)))
+
+    assert ((), {Reason.PRICE: 1}) == (admission.batch.matches, dict(admission.rejected))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("first", ["A", '"A"'])
+def test_the_rows_beside_a_line_of_one_cell_are_torn(end: str, first: str) -> None:
+    """A line cut within its last cell leaves a number behind that looks like a price: 12.50 like 12."""
+    prices = {"B365H": "1.3", "B365D": "5.5", "B365A": "12.50"}
+    rows = [changed(HomeTeam=name, **prices) for name in (first, "B", "C", "D")]
+    cut = changed(HomeTeam="E", B365H="1.3", B365D="5.5", B365A=f"12{end}.50")
+
+    assert ["A", "B", "C", "D"] == [match.home for match in shown(csv_bytes(*rows, end=end))]
+    assert ["A", "B", "D"] == [match.home for match in shown(csv_bytes(*rows[:2], cut, *rows[2:], end=end))]
+
+
+MARKS = csv_bytes(WIDE, OTHER, header=HEADER).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MARKS.replace("M Oliver", '"M Oliver').replace("Dogwood,", 'Dogwood,"'),
+        MARKS.replace("Referee", '"Referee').replace("Oliver", 'Oliver"'),
+        MARKS.replace("Referee", 'Ref"eree'),
+    ],
+    ids=["over two rows", "over header and row", "within a column's name"],
+)
+def test_marks_that_nobody_meant_are_no_file_of_theirs(text: str) -> None:
+    """Two stray marks make one row, of the right width, of the begin of a match and the end of another."""
+    with pytest.raises(PayloadError, match="astray"):
+        decoded(text.encode())
+
+
+@pytest.mark.parametrize(
+    "header", [(*COLUMNS[:5], *COLUMNS[4:]), (*COLUMNS[:4], *COLUMNS[5:]), (*COLUMNS, "")]
+)
+def test_a_torn_header_is_no_file_of_theirs(header: tuple[str, ...]) -> None:
+    """Where most rows have another width it is the header that is torn, even if one row is torn alike."""
+    good = [changed(HomeTeam=f"Team {number}") for number in range(3)]
+    alike = ROW + ROW[-1:] if len(header) > len(ROW) else ROW[:-1]
+    columns = (*header, "HomeTeam", "AwayTeam")[: len(header) + 2]
+
+    with pytest.raises(PayloadError, match="do not fit the header"):
+        decoded(csv_bytes(*((*row, "a", "b") for row in (*good, alike)), header=columns))
+
+
+def test_a_second_table_is_no_file_of_theirs() -> None:
+    """Below another header the columns stand elsewhere; one that repeats the first is passed over."""
+    swapped = (*COLUMNS[:5], *COLUMNS[:4:-1])
+    rows = (changed(HomeTeam="Cedar City"), ROW)
+
+    assert 2 == len(shown(csv_bytes(rows[0], COLUMNS, rows[1])))
+    with pytest.raises(PayloadError, match="second header"):
+        decoded(csv_bytes(rows[0], swapped, rows[1]))
+
+
+@pytest.mark.parametrize("body", [b'\r\n"Div",Date\r\n', b'\r"\r'])
+def test_a_blank_first_line_is_no_header(body: bytes) -> None:
+    """With marks below it as little as without."""
+    with pytest.raises(PayloadError):
+        decoded(body)

@@ -1,0 +1,229 @@
+"""Damaged football-data.co.uk files: a few lines of a recorded one, torn as publishers and networks tear.
+
+A line is damaged at most once: what one damage takes from a line and another one gives back leaves a
+row of the right width, of which nobody can tell that its prices have moved. Nor can that be told of
+the header, when a single row that is damaged alike is all that is left to compare it with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from actors.core.cooperative import finish
+from actors.core.errors import PayloadError
+from actors.core.messages import Match
+from actors.core.validation import Bounds, admit
+from actors.sources.football_data.kind import KIND
+from tests.support.builders.damage import Trial
+from tests.support.builders.football_data import OPTIONS, decoded, kick_off
+from tests.support.builders.messages import batch
+from tests.support.recordings import football_data
+
+CODES = ("B365", "BFD", "BMGM", "BV", "BW", "CL", "LB", "PS", "BFE", "WH", "1XB", "BF", "IW", "VC", "GB")
+MAX_LINES = 6
+SEVERAL = "three lines"
+FEW = 3
+"""Lines that are damaged in one file at most: fewer than what is left of `MAX_LINES`."""
+LINE_ENDS = ("\r\n", "\n", "\r")
+
+Place = tuple[str, str, int | None, str]
+"""Home, away, start (Unix seconds) and a column of prices, such as B365H."""
+
+Damage = Callable[[Random, list[str], int], None]
+"""Damages the line at that place, in place."""
+
+
+class Recorded(NamedTuple):
+    """One recorded file as text: lines without their ends, and what the cells of each line say."""
+
+    header: str
+    lines: list[str]
+    prices: list[Mapping[Place, float]]
+    codes: tuple[str, ...]
+
+
+def trial(random: Random, kind: str | None = None) -> Trial:
+    """Damage some lines of a recorded file and compare each price shown with the unharmed lines."""
+    kind = random.choice(KINDS) if kind is None else kind
+    file = random.choice(recorded())
+    count = MAX_LINES if kind == SEVERAL else random.randint(1, MAX_LINES)
+    first = random.randint(0, len(file.lines) - count)
+    chosen = slice(first, first + count)
+    lines = [file.header, *file.lines[chosen]]
+    if kind == SEVERAL:
+        for at in sorted(random.sample(range(len(lines)), FEW), reverse=True):
+            random.choice([*_DAMAGES.values()])(random, lines, at)
+    else:
+        _DAMAGES[kind](random, lines, random.randrange(len(lines)))
+    body = "".join(line + "\r\n" for line in lines).encode()
+    return _judged(kind, body, file.codes, file.prices[chosen])
+
+
+def _judged(kind: str, body: bytes, codes: tuple[str, ...], unharmed: list[Mapping[Place, float]]) -> Trial:
+    rejected: Counter[str] = Counter()
+    shown: dict[Place, float] = {}
+    accepted = 0
+    try:
+        sheet = decoded(body)
+    except PayloadError:
+        return Trial(kind, 0, Counter(["file"]), ())
+    for code in codes:
+        try:
+            extract = finish(KIND.extract(sheet, code, OPTIONS))
+        except PayloadError:
+            rejected["column"] += 1
+            continue
+        admission = finish(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+        rejected.update(extract.passed_over)
+        rejected.update(admission.rejected)
+        accepted += len(admission.batch.matches)
+        for match in admission.batch.matches:
+            shown.update(_places(match, code))
+    wrong = tuple(
+        f"{place} {price} in {body!r}"
+        for place, price in shown.items()
+        if all(line.get(place) != price for line in unharmed)
+    )
+    return Trial(kind, accepted, rejected, wrong)
+
+
+def _places(match: Match, code: str) -> dict[Place, float]:
+    prices = (match.home_price, match.draw_price, match.away_price)
+    return {
+        (match.home, match.away, match.start_time, code + side): price
+        for side, price in zip("HDA", prices, strict=True)
+    }
+
+
+@cache
+def recorded() -> list[Recorded]:
+    """Read the recorded files that have prices; finished matches as they were before their kick-off."""
+    paths = [
+        path for folder in ("fixtures", "seasons", "quirks") for path in football_data(folder, "*.csv")
+    ]
+    return [file for file in map(_read, paths) if file.codes]
+
+
+def _read(path: Path) -> Recorded:
+    body = path.read_bytes()
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = body.decode("cp1252")
+    text = text.replace(",FTHG,", ",Goals,", 1).replace(",HG,", ",Goals,", 1)
+    header, *lines = text.splitlines()
+    header = header if ",PSH," in header else header.replace(",PSC", ",PS")
+    names = header.split(",")
+    codes = tuple(code for code in CODES if {code + side for side in "HDA"} <= set(names))
+    lines = [line for line in lines if line.strip(", ")]
+    columns = [code + side for code in codes for side in "HDA"]
+    return Recorded(header, lines, [_prices(names, line, columns) for line in lines], codes)
+
+
+def _prices(names: list[str], line: str, columns: list[str]) -> dict[Place, float]:
+    cells = dict(zip(names, line.split(","), strict=True))
+    home, away = (
+        " ".join(next(cells[name] for name in found if name in cells).split())
+        for found in (("HomeTeam", "Home", "HT"), ("AwayTeam", "Away", "AT"))
+    )
+    start = kick_off(cells["Date"], cells.get("Time", ""))
+    return {(home, away, start, name): float(cells[name]) for name in columns if _is_number(cells[name])}
+
+
+def _is_number(cell: str) -> bool:
+    return re.fullmatch(r"[0-9.]+", cell) is not None
+
+
+def _delete(random: Random, lines: list[str], at: int) -> None:
+    cells = lines[at].split(",")
+    del cells[random.randrange(len(cells))]
+    lines[at] = ",".join(cells)
+
+
+def _double(random: Random, lines: list[str], at: int) -> None:
+    cells = lines[at].split(",")
+    place = random.randrange(len(cells))
+    lines[at] = ",".join([*cells[: place + 1], *cells[place:]])
+
+
+def _split(random: Random, lines: list[str], at: int) -> None:
+    """Cut a cell in two, between two of its characters where it has any."""
+    cells = lines[at].split(",")
+    place = random.choice([place for place, cell in enumerate(cells) if cell])
+    cut = random.randint(1, max(len(cells[place]) - 1, 1))
+    cells[place] = f"{cells[place][:cut]},{cells[place][cut:]}"
+    lines[at] = ",".join(cells)
+
+
+def _comma(random: Random, lines: list[str], at: int) -> None:
+    lines[at] = _with(lines[at], random.randint(0, len(lines[at])), random.choice((",", ", ", ",,")))
+
+
+def _quote(random: Random, lines: list[str], at: int) -> None:
+    """Put one mark anywhere, or two where they open and close a cell, perhaps on another line."""
+    if random.random() < 0.3:
+        lines[at] = _with(lines[at], random.randint(0, len(lines[at])), '"')
+        return
+    until = random.choice((at, random.randrange(at, len(lines))))
+    cells, others = lines[at].split(","), lines[until].split(",")
+    place = random.randrange(len(cells))
+    close = random.choice((place, random.randrange(len(others))))
+    if at == until:
+        close = max(place, close)
+        cells[close] += '"'
+    elif close < len(others):
+        others[close] += '"'
+        lines[until] = ",".join(others)
+    cells[place] = '"' + cells[place]
+    lines[at] = ",".join(cells)
+
+
+def _decimal_comma(random: Random, lines: list[str], at: int) -> None:
+    """Write one number of a line with a comma, or all of them, or all of the file; perhaps quoted."""
+    form = random.choice((r"\1,\2", r"\1,\2", r'"\1,\2"'))
+    numbers = r"(?<![^,])([0-9]+)\.([0-9]+)(?![^,])"
+    if random.random() < 0.2:
+        lines[1:] = [re.sub(numbers, form, line) for line in lines[1:]]
+    elif found := [*re.finditer(numbers, lines[at])]:
+        one = random.choice(found)
+        whole = re.sub(numbers, form, lines[at])
+        single = lines[at][: one.start()] + one.expand(form) + lines[at][one.end() :]
+        lines[at] = random.choice((whole, single))
+
+
+def _cut(random: Random, lines: list[str], at: int) -> None:
+    """Break a line in two, or lose its end, of at least a cell."""
+    line = lines[at]
+    if random.random() < 0.3:
+        lines[at] = line[: random.randint(0, line.rindex(","))]
+    else:
+        lines[at] = _with(line, random.randint(0, len(line)), random.choice(LINE_ENDS))
+
+
+def _join(random: Random, lines: list[str], at: int) -> None:
+    """Leave out the end of a line, or put a blank in its place; the last joins the one above it."""
+    at = min(at, len(lines) - 2)
+    lines[at : at + 2] = [random.choice(("", "", " ", ",")).join(lines[at : at + 2])]
+
+
+def _with(line: str, place: int, piece: str) -> str:
+    return line[:place] + piece + line[place:]
+
+
+_DAMAGES: Mapping[str, Damage] = {
+    "delete a cell": _delete,
+    "double a cell": _double,
+    "split a cell": _split,
+    "stray comma": _comma,
+    "stray quotes": _quote,
+    "decimal comma": _decimal_comma,
+    "cut a line": _cut,
+    "join lines": _join,
+}
+KINDS = (*_DAMAGES, SEVERAL)
