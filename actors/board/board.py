@@ -273,7 +273,7 @@ def is_doubtful(book: Book, batch: Batch, found: Found, now: Instant) -> Steps[b
     for chunk in book.chunks:
         yield
         for entry in chunk.entries:
-            start = entry.match.start_time
+            start = entry.match.begun_by
             if entry.scope == batch.scope and (start is None or start > now.wall):
                 ahead += 1
                 lost += entry.match.source_match_id not in named

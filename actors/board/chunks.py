@@ -68,12 +68,13 @@ def of_scopes(chunks: tuple[Chunk, ...], scopes: Collection[Scope]) -> Steps[dic
 
 
 def begun_by(chunks: tuple[Chunk, ...], last_start: float) -> Steps[dict[SourceMatchId, Entry]]:
-    """Give the entries of matches that are known to have kicked off by then, in order, in slices."""
+    """Give the entries of matches that have certainly kicked off by then, in order, in slices."""
     found: dict[SourceMatchId, Entry] = {}
     for chunk in chunks:
         if chunk.first_start <= last_start:
             for entry in chunk.entries:
-                if entry.match.start_time is not None and entry.match.start_time <= last_start:
+                start = entry.match.begun_by
+                if start is not None and start <= last_start:
                     found[entry.match.source_match_id] = entry
             yield
     return found

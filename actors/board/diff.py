@@ -145,8 +145,11 @@ def seen_of(before: Left, after: Left) -> Steps[tuple[bool, bool]]:
 
 
 def has_kicked_off(match: Match, by: float) -> bool:
-    """Tell whether the match is known to have kicked off by that time (Unix seconds)."""
-    return match.start_time is not None and match.start_time <= by
+    """Tell whether the match has certainly kicked off by that time (Unix seconds)."""
+    start = match.start_time
+    if start is None:
+        start = match.latest_start
+    return start is not None and start <= by
 
 
 def is_same(a: Match, b: Match) -> bool:
@@ -189,7 +192,11 @@ class _Comparison:
                 if entry.scope == scope:
                     new = None
                     self.found.note(known.source_match_id, entry, None)
-            elif not (is_same(known, match) and entry.scope == scope) or has_kicked_off(match, last_start):
+            elif (
+                not (is_same(known, match) and entry.scope == scope)
+                or known.latest_start != match.latest_start
+                or has_kicked_off(match, last_start)
+            ):
                 new = self.entry(entry, match)
             if new is not None:
                 entries.append(new)
@@ -212,6 +219,8 @@ class _Comparison:
         if seen is None or not is_same(seen.match, match):
             entry_id = f"{self._bookmaker}_{match_id}" if seen is None else seen.id
             new = Entry(entry_id, self._scope, match, self._updated_of(match))
+        elif seen.match.latest_start != match.latest_start:
+            new = Entry(seen.id, self._scope, match, seen.updated)
         elif old is None or old.scope != self._scope:
             new = Entry(seen.id, self._scope, seen.match, seen.updated)
         else:

@@ -51,7 +51,7 @@ class Chunk(Struct, frozen=True, eq=False, weakref=True):
     """Some neighbouring entries of one bookmaker, in order; never empty; compared by identity.
 
     `first` is the id of its first entry, `named` counts the entries that v2 shows, `first_start` is
-    the earliest known kick-off (Unix seconds), infinity when none is known.
+    the earliest kick-off (Unix seconds), of an unknown one the last moment for it, infinity without.
     """
 
     entries: tuple[Entry, ...]
@@ -63,7 +63,7 @@ class Chunk(Struct, frozen=True, eq=False, weakref=True):
     def of(cls, entries: tuple[Entry, ...]) -> Chunk:
         """Make a chunk of `entries`, which must be in order and at least one."""
         matches = [entry.match for entry in entries]  # lists: this is done for every changed chunk
-        starts = [match.start_time for match in matches if match.start_time is not None]
+        starts = [start for match in matches if (start := match.begun_by) is not None]
         named = [match for match in matches if match.home and match.away]
         return cls(entries, matches[0].source_match_id, len(named), min(starts, default=inf))
 
@@ -124,7 +124,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     """The whole board at one version, bookmakers in the order of the configuration.
 
     `valid_until` (monotonic seconds) is the earliest deadline of a list: past it the snapshot must
-    not be shown. `first_start` (Unix seconds) is the earliest known kick-off. `differences` are those
+    not be shown. `first_start` (Unix seconds) is the earliest of the chunks'. `differences` are those
     of the commit that made it, of the bookmakers whose v2 view it changed. `epoch` names the count
     that `version` belongs to, in lower-case letters and digits: another process may count the same
     numbers again when the clock was set back. A board that nobody outside is told of needs none.

@@ -79,7 +79,9 @@ class Match(Struct, frozen=True, gc=False):
     """One football match as one bookmaker lists it, with its three decimal prices.
 
     `league` and `start_time` (whole Unix seconds, UTC) are None when unknown; `source_time` is the
-    source's own time (Unix seconds) for this content, where it has one.
+    source's own time (Unix seconds) for this content, where it has one. Where the start is unknown,
+    `latest_start` (whole Unix seconds) may tell the last moment for it, such as the end of its day: the
+    match ends by that. It is not public.
     """
 
     source_match_id: SourceMatchId
@@ -91,6 +93,12 @@ class Match(Struct, frozen=True, gc=False):
     away_price: float
     start_time: int | None
     source_time: float | None = None
+    latest_start: int | None = None
+
+    @property
+    def begun_by(self) -> int | None:
+        """The moment (Unix seconds) at which it has kicked off for certain; None if that is unknown."""
+        return self.latest_start if self.start_time is None else self.start_time
 
 
 class Removal(Struct, frozen=True, gc=False):

@@ -105,8 +105,9 @@ def fault(match: Match, bounds: Bounds) -> Reason | None:
         return reason
     if _MATCH_ID(match.source_match_id) is None:
         return Reason.MATCH_ID
-    if match.start_time is not None and not 0 < match.start_time <= MAX_START_TIME:
-        return Reason.START_TIME
+    for start in (match.start_time, match.latest_start):
+        if start is not None and not 0 < start <= MAX_START_TIME:
+            return Reason.START_TIME
     return None
 
 
@@ -125,7 +126,7 @@ def _are_plain(part: Sequence[Match]) -> bool:
 
     As nearly always, and quicker told of many at a time. False means that each has to be looked at.
     """
-    starts = {match.start_time for match in part}
+    starts = {match.start_time for match in part} | {match.latest_start for match in part}
     times = {match.source_time for match in part}
     leagues = {match.league for match in part}
     names = [match.home for match in part] + [match.away for match in part]

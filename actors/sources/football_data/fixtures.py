@@ -59,13 +59,17 @@ LEAGUES: Final[Mapping[str, str]] = {
 
 
 class Fixture(Struct, frozen=True, gc=False):
-    """What one row says about its match, the same for all bookmakers; `start_time` in Unix seconds."""
+    """What one row says about its match, the same for all bookmakers.
+
+    `start_time` in Unix seconds; without a time `latest_start` instead, the end of its day.
+    """
 
     source_match_id: SourceMatchId
     home: str
     away: str
     league: str | None
     start_time: int | None
+    latest_start: int | None
 
 
 class Layout(Struct, frozen=True):
@@ -160,13 +164,14 @@ def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
     match_id = match_id_of(division, known_day, home, away)
     if cell(layout.result):
         return Removal(match_id, FINISHED)
-    try:
-        start = None if day is None else _start(day, cell(layout.time))
-    except ValueError:
-        day = None
     if day is None:
         return Removal(match_id, Reason.START_TIME)
-    return Fixture(match_id, home, away, LEAGUES.get(division, division) or None, start)
+    try:
+        start = _start(day, cell(layout.time))
+    except ValueError:
+        return Removal(match_id, Reason.START_TIME)
+    latest_start = _end(day) if start is None else None
+    return Fixture(match_id, home, away, LEAGUES.get(division, division) or None, start, latest_start)
 
 
 def torn(fixture: Fixture | Removal) -> Removal:
@@ -229,3 +234,9 @@ def _start(day: date, text: str) -> int | None:
         raise ValueError(text)
     hour, minute = map(int, text.split(":"))
     return int(datetime.combine(day, time(hour, minute), LONDON).timestamp())
+
+
+@lru_cache(maxsize=1024)
+def _end(day: date) -> int:
+    """Return the end of a day in London as Unix seconds."""
+    return int(datetime.combine(day, time(23, 59, 59), LONDON).timestamp()) + 1

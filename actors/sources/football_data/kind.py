@@ -200,6 +200,7 @@ def _match(fixture: Fixture, home: float, draw: float, away: float, source_time:
         away,
         fixture.start_time,
         source_time,
+        fixture.latest_start,
     )
 
 

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board, BoardRules, is_overdue
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
@@ -131,6 +131,43 @@ def test_match_leaves_three_hours_after_its_kick_off(after_kick_off: float, expe
 
     assert expected == _ids(snapshot)
     assert snapshot.version == base.version + (expected == {"b"})
+
+
+DAY_ONLY = match("a", start_time=None, latest_start=KICK_OFF)
+
+
+@pytest.mark.parametrize(("after_latest", "expected"), [(10_799.9, {"a"}), (10_800.0, set())])
+def test_match_of_unknown_kick_off_leaves_after_the_last_moment_for_it(
+    after_latest: float, expected: set[str]
+) -> None:
+    """Of a match whose day alone is known its end counts: on the tick, in a read, on the way in."""
+    now = Instant(0.0, KICK_OFF + after_latest)
+    base, late = _after(EMPTY, batch([DAY_ONLY])), Board(EMPTY, RULES)
+
+    applied = finish(late.apply(batch([DAY_ONLY]), now))
+
+    assert expected == _ids(_expired(base, now.mono, now.wall)) == _ids(late.commit())
+    assert (not expected, int(not expected)) == (is_overdue(base, RULES, now), applied.finished)
+
+
+def test_known_kick_off_counts_for_more_than_the_last_moment() -> None:
+    """With both, the match ends by its kick-off."""
+    base = _after(EMPTY, batch([match("a", start_time=KICK_OFF, latest_start=KICK_OFF + 1)]))
+
+    assert (KICK_OFF, set()) == (base.first_start, _ids(_expired(base, 0.0, KICK_OFF + 10_800.0)))
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_corrected_last_moment_is_kept_and_not_seen(*, complete: bool) -> None:
+    """It is not public: no version and no new `updated`; the match ends by the corrected one."""
+    base = _after(EMPTY, batch([DAY_ONLY]))
+    corrected = match("a", start_time=None, latest_start=KICK_OFF + 600)
+
+    after = _after(base, batch([corrected], complete=complete, received_mono=1.0))
+
+    (before,), (entry,) = (entries_of(one.books[BOOKMAKER].chunks) for one in (base, after))
+    assert (base.version, before.updated, corrected) == (after.version, entry.updated, entry.match)
+    assert {"a"} == _ids(_expired(after, 1.0, KICK_OFF + 10_800.0))
 
 
 def test_expiry_is_that_of_the_configuration() -> None:

@@ -79,6 +79,14 @@ def test_only_matches_still_to_come_count_as_lost(start_time: int | None, expect
     assert expected is _verdict(_list(range(50), start_time=start_time), _list([]))
 
 
+@pytest.mark.parametrize(("latest_start", "expected"), [(AHEAD, SUSPECT), (BEGUN, ACCEPTED)])
+def test_matches_of_a_day_that_is_over_have_begun(latest_start: int, expected: Verdict) -> None:
+    """An unknown kick-off counts as ahead until the last moment for it has passed."""
+    before = batch([match(f"m{at}", start_time=None, latest_start=latest_start) for at in range(50)])
+
+    assert expected is _verdict(before, _list([]))
+
+
 def test_matches_that_have_begun_do_not_count_into_the_half() -> None:
     """Half is half of those still to come: 100 under way do not cover for 30 lost of 50."""
     under_way = _list(range(100), start_time=BEGUN, prefix="begun")

@@ -206,6 +206,17 @@ def test_rounding_does_not_stop_the_time(tmp_path: Path) -> None:
     ]
 
 
+def test_a_match_without_a_time_ends_with_its_day(tmp_path: Path) -> None:
+    """Played as it was shown live: off the board three hours after midnight in London."""
+    body = csv_bytes(changed(Date="28/05/2026", Time=""))
+    path = _recorded(tmp_path, received(body, 0.0, stale_after_s=1e9), received(b"<html>", 1e5))
+    midnight_s = 9_200.0  # after WALL_0, 21:26:40 in London
+
+    assert [(0.0, 1, [2.1]), (midnight_s + 10_800.0, 2, []), (1e5, 2, [])] == [
+        (round(at, 3), version, prices) for at, version, prices in _shown(path)
+    ]
+
+
 def test_what_cannot_be_read_changes_nothing(tmp_path: Path) -> None:
     """An unreadable payload is counted and told; the board stays."""
     path = _recorded(tmp_path, received(ONE, 0.0), received(b"<html>", 1.0), received(TWO, 2.0))

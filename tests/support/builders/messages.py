@@ -22,6 +22,7 @@ def match(
     prices: Sequence[float] = (2.0, 3.5, 4.0),
     start_time: int | None = int(WALL_0) + 86_400,
     source_time: float | None = None,
+    latest_start: int | None = None,
 ) -> Match:
     """Make a match that every rule accepts."""
     return Match(
@@ -34,6 +35,7 @@ def match(
         prices[2],
         start_time,
         source_time,
+        latest_start,
     )
 
 

@@ -30,6 +30,12 @@ class Row(NamedTuple):
         odds = (one.home_price, one.draw_price, one.away_price)
         return (one.home, one.away, one.league, odds, one.start_time)
 
+    @property
+    def begun_by(self) -> int | None:
+        """When it will have kicked off, as far as is known."""
+        one = self.match
+        return one.latest_start if one.start_time is None else one.start_time
+
 
 @dataclass
 class NaiveList:
@@ -108,7 +114,7 @@ class NaiveBook:
     def expire(self, now: Instant) -> None:
         """Take off all matches that kicked off too long ago."""
         over = now.wall - self.expire_after_s
-        self._keep(lambda row: row.match.start_time is None or row.match.start_time > over)
+        self._keep(lambda row: row.begun_by is None or row.begun_by > over)
 
     def lacks(self, scope: Scope, now: Instant) -> list[SourceMatchId]:
         """Give what a list names that is not over, and that is not on the board as its own."""
@@ -125,8 +131,8 @@ class NaiveBook:
         return [known.deadline for known in self.lists.values() if not known.withdrawn]
 
     def starts(self) -> list[float]:
-        """Give the known kick-offs."""
-        return [row.match.start_time for row in self.rows.values() if row.match.start_time is not None]
+        """Give the known kick-offs, or the last moments for them."""
+        return [row.begun_by for row in self.rows.values() if row.begun_by is not None]
 
     def view(self, *, is_v2: bool) -> list[Shown]:
         """Give what a view shows, in order; v2 leaves out entries with an empty name."""

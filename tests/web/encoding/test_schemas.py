@@ -43,6 +43,13 @@ def test_v1_has_these_fields_and_no_other() -> None:
     assert V1_FIELDS == list(_v1(match()))
 
 
+def test_the_last_moment_for_an_unknown_kick_off_is_not_public() -> None:
+    """It is the board's own: readers see an unknown start."""
+    of_a_day, unknown = match(start_time=None, latest_start=1780000000), match(start_time=None)
+
+    assert (_v1(unknown), _v2(unknown)) == (_v1(of_a_day), _v2(of_a_day))
+
+
 def test_the_fields_that_both_versions_share_are_equal() -> None:
     """2.2 names four fields that differ; a match in which all is known differs in two."""
     v1, v2 = _v1(match()), _v2(match())

@@ -55,6 +55,38 @@ def test_a_kick_off_is_london_wall_time(date: str, time: str, start: datetime | 
     assert _start(date, time) == start
 
 
+@pytest.mark.parametrize(
+    ("date", "end"),
+    [
+        ("14/02/2026", datetime(2026, 2, 15, tzinfo=UTC)),
+        ("15/08/2026", datetime(2026, 8, 15, 23, tzinfo=UTC)),
+        ("29/03/2026", datetime(2026, 3, 29, 23, tzinfo=UTC)),
+        ("25/10/2026", datetime(2026, 10, 26, tzinfo=UTC)),
+        ("31/12/26", datetime(2027, 1, 1, tzinfo=UTC)),
+    ],
+)
+def test_a_match_without_a_time_ends_with_its_day(date: str, end: datetime) -> None:
+    """Its start stays unknown, but it is no later than the end of that day in London."""
+    (match,) = shown(csv_bytes(changed(Date=date, Time="")))
+
+    assert (None, int(end.timestamp())) == (match.start_time, match.latest_start)
+
+
+def test_a_match_with_a_time_ends_by_that() -> None:
+    """The start is known, and nothing else is needed."""
+    (match,) = shown(csv_bytes(ROW))
+
+    assert (1_771_081_200, None) == (match.start_time, match.latest_start)
+
+
+@pytest.mark.parametrize("date", ["31/12/9999", "01/01/0001", "14/02/2126"])
+def test_an_impossible_day_is_rejected_without_a_time_too(date: str) -> None:
+    """It cannot end what is shown, so it is not shown."""
+    admission = judged(csv_bytes(changed(Date=date, Time="")))
+
+    assert ((), {Reason.START_TIME: 1}) == (admission.batch.matches, dict(admission.rejected))
+
+
 def test_a_file_without_a_time_column_has_no_starts() -> None:
     """Files before 2019/20 tell the day only."""
     without = [name for name in COLUMNS if name != "Time"]
