@@ -54,7 +54,7 @@ def rows_in(blocks: list[str]) -> Iterator[Row]:
 
 
 def width_of(row: Row) -> int:
-    """Return the number of cells of a row.
+    """Return the number of cells of a row. One with several commas is made of as many, by two stray marks.
 
     Raises: PayloadError for one of several lines, which two stray marks make of the beginning of one
     row and the end of another: if they stand in the same column, it has the right width.
@@ -63,7 +63,7 @@ def width_of(row: Row) -> int:
         return row.count(",") + 1
     if any("\n" in cell or "\r" in cell for cell in row):
         raise PayloadError("a cell goes over several lines, so the marks around it are astray")
-    return len(row)
+    return len(row) + sum(max(cell.count(",") - 1, 0) for cell in row)  # a name may have one
 
 
 def cells_in(row: Row, count: int) -> list[str]:

@@ -80,6 +80,25 @@ def test_a_row_without_two_teams_is_counted(row: tuple[str, ...]) -> None:
     assert {Reason.UNREADABLE: 1} == extract.passed_over
 
 
+@pytest.mark.parametrize("referee", ['"M Oliver"', '"Oliver, M"'])
+def test_a_cell_may_hold_a_comma(referee: str) -> None:
+    """Quoted as it should be, a name with a comma is one cell."""
+    (match,) = _of_one_row((*WIDE[:5], referee, *WIDE[6:])).matches
+
+    assert (2.05, 3.3, 3.5) == (match.home_price, match.draw_price, match.away_price)
+
+
+def test_marks_in_joined_lines_make_no_row() -> None:
+    """Two stray marks in one column leave the begin of a match and the end of the next, as wide as one."""
+    row = (*WIDE[:6], '"2.10', *WIDE[7:-1], "".join((WIDE[-1], OTHER[0])), *OTHER[1:6], '2.10"', *OTHER[7:])
+    extract = _of_one_row(row)
+
+    assert [(LISTED.source_match_id, Reason.UNREADABLE)] == [
+        (one.source_match_id, one.reason) for one in extract.removals
+    ]
+    assert () == extract.matches
+
+
 def test_what_is_torn_takes_its_match_back() -> None:
     """Of a good and a torn row of one match neither is believed."""
     body = csv_bytes(WIDE, OTHER, WIDE[:-1], header=HEADER)
