@@ -63,7 +63,9 @@ class Chunk(Struct, frozen=True, eq=False, weakref=True):
     def of(cls, entries: tuple[Entry, ...]) -> Chunk:
         """Make a chunk of `entries`, which must be in order and at least one."""
         matches = [entry.match for entry in entries]  # lists: this is done for every changed chunk
-        starts = [start for match in matches if (start := match.begun_by) is not None]
+        starts = [match.start_time for match in matches if match.start_time is not None]
+        if len(starts) < len(matches):  # then it is worth asking each
+            starts = [start for match in matches if (start := match.begun_by) is not None]
         named = [match for match in matches if match.home and match.away]
         return cls(entries, matches[0].source_match_id, len(named), min(starts, default=inf))
 

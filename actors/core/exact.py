@@ -115,6 +115,7 @@ def _exact_match(given: object) -> Match | Removal | None:
             number(given.away_price),
             None if given.start_time is None else whole(given.start_time),
             None if given.source_time is None else number(given.source_time),
+            None if given.latest_start is None else whole(given.latest_start),
         )
     except NotExactError:
         return Removal(match_id, Reason.TYPE)

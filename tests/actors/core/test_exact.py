@@ -67,6 +67,7 @@ MATCHES = st.builds(
     numbers | junk,
     st.none() | wholes | junk,
     st.none() | numbers | junk,
+    st.none() | wholes | junk,
 )
 KINDS_OF_VALUE: dict[str, set[type]] = {
     "source_match_id": {str},
@@ -78,6 +79,7 @@ KINDS_OF_VALUE: dict[str, set[type]] = {
     "away_price": {float},
     "start_time": {int, type(None)},
     "source_time": {float, type(None)},
+    "latest_start": {int, type(None)},
 }
 
 
