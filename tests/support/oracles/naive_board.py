@@ -33,8 +33,7 @@ class Row(NamedTuple):
     @property
     def begun_by(self) -> int | None:
         """When it will have kicked off, as far as is known."""
-        one = self.match
-        return one.latest_start if one.start_time is None else one.start_time
+        return _known_by(self.match)
 
 
 @dataclass
@@ -122,7 +121,7 @@ class NaiveBook:
         return [
             name
             for name, match in self.lists[scope].listed.items()
-            if (match.start_time is None or match.start_time > over)
+            if ((start := _known_by(match)) is None or start > over)
             and (name not in self.rows or self.rows[name].scope != scope)
         ]
 
@@ -144,3 +143,7 @@ class NaiveBook:
 
     def _keep(self, stays: Callable[[Row], bool]) -> None:
         self.rows = {name: row for name, row in self.rows.items() if stays(row)}
+
+
+def _known_by(match: Match) -> int | None:
+    return match.latest_start if match.start_time is None else match.start_time
