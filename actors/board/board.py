@@ -228,11 +228,13 @@ def _confirmed(batch: Batch, state: ListState | None, whole_from: float = -inf) 
 
 def _lacking(book: Book, scopes: set[Scope], whole_from: float) -> Book:
     """Return the book where the lists of these scopes are not whole before that time (Unix seconds)."""
+    if not scopes:
+        return book
     lists = dict(book.lists)
     for scope in scopes:
         latest = max(whole_from, lists[scope].whole_from)
         lists[scope] = msgspec.structs.replace(lists[scope], whole_from=latest)
-    return _with_lists(book, lists) if scopes else book
+    return _with_lists(book, lists)
 
 
 def _with_chunks(book: Book, chunks: tuple[Chunk, ...]) -> Book:

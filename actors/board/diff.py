@@ -42,14 +42,12 @@ Left = Mapping[SourceMatchId, Entry | None]
 class Found(Struct):
     """The differences that a batch makes: by id the entry before and after, None where there is none.
 
-    `added` counts those that were not there, `removed` those that go, `finished` matches that were past
-    their time on the way in, `too_many` those for which there was no room; `taken_from` are the other
-    scopes that had any of them.
+    `removed` counts those that go, `finished` matches that were past their time on the way in,
+    `too_many` those for which there was no room; `taken_from` are the other scopes that had any of them.
     """
 
     before: dict[SourceMatchId, Entry | None] = {}
     after: dict[SourceMatchId, Entry | None] = {}
-    added: int = 0
     removed: int = 0
     finished: int = 0
     too_many: int = 0
@@ -59,7 +57,6 @@ class Found(Struct):
         """Keep one difference."""
         self.before[match_id] = old
         self.after[match_id] = new
-        self.added += old is None
         self.removed += new is None
 
 
@@ -174,7 +171,7 @@ class _Comparison:
         self._received_at = batch.received_at
         self._left = left
         self._last_start = last_start
-        self._room = room
+        self._room, self._added = room, 0
         self._updated: dict[float | None, float] = {None: round(batch.received_at, 3)}
 
     def walk(self, chunk: Chunk, listed: dict[SourceMatchId, Match]) -> list[Entry] | None:
@@ -205,23 +202,27 @@ class _Comparison:
     def entry(self, old: Entry | None, match: Match) -> Entry | None:
         """Give what becomes of a match, None if it is not shown; `old` is the entry that it has."""
         match_id = match.source_match_id
-        if old is not None and old.scope != self._scope:
+        is_ours = old is not None and old.scope == self._scope
+        if old is not None and not is_ours:
             self.found.taken_from.add(old.scope)
         if has_kicked_off(match, self._last_start):
             self.found.finished += 1
             if old is not None:
                 self.found.note(match_id, old, None)
             return None
-        if old is None and self.found.added - self.found.removed >= self._room:
-            self.found.too_many += 1
-            return None
-        seen = self._left.get(match_id) if old is None else old
+        seen = old
+        if old is None:
+            if self._added - self.found.removed >= self._room:
+                self.found.too_many += 1
+                return None
+            self._added += 1
+            seen = self._left.get(match_id)
         if seen is None or not is_same(seen.match, match):
             entry_id = f"{self._bookmaker}_{match_id}" if seen is None else seen.id
             new = Entry(entry_id, self._scope, match, self._updated_of(match))
         elif seen.match.latest_start != match.latest_start:
             new = Entry(seen.id, self._scope, match, seen.updated)
-        elif old is None or old.scope != self._scope:
+        elif not is_ours:
             new = Entry(seen.id, self._scope, seen.match, seen.updated)
         else:
             return old

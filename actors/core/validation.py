@@ -105,9 +105,9 @@ def fault(match: Match, bounds: Bounds) -> Reason | None:
         return reason
     if _MATCH_ID(match.source_match_id) is None:
         return Reason.MATCH_ID
-    for start in (match.start_time, match.latest_start):
-        if start is not None and not 0 < start <= MAX_START_TIME:
-            return Reason.START_TIME
+    start = match.begun_by
+    if start is not None and not 0 < start <= MAX_START_TIME:
+        return Reason.START_TIME
     return None
 
 
@@ -126,7 +126,7 @@ def _are_plain(part: Sequence[Match]) -> bool:
 
     As nearly always, and quicker told of many at a time. False means that each has to be looked at.
     """
-    starts = {match.start_time for match in part} | {match.latest_start for match in part}
+    starts = {match.begun_by if match.start_time is None else match.start_time for match in part}
     times = {match.source_time for match in part}
     leagues = {match.league for match in part}
     names = [match.home for match in part] + [match.away for match in part]

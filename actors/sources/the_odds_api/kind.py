@@ -58,10 +58,10 @@ def extract(slate: Slate, key: str, options: TheOddsApiOptions) -> Steps[Extract
 
 def _doubled(matches: tuple[Match, ...]) -> list[SourceMatchId]:
     """Name the matches that stand there more than once, in order."""
-    ids = [one.source_match_id for one in matches]
-    if len(set(ids)) == len(ids):
+    if len({one.source_match_id for one in matches}) == len(matches):
         return []
-    return [match_id for match_id, count in Counter(ids).items() if count > 1]
+    counted = Counter(one.source_match_id for one in matches)
+    return [match_id for match_id, count in counted.items() if count > 1]
 
 
 def explain(error: TransportError) -> None:
