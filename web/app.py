@@ -15,8 +15,7 @@ from web.endpoints.stream import Stream
 from web.feeds.events import Frames
 from web.feeds.lists import Answers
 from web.feeds.subscribers import Audience, Live
-from web.protocol import middleware as requests
-from web.protocol import problems
+from web.protocol import middleware, problems
 from web.protocol.fast_path import Layer
 from web.protocol.guard import Guard
 from web.server.listener import KeepFresh
@@ -42,8 +41,8 @@ def create_app(
     app = Quart("oddsboard", static_folder=None)
     app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
     app.url_map.merge_slashes = False  # paths are exact: no redirect to a similar one
-    counters, answers = requests.HttpCounters(lambda: len(audience)), Answers(board, names)
-    requests.install(app, counters)
+    counters, answers = middleware.HttpCounters(lambda: len(audience)), Answers(board, names)
+    middleware.install(app, counters)
     problems.install(app)
     live = Live(board, names, audience, Frames(audience.history, names, answers))
     probing = probes.probes(board, status, counters, clock)
