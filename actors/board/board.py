@@ -24,6 +24,7 @@ from actors.board.diff import (
     complete_changes,
     delta_changes,
     departures_of,
+    is_other,
     seen_of,
 )
 from actors.board.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
@@ -122,12 +123,17 @@ class Board:
         known = {scope} & set(self._books[bookmaker].lists)
         yield from self._withdraw(bookmaker, known, departure)
 
-    def reject(self, bookmaker: BookmakerId, entry: Entry) -> Steps[bool]:
-        """Take the list of an entry that cannot be shown off the board; False if it is not there."""
-        is_there = find(self._books[bookmaker].chunks, entry.source_match_id) is entry
-        if is_there:
-            yield from self.withdraw(bookmaker, entry.scope, Departure.REJECTED)
-        return is_there
+    def reject(self, bookmaker: BookmakerId, entry: Entry) -> Steps[Scope | None]:
+        """Take the list of an entry that cannot be shown off the board, and return its scope.
+
+        None if readers see another entry by now. It may be another object and look the same: its match
+        has moved to another list since.
+        """
+        found = find(self._books[bookmaker].chunks, entry.source_match_id)
+        if found is None or is_other(found, entry):
+            return None
+        yield from self.withdraw(bookmaker, found.scope, Departure.REJECTED)
+        return found.scope
 
     def commit(self) -> Snapshot:
         """Give the next snapshot: version + 1 if it shows anything else, the base if nothing changed."""

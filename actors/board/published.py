@@ -50,16 +50,16 @@ class Published:
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Withdraw the list of an entry that cannot be shown, in a commit of its own."""
         async with self._withdrawing:
-            if await in_slices(self._reject(bookmaker, entry)):
-                self._on_rejected(bookmaker, entry.scope, why)
+            await in_slices(self._reject(bookmaker, entry, why))
 
-    def _reject(self, bookmaker: BookmakerId, entry: Entry) -> Steps[bool]:
+    def _reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> Steps[None]:
         while True:
             board = Board(base := self._snapshot, self.rules)
-            if not (yield from board.reject(bookmaker, entry)):
-                return False
+            if (scope := (yield from board.reject(bookmaker, entry))) is None:
+                return
             if self.replace(base, board.commit()):
-                return True
+                self._on_rejected(bookmaker, scope, why)
+                return
 
     def current(self) -> Steps[Snapshot]:
         """Give the same in slices, for who cannot wait."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from math import isnan
+from itertools import chain
+from math import isfinite, isnan
 from numbers import Real
 from typing import Any
 
@@ -77,10 +78,10 @@ def exact_extract(given: object) -> Steps[Extract]:
     matches: list[Match] = []
     removals: list[Removal] = []
     passed_over = _counts(given.passed_over)
-    for count, one in enumerate((*given.matches, *given.removals)):
+    read = chain(map(_exact_match, given.matches), map(_exact_removal, given.removals))
+    for count, exact in enumerate(read):
         if count % SLICE == 0:
             yield
-        exact = _exact_removal(one) if isinstance(one, Removal) else _exact_match(one)
         if isinstance(exact, Match):
             matches.append(exact)
         elif exact is not None:
@@ -105,7 +106,7 @@ def _exact_match(given: object) -> Match | Removal | None:
     except NotExactError:
         return None
     try:
-        return Match(
+        match = Match(
             match_id,
             text(given.home),
             text(given.away),
@@ -119,9 +120,18 @@ def _exact_match(given: object) -> Match | Removal | None:
         )
     except NotExactError:
         return Removal(match_id, Reason.TYPE)
+    # A recording holds JSON, which has no such number.
+    is_finite = isfinite(match.home_price + match.draw_price + match.away_price)
+    return match if is_finite else Removal(match_id, Reason.PRICE)
 
 
-def _exact_removal(given: Removal) -> Removal | None:
+def _exact_removal(given: object) -> Removal | None:
+    """Return a removal with exact values; also of a match, which was meant to go."""
+    if isinstance(given, Match):
+        match = _exact_match(given)
+        return None if match is None else Removal(match.source_match_id, Reason.TYPE)
+    if not isinstance(given, Removal):
+        return None
     try:
         return Removal(SourceMatchId(text(given.source_match_id)), text(given.reason))
     except NotExactError:

@@ -14,11 +14,12 @@ from random import Random
 
 from actors.core.clock import Instant
 from actors.core.errors import SourceError, TransportError
-from actors.core.exact import seconds
+from actors.core.exact import NotExactError, seconds
 from actors.core.messages import Scope
 from actors.runtime.backoff import MIN_CAP_S, Backoff
 from actors.source_api.plan import Plan, Target
 
+MAX_INTERVAL_S = 1e9
 MAX_IN_FLIGHT = 4
 """Requests under way to a peer that answers, so that one slow answer does not hold up the others.
 
@@ -130,8 +131,14 @@ class Schedule:
         return 0.0 if row is None else self._wait_s(target, row, now)
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Return the plan's seconds between two polls. Raises: NotExactError if they are no number."""
-        return seconds(self.plan.interval_s(target, now), "interval_s")
+        """Return the plan's seconds between two polls.
+
+        Raises: NotExactError if they are no number, or infinite: its list would never be stale.
+        """
+        interval_s = seconds(self.plan.interval_s(target, now), "interval_s")
+        if interval_s > MAX_INTERVAL_S:
+            raise NotExactError(f"interval_s was {interval_s}, must be at most {MAX_INTERVAL_S:g}")
+        return interval_s
 
     def _most_in_flight(self) -> int:
         if self.is_troubled:

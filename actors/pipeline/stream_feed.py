@@ -63,9 +63,10 @@ class StreamFeed:
         return self._is_given
 
     def distrust(self, now: Instant) -> tuple[Batch, ...]:
-        """Take the list back until the next image: somebody has lost a part, perhaps a suspension."""
-        if not self._is_given:
-            return ()
+        """Take the list back until the next image: somebody has lost a part, perhaps a suspension.
+
+        Also one that was taken back already: that may be what was lost.
+        """
         self._is_given = False
         return self._every(Extract(()), now, withdrawn=True)
 

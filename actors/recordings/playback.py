@@ -96,7 +96,7 @@ class Playback:
         """Withdraw the list of an entry that cannot be shown."""
         del why
         board = Board(self.snapshot, self._rules)
-        if finish(board.reject(bookmaker, entry)):
+        if finish(board.reject(bookmaker, entry)) is not None:
             self._publish(board)
 
     def is_valid(self, snapshot: Snapshot) -> bool:

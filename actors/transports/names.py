@@ -55,8 +55,9 @@ class Names:
         while (running := self._running) is not None and running.asked != (name, port):
             await running.done.wait()
         if running is None:
-            running = self._running = _LookUp((name, port), self._resolve)
-            running.start(self._ended)
+            running = _LookUp((name, port), self._resolve)
+            running.start(self._ended)  # it may be refused a thread, and then does not run
+            self._running = running
         await running.done.wait()
         if running.error is not None:
             raise running.error

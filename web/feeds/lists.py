@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Mapping
 
 import anyio
+import anyio.lowlevel
 from msgspec import Struct
 
 from actors.board.snapshot import Book, Chunk, Readable, Snapshot
@@ -79,6 +80,7 @@ class Answers:
     async def reject(self, error: UnencodableError) -> None:
         """Have the list of an entry withdrawn that cannot be encoded, so that all others are served."""
         await self._board.reject(error.bookmaker, error.entry, str(error))
+        await anyio.lowlevel.checkpoint()  # whatever happens, what is tried again never holds the loop
 
     def _page(self, view: View, snapshot: Snapshot) -> _Page:
         if snapshot is not self._newest():

@@ -5,6 +5,7 @@ A handler makes it of the few things in a request that matter. Who gives it adds
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
@@ -54,7 +55,11 @@ def prepared(status: int, headers: Mapping[str, str], parts: tuple[bytes, ...] |
 def prepared_json(content: object, *, ok: bool = True) -> Prepared:
     """Prepare an answer of the moment, 200 or 503."""
     headers = {"Content-Type": "application/json", "Cache-Control": "no-store"}
-    return prepared(200 if ok else 503, headers, (_encode(content),))
+    try:
+        body = _encode(content)
+    except UnicodeEncodeError:  # a text with half a character, such as an error's
+        body = json.dumps(content, default=str).encode()
+    return prepared(200 if ok else 503, headers, (body,))
 
 
 def asked() -> Asked:

@@ -217,12 +217,13 @@ class BetfairSession:
         """Take off what is not open, as the one thing that counts while the image is still to come."""
         if self.phase is not Phase.SUBSCRIBING:
             return Reaction()
-        removals = tuple(
-            Removal(SourceMatchId(one.id), (one.marketDefinition.status or "undefined").lower())
-            for one in message.mc or ()
-            if one.id in self.markets and one.marketDefinition and one.marketDefinition.status != OPEN
-        )
-        return Reaction(changes=Extract((), removals)) if removals else Reaction()
+        removals: list[Removal] = []
+        for one in message.mc or ():
+            if one.id in self.markets and one.marketDefinition and one.marketDefinition.status != OPEN:
+                self.markets[one.id].definition = one.marketDefinition  # names do not bring it back
+                status = (one.marketDefinition.status or "undefined").lower()
+                removals.append(Removal(SourceMatchId(one.id), status))
+        return Reaction(changes=Extract((), tuple(removals))) if removals else Reaction()
 
     def _applied(self, message: Message) -> Steps[Reaction]:
         match message.ct:

@@ -166,6 +166,23 @@ def test_a_match_that_cannot_be_made_exact_takes_its_older_entry_off() -> None:
     assert ((good,), (Removal(SourceMatchId("m2"), "type"),)) == (extract.matches, extract.removals)
 
 
+def test_a_match_among_the_removals_goes() -> None:
+    """It was meant to go, so it is never shown."""
+    odd: Any = Match(SourceMatchId("m1"), "A", "B", None, 2.5, 3.4, 3.1, None)
+    extract = finish(exact_extract(Extract((), (odd,))))
+
+    assert ((), (Removal(SourceMatchId("m1"), "type"),)) == (extract.matches, extract.removals)
+
+
+@pytest.mark.parametrize("price", [nan, inf, Decimal("NaN")])
+def test_a_price_that_is_not_finite_goes_before_it_is_recorded(price: Any) -> None:
+    """JSON has no such number: in a recording it would cost its neighbours too."""
+    odd = Match(SourceMatchId("m1"), "A", "B", None, 2.5, price, 3.1, None)
+    extract = finish(exact_extract(Extract((odd,))))
+
+    assert ((), (Removal(SourceMatchId("m1"), "price"),)) == (extract.matches, extract.removals)
+
+
 def test_what_has_no_id_is_counted() -> None:
     """There is no entry that it could take off."""
     nameless: Any = Match(7, "A", "B", None, 2.5, 3.4, 3.1, None)  # type: ignore[arg-type]

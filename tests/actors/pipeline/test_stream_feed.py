@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from actors.core.cooperative import finish
 from actors.pipeline.stream_feed import SCOPE
+from actors.sources.betfair.market import Names
 from tests.support.builders.betfair import PRICES, definition, delta, image, line, market
 from tests.support.systems.betfair_board import EXCHANGE, Follower
 
@@ -29,14 +31,13 @@ def test_a_market_is_suspended_also_while_an_image_is_under_way() -> None:
 
 
 def test_a_list_that_is_distrusted_is_withdrawn() -> None:
-    """Once; what it lacks may have been a suspension. What is said before an image counts for nothing."""
+    """What it lacks may have been a suspension. What is said before an image counts for nothing."""
     follower = _live()
     follower.apply(follower.feed.distrust(follower.now))
     shown = follower.shown()
-    again = follower.feed.distrust(follower.now)
     heard = follower.take(line(SUSPENDED))
 
-    assert ({}, (), ()) == (shown, again, heard.batches)
+    assert ({}, ()) == (shown, heard.batches)
 
 
 def test_a_withdrawal_names_no_list() -> None:
@@ -49,8 +50,21 @@ def test_a_withdrawal_names_no_list() -> None:
     assert [("", True)] * 2 == [(one.list_id, one.withdrawn) for one in (*unreliable.batches, *distrusted)]
 
 
-def test_a_list_that_was_never_given_is_not_taken_back() -> None:
-    """At the start there is nothing to distrust."""
-    follower = Follower()
+def test_a_withdrawal_that_was_lost_is_said_again() -> None:
+    """A bookmaker that lost it, or a source that began anew, finds the old list still on the board."""
+    follower = _live()
+    finish(follower.feed.line(line(delta(status=503)), follower.now))
+    lost = follower.shown()
+    follower.apply(follower.feed.distrust(follower.now))
 
-    assert () == follower.feed.distrust(follower.now)
+    assert ({"1.1": PRICES, "1.2": PRICES}, {}) == (lost, follower.shown())
+
+
+def test_names_bring_no_suspended_market_back() -> None:
+    """They may come while an image is under way: what was taken off until then stays off."""
+    follower = _live()
+    follower.session.refresh()
+    follower.take(line(SUSPENDED))
+    follower.apply(follower.feed.names({"1.1": Names({})}))
+
+    assert {"1.2": PRICES} == follower.shown()

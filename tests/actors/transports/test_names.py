@@ -214,3 +214,18 @@ async def _secured(url: str, context: ssl.SSLContext, names: Names) -> str:
             return "odds"
     except TransportError as error:
         return error.reason
+
+
+async def test_a_thread_that_is_refused_blocks_nothing() -> None:
+    """At a limit of the machine the look-up fails; the next one begins anew."""
+    names = Names(Resolver(LOCAL, is_released=True))
+    usual = threading.stack_size(2**45)  # more than there is
+    try:
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            await names.addresses(NAME, 80)
+    finally:
+        threading.stack_size(usual)
+    with anyio.fail_after(5):
+        found = await names.addresses(NAME, 80)
+
+    assert [LOCAL] == [*found]

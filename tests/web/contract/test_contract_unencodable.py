@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 
 from actors.core.messages import Match
-from tests.support.builders.messages import match
+from tests.support.builders.messages import SCOPE, batch, match
 from tests.support.peers.stream_client import streaming
 from tests.support.systems.site import Site
 
@@ -82,6 +83,17 @@ async def test_a_stream_goes_on(empty_site: Site) -> None:
     assert (first.data["version"] + 2, []) == (second.data["version"], second.data["matches"])
 
 
+async def test_an_entry_that_moved_to_another_list(empty_site: Site) -> None:
+    """Readers saw no difference, so the history tells of the entry that it was before."""
+    before = empty_site.publish("cedar", GOOD)
+    empty_site.apply(batch([_bad()], bookmaker="alder", scope="one", received_mono=1.0))
+    empty_site.apply(batch([_bad()], bookmaker="alder", scope="two", received_mono=1.0))
+    with anyio.fail_after(5):
+        answer = await empty_site.json(f"/api/v2/changes?since={before}")
+
+    assert ([], ["alder_bad"]) == (answer["matches"], [one["id"] for one in answer["removed"]])
+
+
 async def test_a_new_list_comes_back(empty_site: Site) -> None:
     """The next list of the bookmaker, which can be encoded, is shown like any other."""
     empty_site.publish("alder", _bad())
@@ -98,5 +110,9 @@ async def test_probes_answer_whatever_a_record_holds(empty_site: Site, path: str
     for status in empty_site.status.bookmakers.values():
         status.errors = {Fraction(1): Fraction(2)}  # type: ignore[dict-item]
         status.source.quota = {"left": Fraction(3)}  # type: ignore[dict-item]
+    fractions = (await empty_site.get(path)).status_code
+    for status in empty_site.status.bookmakers.values():
+        status.errors = {SCOPE: "unknown team \ud800"}
 
+    assert 200 == fractions
     assert 200 == (await empty_site.get(path)).status_code
