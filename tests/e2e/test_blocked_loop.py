@@ -83,6 +83,7 @@ def test_a_plug_in_that_blocks_is_named_while_it_does(tmp_path: Path, command: s
         assert {"stalls": 1, "longest_s": recovered["lagged_for_s"]} == stats["data"]["loop"]
 
 
+@pytest.mark.long
 def test_a_suspended_process_has_not_lagged() -> None:
     """While it is stopped the watch is stopped as well, and afterwards the loop answers at once."""
     config = Path(__file__).parents[2] / "config" / "default.toml"

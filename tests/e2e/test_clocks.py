@@ -87,6 +87,7 @@ def test_what_was_live_before_the_machine_slept_is_not_live_after_it(tmp_path: P
 
 
 @NEEDS_BOOTTIME
+@pytest.mark.long
 def test_a_sleep_shorter_than_a_list_holds_costs_nothing(tmp_path: Path) -> None:
     """It stays live, and is polled when that is due by the time that has passed."""
     clocks = MovedClocks(tmp_path / "clocks")
@@ -103,7 +104,7 @@ def test_a_sleep_shorter_than_a_list_holds_costs_nothing(tmp_path: Path) -> None
         assert [] == feed.service.events("bookmaker.withdrawn")
 
 
-@pytest.mark.parametrize("answers", ["304", "equal bytes"])
+@pytest.mark.parametrize("answers", ["304", pytest.param("equal bytes", marks=pytest.mark.long)])
 def test_a_wall_clock_that_is_wrong_for_a_moment_costs_no_match(tmp_path: Path, answers: str) -> None:
     """Two days ahead all are over; right again, the next polls bring all back, and versions only rise."""
     answer: Answer = conditional(_soon(), '"one"') if answers == "304" else respond(_soon())
@@ -139,7 +140,7 @@ def test_a_service_that_starts_with_a_clock_ahead_shows_all_once_it_is_right(tmp
         assert 0 == before
 
 
-@pytest.mark.parametrize("offset_s", [3600.0, -3600.0])
+@pytest.mark.parametrize("offset_s", [3600.0, pytest.param(-3600.0, marks=pytest.mark.long)])
 def test_a_wall_clock_that_is_an_hour_wrong_changes_nothing(tmp_path: Path, offset_s: float) -> None:
     """Nothing ends by it, so that nothing is withdrawn, asked for again or given a new version."""
     clocks = MovedClocks(tmp_path / "clocks")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 from tests.support.peers.http import http_peer
 from tests.support.systems.feed import moving
@@ -42,6 +43,7 @@ key = "B365"
 DEAD = 40
 
 
+@pytest.mark.long
 def test_look_ups_that_hang_starve_no_other_source(tmp_path: Path) -> None:
     """With more of them than any pool has threads, the one that resolves is polled on."""
     (tmp_path / "sitecustomize.py").write_text(HANGING, "utf-8")

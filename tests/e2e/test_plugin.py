@@ -189,7 +189,10 @@ def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: 
     assert {"type": 1, "lay": 2} == stats["data"]["bookmakers"]["one"]["rejected"]
 
 
-@pytest.mark.parametrize("command", ["serve", "check-config", "sources"])
+@pytest.mark.parametrize(
+    "command",
+    ["serve", *(pytest.param(one, marks=pytest.mark.long) for one in ("check-config", "sources"))],
+)
 @pytest.mark.parametrize(
     ("raised", "told"),
     [

@@ -79,8 +79,8 @@ key = "sharp"
     [
         ("decode", "SystemExit", "source:leaver"),
         ("extract", "SystemExit", "bookmaker:leaver"),
-        ("plan", "KeyboardInterrupt", "source:leaver"),
-        ("extract", "GeneratorExit", "bookmaker:leaver"),
+        pytest.param("plan", "KeyboardInterrupt", "source:leaver", marks=pytest.mark.long),
+        pytest.param("extract", "GeneratorExit", "bookmaker:leaver", marks=pytest.mark.long),
     ],
 )
 def test_a_plug_in_cannot_end_the_process(tmp_path: Path, where: str, what: str, actor: str) -> None:

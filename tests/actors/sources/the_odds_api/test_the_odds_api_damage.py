@@ -16,16 +16,18 @@ from actors.sources.the_odds_api.kind import KIND
 from tests.support.builders.damage_the_odds_api import KINDS, OPTIONS, trial
 from tests.support.builders.the_odds_api import event, market
 
-COUNT = 10_000 // len(KINDS) + 1
 HARMLESS = {"merge parts", "remove a field", "remove a part", "reorder"}
 """Kinds of which something may be gone without a reason, or nothing."""
 
 
 @pytest.mark.recordings
+@pytest.mark.parametrize("count", [1_000, pytest.param(10_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_damage_moves_a_price(kind: str) -> None:
+def test_no_damage_moves_a_price(kind: str, count: int) -> None:
     """Whatever is gone, doubled, of another type, renamed, moved or merged: rejected, or as it was."""
-    assert [] == [text for number in range(COUNT) for text in trial(Random(f"{kind} {number}"), kind).wrong]
+    numbers = range(count // len(KINDS) + 1)
+
+    assert [] == [text for number in numbers for text in trial(Random(f"{kind} {number}"), kind).wrong]
 
 
 @pytest.mark.recordings
