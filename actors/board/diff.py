@@ -181,6 +181,7 @@ class _Comparison:
         """
         before, scope, last_start = len(self.found.after), self._scope, self._last_start
         entries: list[Entry] = []
+        may_be_over = chunk.first_start <= last_start  # else nothing is, of what stays as it was
         for entry in chunk.entries:
             known = entry.match
             match = listed.pop(known.source_match_id, None)
@@ -189,18 +190,23 @@ class _Comparison:
                 if entry.scope == scope:
                     new = None
                     self.found.note(known.source_match_id, entry, None)
+            elif not is_same(known, match):
+                new = self.entry(entry, match, is_changed=True)
             elif (
-                not (is_same(known, match) and entry.scope == scope)
+                entry.scope != scope
                 or known.latest_start != match.latest_start
-                or has_kicked_off(match, last_start)
+                or (may_be_over and has_kicked_off(match, last_start))
             ):
                 new = self.entry(entry, match)
             if new is not None:
                 entries.append(new)
         return None if len(self.found.after) == before else entries
 
-    def entry(self, old: Entry | None, match: Match) -> Entry | None:
-        """Give what becomes of a match, None if it is not shown; `old` is the entry that it has."""
+    def entry(self, old: Entry | None, match: Match, *, is_changed: bool = False) -> Entry | None:
+        """Give what becomes of a match, None if it is not shown; `old` is the entry that it has.
+
+        With `is_changed` its content is known to be another than the entry's.
+        """
         match_id = match.source_match_id
         is_ours = old is not None and old.scope == self._scope
         if old is not None and not is_ours:
@@ -217,7 +223,7 @@ class _Comparison:
                 return None
             self._added += 1
             seen = self._left.get(match_id)
-        if seen is None or not is_same(seen.match, match):
+        if is_changed or seen is None or not is_same(seen.match, match):
             entry_id = f"{self._bookmaker}_{match_id}" if seen is None else seen.id
             new = Entry(entry_id, self._scope, match, self._updated_of(match))
         elif seen.match.latest_start != match.latest_start:

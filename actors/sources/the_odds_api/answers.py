@@ -23,7 +23,7 @@ from actors.core.cooperative import Steps
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason, clean_name
-from actors.source_api.parsing import Gathered, unix_time
+from actors.source_api.parsing import Gathered, Memo, unix_time
 from actors.sources.the_odds_api.blocks import Block, read_events, split
 from actors.sources.the_odds_api.wire import Event, Lines, Market, decoded
 
@@ -143,6 +143,8 @@ class Fixture(Struct, frozen=True, gc=False):
     """
 
     event: Event
+    home: str
+    away: str
     start_time: int | None
     is_fit: bool
 
@@ -150,12 +152,13 @@ class Fixture(Struct, frozen=True, gc=False):
     def of(cls, event: Event) -> Fixture:
         """Read what is common to all bookmakers."""
         start_time = unix_time(event.commence_time)
+        home, away = event.home_team or "", event.away_team or ""
         is_fit = (
             (event.sport_key or "").startswith(FOOTBALL)
-            and _are_told_apart(event.home_team or "", event.away_team or "")
+            and _are_told_apart(home, away)
             and (start_time is not None or event.commence_time is None)
         )
-        return cls(event, None if start_time is None else int(start_time), is_fit)
+        return cls(event, home, away, None if start_time is None else int(start_time), is_fit)
 
 
 class Part(Struct):
@@ -178,7 +181,7 @@ class Part(Struct):
         self.title = lines.title or self.title
         for market in lines.markets:
             if market.key == OURS:
-                refreshed = unix_time(market.last_update)
+                refreshed = None if market.last_update is None else _times[market.last_update]
                 if refreshed is None or refreshed > latest:
                     refreshed = _refreshed(lines, latest)
                 if refreshed is not None and (self.newest is None or refreshed > self.newest):
@@ -190,6 +193,9 @@ class Part(Struct):
                     self.matches.add(match)
             elif market.key == LAY:
                 self.lays += 1
+
+
+_times = Memo(unix_time, size=8192, max_chars=40)
 
 
 @lru_cache(maxsize=8192)
@@ -207,10 +213,9 @@ def _refreshed(lines: Lines, latest: float) -> float | None:
 
 def _match(fixture: Fixture, market: Market, refreshed: float | None) -> Match | None:
     """Give what a market offers; None unless its outcomes are the home team, the draw and the away team."""
-    event = fixture.event
-    home, away = event.home_team, event.away_team
-    if not fixture.is_fit or home is None or away is None or len(market.outcomes) != OUTCOMES:
+    if not fixture.is_fit or len(market.outcomes) != OUTCOMES:
         return None
+    event, home, away = fixture.event, fixture.home, fixture.away
     one, two, three = market.outcomes
     prices = {one.name: one.price, two.name: two.price, three.name: three.price}
     try:
