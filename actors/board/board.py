@@ -227,8 +227,8 @@ def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | N
 
 def _confirmed(batch: Batch, state: ListState | None, whole_from: float = -inf) -> ListState:
     """Return the state of a list after `batch`: what it lacked before, only a complete list brings."""
-    if state is not None and not batch.complete:
-        whole_from = max(whole_from, state.whole_from)
+    if state is not None and not batch.complete and state.whole_from > whole_from:
+        whole_from = state.whole_from
     return ListState(batch.list_id, batch.received_mono, batch.stale_after_s, whole_from=whole_from)
 
 

@@ -23,6 +23,7 @@ from actors.core.cooperative import SLICE, Steps
 from actors.core.messages import Batch, Match, Removal, SourceMatchId
 
 MAX_NAME_CHARS = 128
+FEW = 2  # matches that are sooner judged one by one
 MAX_RAW_CHARS = 1024  # of which a name is made: what follows is cut off unread
 MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
 
@@ -78,7 +79,7 @@ def admit(batch: Batch, bounds: Bounds) -> Steps[Admission]:
     rest = iter(batch.matches)
     while part := list(islice(rest, SLICE)):
         yield
-        is_plain = _are_plain(part)
+        is_plain = len(part) > FEW and _are_plain(part)
         for match in part:
             match_id = match.source_match_id
             if match_id in accepted or match_id in removed:
