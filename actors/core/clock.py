@@ -34,9 +34,8 @@ def seconds_asleep() -> float:
     """Return the seconds that the machine has slept since it was started; 0 where no clock counts them."""
     if not hasattr(time, "CLOCK_BOOTTIME"):
         return 0.0
-    total_s = time.clock_gettime(
-        time.CLOCK_BOOTTIME
-    )  # first, for a pause in between must not count as sleep
+    # This one first: a pause between the two must not count as sleep.
+    total_s = time.clock_gettime(time.CLOCK_BOOTTIME)
     return total_s - time.monotonic()
 
 

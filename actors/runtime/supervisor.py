@@ -86,10 +86,10 @@ async def contained(work: Callable[P, Awaitable[None]], *args: P.args, **kwargs:
         root = error
         while isinstance(root, BaseExceptionGroup):  # of tasks, one of which it left
             root = root.exceptions[0]
-        raise ActorExited(f"its code raised {_text_of(root)}, which may end nothing but it") from error
+        raise ActorExited(f"its code raised {text_of(root)}, which may end nothing but it") from error
 
 
-def _text_of(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
     """Return type and text, cut; the text of an exception of a kind is code of that kind as well."""
     try:
         text = str(error)
@@ -165,7 +165,7 @@ class _Child:
         log.error("actor.crashed", actor=status.name, crashes=status.crashes, exc_info=error)
         if is_over:
             return  # how it ended does not change why
-        status.last_error = _text_of(error)
+        status.last_error = text_of(error)
         if explained:
             return
         self._sentence_s = self._window.crashed(self._clock.now().mono)

@@ -123,14 +123,14 @@ class System:
         for resumption in self._resumptions.values():
             resumption.set()
 
-    def _blame(self, bookmaker: BookmakerId) -> None:
+    def _blame(self, bookmaker: BookmakerId, what: str = "crashed the aggregator") -> None:
         """Ask again for what a poison batch has cost; the second within a minute is one too many."""
         status, now = self.status.bookmakers[bookmaker], self._clock.now().mono
         self._refreshes[status.source.name].set()
         last = self._poisoned_mono.get(bookmaker)
         self._poisoned_mono[bookmaker] = now
         if last is not None and now - last <= WINDOW_S:
-            self.supervisor.quarantine(status.actor.name, "two of its batches crashed the aggregator")
+            self.supervisor.quarantine(status.actor.name, f"two of its batches {what}")
 
     def _rejected(self, bookmaker: BookmakerId, scope: Scope, why: str) -> None:
         """Note that a list was withdrawn because it cannot be shown, and ask for another one."""
@@ -138,7 +138,7 @@ class System:
         status.rejected[Reason.TYPE] += 1
         status.errors[scope] = f"rejected: {why}"
         log.error("list.rejected", bookmaker=bookmaker, scope=scope, error=why)
-        self._blame(bookmaker)
+        self._blame(bookmaker, "could not be encoded")
 
     def _bookmaker(self, name: BookmakerId) -> Callable[[], Actor]:
         settings = self._settings.bookmakers[name]

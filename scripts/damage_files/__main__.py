@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.support.builders import damage
 from tests.support.builders.damage import Trial
+from tests.support.recordings import FOLDER, are_there
 
 PREFIX = "damage_"
 PROCESSES = 2
@@ -72,6 +73,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--count", type=int, default=10_000, metavar="N", help="files, default 10,000")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="another one, other damage")
     given = parser.parse_args(arguments)
+    if not are_there():
+        parser.error(f"no recordings in {FOLDER}, set ODDSBOARD_RECORDINGS to their folder")
     began = time.monotonic()
     tally: Tally = {}
     wrong: list[str] = []

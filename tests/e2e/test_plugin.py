@@ -202,6 +202,7 @@ def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: 
         ("SystemExit(0)", "SystemExit: 0"),
         ("GeneratorExit()", "GeneratorExit:"),
         ("type('Panic', (BaseException,), {})('index')", "Panic: index"),
+        ("type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()", "Mute: it has no text"),
     ],
 )
 def test_whatever_a_package_raises_at_import_is_one_line(

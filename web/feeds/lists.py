@@ -63,9 +63,8 @@ class Answers:
             if (ready := page.ready.get(coding)) is not None:
                 return ready
             made = await self._made(page, coding, snapshot)
-            if made is not None and self._board.is_valid(
-                snapshot
-            ):  # else something was due while the body was made
+            # Else a list had to go for it, or something was due while it was made: there is a newer board.
+            if made is not None and self._board.is_valid(snapshot):
                 return made
 
     async def listed(self, view: View) -> tuple[int, tuple[bytes, ...]]:
