@@ -35,7 +35,7 @@ assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def _called_on_import(node: ast.AST) -> Iterator[str]:
-    """Give what is called outside of function bodies: decorators and defaults count."""
+    """Return what is called outside of function bodies: decorators and defaults count."""
     for child in ast.iter_child_nodes(node):
         match child:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -52,7 +52,7 @@ def _called_on_import(node: ast.AST) -> Iterator[str]:
 
 
 def _broad_handlers(module: str) -> list[int]:
-    """Give the lines at which everything is caught: bare, Exception, BaseException, or suppressed."""
+    """Return the lines at which everything is caught: bare, Exception, BaseException, or suppressed."""
     lines = []
     for node in ast.walk(modules()[module]):
         if isinstance(node, ast.ExceptHandler):

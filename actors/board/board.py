@@ -29,7 +29,7 @@ from actors.board.diff import (
 )
 from actors.board.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId
 
 MAX_DOUBTED = 3
@@ -70,7 +70,7 @@ class Board:
         self._noted: dict[BookmakerId, Differences] = {}
         self._seen: dict[BookmakerId, tuple[bool, bool]] = {}
 
-    def apply(self, batch: Batch, now: Instant) -> Steps[Applied]:
+    def apply(self, batch: Batch, now: Instant) -> Sliced[Applied]:
         """Take in one batch, all of it or none, and say what became of it."""
         book = self._books[batch.bookmaker]
         state = book.lists.get(batch.scope)
@@ -102,7 +102,7 @@ class Board:
         upserted = len(found.after) - found.removed
         return Applied(Verdict.ACCEPTED, upserted, found.removed, found.finished, found.too_many)
 
-    def expire(self, now: Instant) -> Steps[None]:
+    def expire(self, now: Instant) -> Sliced[None]:
         """Withdraw every list that is stale at `now` and every match that is past its time."""
         for bookmaker, book in self._books.items():
             if book.deadline <= now.mono:
@@ -118,12 +118,12 @@ class Board:
 
     def withdraw(
         self, bookmaker: BookmakerId, scope: Scope, departure: Departure = Departure.WITHDRAWN
-    ) -> Steps[None]:
+    ) -> Sliced[None]:
         """Take one list off the board until a complete one comes; none there is no error."""
         known = {scope} & set(self._books[bookmaker].lists)
         yield from self._withdraw(bookmaker, known, departure)
 
-    def reject(self, bookmaker: BookmakerId, entry: Entry) -> Steps[Scope | None]:
+    def reject(self, bookmaker: BookmakerId, entry: Entry) -> Sliced[Scope | None]:
         """Take the list of an entry that cannot be shown off the board, and return its scope.
 
         None if readers see another entry by now. It may be another object and look the same: its match
@@ -136,7 +136,7 @@ class Board:
         return found.scope
 
     def commit(self) -> Snapshot:
-        """Give the next snapshot: version + 1 if it shows anything else, the base if nothing changed."""
+        """Return the next snapshot: version + 1 if it shows anything else, the base if nothing changed."""
         if all(book is self._base.books[bookmaker] for bookmaker, book in self._books.items()):
             return self._base
         books = {bookmaker: self._stamped(bookmaker) for bookmaker in self._books}
@@ -152,13 +152,13 @@ class Board:
         )
 
     def _left(self, bookmaker: BookmakerId) -> Left:
-        """Give what readers saw of the matches that this board has touched."""
+        """Return what readers saw of the matches that this board has touched."""
         return self._noted[bookmaker].before if bookmaker in self._noted else {}
 
     def _put(self, bookmaker: BookmakerId, book: Book, state: ListState, scope: Scope) -> None:
         self._books[bookmaker] = _with_lists(book, {**book.lists, scope: state})
 
-    def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], departure: Departure) -> Steps[None]:
+    def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], departure: Departure) -> Sliced[None]:
         if not scopes:
             return
         book = self._books[bookmaker]
@@ -173,7 +173,7 @@ class Board:
         }
         self._books[bookmaker] = _with_lists(book, {**book.lists, **withdrawn})
 
-    def _empty(self, bookmaker: BookmakerId, departure: Departure) -> Steps[None]:
+    def _empty(self, bookmaker: BookmakerId, departure: Departure) -> Sliced[None]:
         """Take all entries off without going through them, for a read is waiting."""
         book = self._books[bookmaker]
         if book.chunks:
@@ -182,13 +182,13 @@ class Board:
 
     def _drop(
         self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], departure: Departure
-    ) -> Steps[None]:
+    ) -> Sliced[None]:
         if gone:
             book, after = self._books[bookmaker], dict.fromkeys(gone)
             self._books[bookmaker] = _with_chunks(book, (yield from changed(book.chunks, after)))
             yield from self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, departure)))
 
-    def _note(self, bookmaker: BookmakerId, new: Differences) -> Steps[None]:
+    def _note(self, bookmaker: BookmakerId, new: Differences) -> Sliced[None]:
         """Keep what readers saw before this board and what they will see; at most one pair a match."""
         if (old := self._noted.get(bookmaker)) is not None:
             after, departures = over(old.after, new.after), over(old.departures, new.departures)
@@ -197,7 +197,7 @@ class Board:
         self._noted[bookmaker] = new
 
     def _stamped(self, bookmaker: BookmakerId) -> Book:
-        """Give the book with the versions of the views that show something else than in the base."""
+        """Return the book with the versions of the views that show something else than in the base."""
         book, version = self._books[bookmaker], self._base.version + 1
         match self._seen.get(bookmaker):
             case (_, True):
@@ -208,7 +208,7 @@ class Board:
 
 
 def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:
-    """Tell whether anything in `snapshot` is stale or past its time at `now`."""
+    """Return whether anything in `snapshot` is stale or past its time at `now`."""
     last_start = now.wall - rules.expire_after_kickoff_s
     return snapshot.valid_until <= now.mono or snapshot.first_start <= last_start
 
@@ -266,8 +266,8 @@ MIN_LOST = 20
 """A list that loses at most this many matches is never doubted."""
 
 
-def is_doubtful(book: Book, batch: Batch, found: Found, now: Instant) -> Steps[bool]:
-    """Tell whether a complete list lost more than half and more than 20 of the matches still to come.
+def is_doubtful(book: Book, batch: Batch, found: Found, now: Instant) -> Sliced[bool]:
+    """Return whether a complete list lost more than half and more than 20 of the matches still to come.
 
     Matches that have kicked off vanish normally; one that the list names and that was rejected is
     not lost.

@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from actors.board.snapshot import Chunk, Departure, Differences, Entry
-from actors.core.cooperative import SLICE, Steps, in_order
+from actors.core.cooperative import SLICE, Sliced, in_order
 from actors.core.messages import Scope, SourceMatchId
 
 CHUNK_SIZE = 128
@@ -41,7 +41,7 @@ _key = attrgetter("match.source_match_id")
 
 
 def find(chunks: tuple[Chunk, ...], wanted: SourceMatchId) -> Entry | None:
-    """Give the entry of that match, or None."""
+    """Return the entry of that match, or None."""
     at = bisect_right(chunks, wanted, key=_first) - 1
     if at < 0:
         return None
@@ -58,8 +58,8 @@ def entries_of(chunks: tuple[Chunk, ...]) -> Iterator[Entry]:
         yield from chunk.entries
 
 
-def of_scopes(chunks: tuple[Chunk, ...], scopes: Collection[Scope]) -> Steps[dict[SourceMatchId, Entry]]:
-    """Give the entries of these scopes, in order, in slices."""
+def of_scopes(chunks: tuple[Chunk, ...], scopes: Collection[Scope]) -> Sliced[dict[SourceMatchId, Entry]]:
+    """Return the entries of these scopes, in order, in slices."""
     found: dict[SourceMatchId, Entry] = {}
     for chunk in chunks:
         found.update((one.match.source_match_id, one) for one in chunk.entries if one.scope in scopes)
@@ -67,8 +67,8 @@ def of_scopes(chunks: tuple[Chunk, ...], scopes: Collection[Scope]) -> Steps[dic
     return found
 
 
-def begun_by(chunks: tuple[Chunk, ...], last_start: float) -> Steps[dict[SourceMatchId, Entry]]:
-    """Give the entries of matches that have certainly kicked off by then, in order, in slices."""
+def begun_by(chunks: tuple[Chunk, ...], last_start: float) -> Sliced[dict[SourceMatchId, Entry]]:
+    """Return the entries of matches that have certainly kicked off by then, in order, in slices."""
     found: dict[SourceMatchId, Entry] = {}
     for chunk in chunks:
         if chunk.first_start <= last_start:
@@ -80,8 +80,8 @@ def begun_by(chunks: tuple[Chunk, ...], last_start: float) -> Steps[dict[SourceM
     return found
 
 
-def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Steps[tuple[Chunk, ...]]:
-    """Give the chunks after `changes`, in slices; untouched chunks stay the same objects."""
+def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Sliced[tuple[Chunk, ...]]:
+    """Return the chunks after `changes`, in slices; untouched chunks stay the same objects."""
     if not changes:
         return chunks
     wanted = yield from in_order(changes)
@@ -100,7 +100,7 @@ def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Steps[tuple[Chunk, .
     return tuple(result)
 
 
-def _merged(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Changes) -> Steps[list[Entry]]:
+def _merged(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Changes) -> Sliced[list[Entry]]:
     """Merge sorted `old` with the changes of the sorted ids `wanted`."""
     if len(wanted) <= FEW:
         return _put_in(old, wanted, changes)
@@ -136,7 +136,7 @@ def _put_in(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Change
     return merged
 
 
-def append(result: list[Chunk], entries: list[Entry]) -> Steps[None]:
+def append(result: list[Chunk], entries: list[Entry]) -> Sliced[None]:
     """Add `entries` in chunks; a small rest joins its neighbour, so that chunks do not wither."""
     if entries and len(entries) < _MIN_SIZE and result:
         entries = [*result.pop().entries, *entries]
@@ -153,7 +153,7 @@ V = TypeVar("V")
 
 
 def all_gone(chunks: tuple[Chunk, ...], departure: Departure) -> Differences:
-    """Give the differences by which all entries of `chunks` go."""
+    """Return the differences by which all entries of `chunks` go."""
     before = Whole(chunks, lambda entry: entry)
     return Differences(before, Whole(chunks, lambda _: None), Whole(chunks, lambda _: departure))
 
@@ -189,7 +189,7 @@ class Whole(Mapping[SourceMatchId, V]):
         return _Items(self)
 
     def pairs(self) -> Iterator[tuple[SourceMatchId, V]]:
-        """Give ids and values in order."""
+        """Return ids and values in order."""
         return ((entry.match.source_match_id, self._value(entry)) for entry in entries_of(self._chunks))
 
 

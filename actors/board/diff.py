@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from actors.board.chunks import append, changed, find
 from actors.board.snapshot import Book, Chunk, Departure, Entry
-from actors.core.cooperative import SLICE, Steps
+from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Batch, Match, Scope, SourceMatchId
 
 
@@ -61,14 +61,14 @@ class Found(Struct):
 
 
 def is_other(old: Entry | None, new: Entry | None) -> bool:
-    """Tell whether readers see a difference; that an entry moved to another scope nobody sees."""
+    """Return whether readers see a difference; that an entry moved to another scope nobody sees."""
     if old is None or new is None:
         return old is not new
     return old.updated != new.updated or not is_same(old.match, new.match)
 
 
 def named(entry: Entry | None) -> Entry | None:
-    """Give what v2 shows of an entry: nothing if a team has no name."""
+    """Return what v2 shows of an entry: nothing if a team has no name."""
     return entry if entry is not None and entry.is_named else None
 
 
@@ -78,7 +78,7 @@ Outcome = tuple[Found, tuple[Chunk, ...]]
 
 def complete_changes(
     book: Book, batch: Batch, left: Left, last_start: float, room: float = inf
-) -> Steps[Outcome]:
+) -> Sliced[Outcome]:
     """Compare a complete list with what its scope has on the board, in one walk through the book.
 
     Matches that kicked off by `last_start` (Unix seconds) are over. `left` holds entries that readers
@@ -110,7 +110,7 @@ def complete_changes(
 
 def delta_changes(
     book: Book, batch: Batch, left: Left, last_start: float, room: float = inf
-) -> Steps[Outcome]:
+) -> Sliced[Outcome]:
     """Compare a delta's matches one by one; arguments as of `complete_changes`."""
     comparison = _Comparison(batch, left, last_start, room)
     found = comparison.found
@@ -127,8 +127,8 @@ def delta_changes(
     return found, (yield from changed(book.chunks, found.after))
 
 
-def seen_of(before: Left, after: Left) -> Steps[tuple[bool, bool]]:
-    """Tell whether readers of v1 and readers of v2 see any of these differences."""
+def seen_of(before: Left, after: Left) -> Sliced[tuple[bool, bool]]:
+    """Return whether readers of v1 and readers of v2 see any of these differences."""
     is_seen = False
     for count, (match_id, old) in enumerate(before.items()):
         if count % SLICE == 0:
@@ -142,7 +142,7 @@ def seen_of(before: Left, after: Left) -> Steps[tuple[bool, bool]]:
 
 
 def has_kicked_off(match: Match, by: float) -> bool:
-    """Tell whether the match has certainly kicked off by that time (Unix seconds)."""
+    """Return whether the match has certainly kicked off by that time (Unix seconds)."""
     start = match.start_time
     if start is None:
         start = match.latest_start
@@ -203,7 +203,7 @@ class _Comparison:
         return None if len(self.found.after) == before else entries
 
     def entry(self, old: Entry | None, match: Match, *, is_changed: bool = False) -> Entry | None:
-        """Give what becomes of a match, None if it is not shown; `old` is the entry that it has.
+        """Return what becomes of a match, None if it is not shown; `old` is the entry that it has.
 
         With `is_changed` its content is known to be another than the entry's.
         """
@@ -254,8 +254,8 @@ _SAID = {
 """Reasons of a removal that are no rejections."""
 
 
-def departures_of(batch: Batch, found: Found) -> Steps[dict[SourceMatchId, Departure]]:
-    """Give for each match that `batch` takes off why it goes.
+def departures_of(batch: Batch, found: Found) -> Sliced[dict[SourceMatchId, Departure]]:
+    """Return for each match that `batch` takes off why it goes.
 
     One that is listed and goes all the same is past its time; one that nobody mentions is withdrawn.
     """

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from actors.board.diff import is_other, named
 from actors.board.snapshot import Departure, Differences, Entry, Snapshot
-from actors.core.cooperative import SLICE, Steps, in_order
+from actors.core.cooperative import SLICE, Sliced, in_order
 from actors.core.messages import BookmakerId, SourceMatchId
 
 CHANGE_BYTES = 1_300
@@ -101,7 +101,7 @@ class History:
         self._touched.update(snapshot.differences)
         self._pending.append(_changes(snapshot))
 
-    def digest(self) -> Steps[None]:
+    def digest(self) -> Sliced[None]:
         """Work in what was added, in slices, and tell the listeners; may be begun anew at any time."""
         while self._pending:
             size = 0
@@ -115,15 +115,15 @@ class History:
             yield
 
     def latest(self, view: BookmakerId | None) -> int:
-        """Give the view's own version: that of the last commit that changed what it shows."""
+        """Return the view's own version: that of the last commit that changed what it shows."""
         return self._latest[view]
 
     def oldest(self, view: BookmakerId | None) -> int:
-        """Give the oldest version since which all changes of the view are known that are digested."""
+        """Return the oldest version since which all changes of the view are known that are digested."""
         return max(self._floor.values()) if view is None else self._floor[view]
 
-    def since(self, view: BookmakerId | None, version: int) -> Steps[Recent | None]:
-        """Give the changes of the view after `version`, one a match; None if not all of them are known.
+    def since(self, view: BookmakerId | None, version: int) -> Sliced[Recent | None]:
+        """Return the changes of the view after `version`, one a match; None if not all of them are known.
 
         They are those at one moment, whatever is added while they are put in order.
         """

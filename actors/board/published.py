@@ -15,7 +15,7 @@ from actors.board.board import Board, BoardRules, is_overdue
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock
-from actors.core.cooperative import Steps, in_slices
+from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import BookmakerId, ListId, Scope
 
 
@@ -38,21 +38,21 @@ class Published:
         self._withdrawing = anyio.Lock(fast_acquire=True)
 
     async def read(self) -> Snapshot:
-        """Give the newest snapshot, with all that is overdue by now withdrawn; waits only for that.
+        """Return the newest snapshot, with all that is overdue by now withdrawn; waits only for that.
 
         What it changed is left to the aggregator, whose next turn lets `history` digest it.
         """
         while not self.is_valid(self._snapshot):
             async with self._withdrawing:
-                await in_slices(self.current())
+                await run_sliced(self.current())
         return self._snapshot
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Withdraw the list of an entry that cannot be shown, in a commit of its own."""
         async with self._withdrawing:
-            await in_slices(self._reject(bookmaker, entry, why))
+            await run_sliced(self._reject(bookmaker, entry, why))
 
-    def _reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> Steps[None]:
+    def _reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> Sliced[None]:
         while True:
             board = Board(base := self._snapshot, self.rules)
             if (scope := (yield from board.reject(bookmaker, entry))) is None:
@@ -61,8 +61,8 @@ class Published:
                 self._on_rejected(bookmaker, scope, why)
                 return
 
-    def current(self) -> Steps[Snapshot]:
-        """Give the same in slices, for who cannot wait."""
+    def current(self) -> Sliced[Snapshot]:
+        """Return the same in slices, for who cannot wait."""
         while not self.is_valid(base := self._snapshot):
             board = Board(base, self.rules)
             yield from board.expire(self._clock.now())
@@ -77,7 +77,7 @@ class Published:
         )
 
     def is_valid(self, snapshot: Snapshot) -> bool:
-        """Tell whether nothing in `snapshot` is overdue by now."""
+        """Return whether nothing in `snapshot` is overdue by now."""
         return not is_overdue(snapshot, self.rules, self._clock.now())
 
     def replace(self, base: Snapshot, new: Snapshot) -> bool:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from actors.board.chunks import Whole
 from actors.board.snapshot import Chunk, Differences, Snapshot
-from actors.core.cooperative import CHUNKS, SLICE, Steps, let_go
+from actors.core.cooperative import CHUNKS, SLICE, Sliced, let_go
 from actors.core.messages import Batch
 
 
@@ -29,7 +29,7 @@ class Remains(Struct, frozen=True):
         changed = [old for old, new in before if old is not new]
         return cls(list(batches), list(snapshot.differences.values()), changed)
 
-    def let_go(self) -> Steps[None]:
+    def let_go(self) -> Sliced[None]:
         """Free them, whole ones first taken apart: a list of all costs little, its elements much."""
         while self.batches:
             batch = self.batches.pop()

@@ -141,7 +141,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 
     @classmethod
     def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...], epoch: str = "0") -> Snapshot:
-        """Give the board before anything was accepted, at `version` of `epoch`."""
+        """Return the board before anything was accepted, at `version` of `epoch`."""
         return cls(version, {bookmaker: Book(version, version) for bookmaker in bookmakers}, epoch=epoch)
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float) -> bool:
@@ -156,7 +156,7 @@ class Readable(Protocol):
     """Where the newest snapshot is read."""
 
     async def read(self) -> Snapshot:
-        """Give it, with nothing in it that is past its time; waits only while that is withdrawn."""
+        """Return it, with nothing in it that is past its time; waits only while that is withdrawn."""
         ...
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
@@ -164,5 +164,5 @@ class Readable(Protocol):
         ...
 
     def is_valid(self, snapshot: Snapshot) -> bool:
-        """Tell whether nothing in `snapshot`, which was read earlier, is past its time by now."""
+        """Return whether nothing in `snapshot`, which was read earlier, is past its time by now."""
         ...

@@ -26,7 +26,7 @@ class Clock(Protocol):
     """What time it is."""
 
     def now(self) -> Instant:
-        """Give the present moment; does not wait."""
+        """Return the present moment; does not wait."""
         ...
 
 
@@ -52,7 +52,7 @@ class SystemClock:
         self._slept_s = 0.0
 
     def now(self) -> Instant:
-        """Give the present moment. Raises: RuntimeError when first read outside a running event loop."""
+        """Return the present moment. Raises: RuntimeError when first read outside a running event loop."""
         if self._mono is None:
             self._mono = asyncio.get_running_loop().time  # once: on 3.11 asking for it is a system call
             self._asleep_before_s = self._asleep_s()
@@ -61,7 +61,7 @@ class SystemClock:
 
 
 def elapsed_s() -> float:
-    """Give seconds on the processor's own counter, for budgets of work and latencies shown.
+    """Return seconds on the processor's own counter, for budgets of work and latencies shown.
 
     Real even under a virtual loop: whoever holds the loop too long holds it in real time.
     """

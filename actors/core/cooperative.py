@@ -1,7 +1,7 @@
 """Long computations in slices: pure generators that let the event loop breathe.
 
 A computation that may be long is written as a generator that yields between slices of its work and
-returns its result. It stays pure and synchronous: `finish` runs it at once, `in_slices` runs it on
+returns its result. It stays pure and synchronous: `run_now` runs it at once, `run_sliced` runs it on
 the event loop and gives way whenever it has held the loop for long enough.
 """
 
@@ -20,7 +20,7 @@ from actors.core.clock import elapsed_s
 
 T = TypeVar("T")
 Text = TypeVar("Text", bound=str)
-Steps: TypeAlias = Generator[None, None, T]
+Sliced: TypeAlias = Generator[None, None, T]
 """A computation that yields None between slices, each well below a millisecond, and returns T."""
 
 BUDGET_S = 0.001
@@ -42,7 +42,7 @@ RUN = 1024
 _turns: RunVar[anyio.Lock] = RunVar("turns")
 
 
-def finish(steps: Steps[T]) -> T:
+def run_now(steps: Sliced[T]) -> T:
     """Run `steps` to the end at once and give its result."""
     while True:
         try:
@@ -51,7 +51,7 @@ def finish(steps: Steps[T]) -> T:
             return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
 
 
-async def in_slices(steps: Steps[T]) -> T:
+async def run_sliced(steps: Sliced[T]) -> T:
     """Run `steps`, giving way to the loop after `FIRST_S` and every `BUDGET_S` of work; waits only then.
 
     Of all that go on after their first slice one does so in a turn of the loop: however many there
@@ -90,7 +90,7 @@ async def in_slices(steps: Steps[T]) -> T:
 
 
 def _turn() -> anyio.Lock:
-    """Give what one computation of the running loop holds while it goes on."""
+    """Return what one computation of the running loop holds while it goes on."""
     turn = _turns.get(None)
     if turn is None:
         turn = anyio.Lock(fast_acquire=True)
@@ -98,7 +98,7 @@ def _turn() -> anyio.Lock:
     return turn
 
 
-def in_order(texts: Iterable[Text]) -> Steps[list[Text]]:
+def in_order(texts: Iterable[Text]) -> Sliced[list[Text]]:
     """Sort in slices: runs, which are merged two by two; what is in order already costs nearly nothing."""
     rest = iter(texts)
     runs: list[list[Text]] = []
@@ -113,7 +113,7 @@ def in_order(texts: Iterable[Text]) -> Steps[list[Text]]:
     return runs[0] if runs else []
 
 
-def let_go(held: list[Any], at_a_time: int) -> Steps[None]:
+def let_go(held: list[Any], at_a_time: int) -> Sliced[None]:
     """Empty a list, so many at a time: freeing what nobody else holds takes its time as well."""
     while held:
         del held[-at_a_time:]

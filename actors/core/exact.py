@@ -14,7 +14,7 @@ from math import isfinite, isnan
 from numbers import Real
 from typing import Any
 
-from actors.core.cooperative import SLICE, Steps
+from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.core.validation import Reason
 
@@ -67,7 +67,7 @@ def seconds(value: Any, what: str) -> float:
     return max(span_s, 0.0)
 
 
-def exact_extract(given: object) -> Steps[Extract]:
+def exact_extract(given: object) -> Sliced[Extract]:
     """Return an extract with exact values, in slices.
 
     A match with a value that cannot be made exact becomes a removal with the reason `type`; it is only

@@ -19,7 +19,7 @@ from math import isfinite
 import msgspec
 from msgspec import Struct
 
-from actors.core.cooperative import SLICE, Steps
+from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Batch, Match, Removal, SourceMatchId
 
 MAX_NAME_CHARS = 128
@@ -67,7 +67,7 @@ class Admission(Struct, frozen=True):
     rejected: Counter[str]
 
 
-def admit(batch: Batch, bounds: Bounds) -> Steps[Admission]:
+def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
     """Let through what keeps the rules; all else becomes removals.
 
     Of two matches with one id the last wins; of a match and a removal that the source gave, neither.
@@ -123,7 +123,7 @@ def price_fault(match: Match, bounds: Bounds) -> Reason | None:
 
 
 def _are_plain(part: Sequence[Match]) -> bool:
-    """Tell whether ids, times and names of all of them are plainly fit to be shown as they are.
+    """Return whether ids, times and names of all of them are plainly fit to be shown as they are.
 
     As nearly always, and quicker told of many at a time. False means that each has to be looked at.
     """
@@ -143,7 +143,7 @@ def _are_plain(part: Sequence[Match]) -> bool:
 
 
 def _are_clean(names: Sequence[str]) -> bool:
-    """Tell whether all of them are printable ASCII, single-spaced and short."""
+    """Return whether all of them are printable ASCII, single-spaced and short."""
     text = f"{_BETWEEN}{_BETWEEN.join(names)}{_BETWEEN}"
     return (
         text.isascii()
@@ -154,7 +154,7 @@ def _are_clean(names: Sequence[str]) -> bool:
 
 
 def cleaned(match: Match) -> Match:
-    """Give `match` with names fit to be shown, the same object when they already are."""
+    """Return `match` with names fit to be shown, the same object when they already are."""
     home, away = clean_name(match.home), clean_name(match.away)
     league = clean_name(match.league or "")
     known = None if league in _NO_LEAGUES else league
@@ -167,7 +167,7 @@ def cleaned(match: Match) -> Match:
 
 
 def clean_name(name: str) -> str:
-    """Give `name` in NFC, without control, bidirectional and other invisible characters, single-spaced.
+    """Return `name` in NFC, without control, bidirectional and other invisible characters, single-spaced.
 
     At most 128 characters; empty when nothing visible is left.
     """

@@ -75,7 +75,7 @@ class _Window:
 
 
 def _quantile(counts: list[int], total: int, share: float) -> float | None:
-    """Give the upper end of the bucket in which the sample at that share of all lies."""
+    """Return the upper end of the bucket in which the sample at that share of all lies."""
     if not total:
         return None
     wanted, seen, place = share * total, 0, -1

@@ -128,7 +128,7 @@ class BookmakerStatus:
         return next((one for scope, one in self.errors.items() if scope in scopes or not scopes), None)
 
     def last_error(self) -> str | None:
-        """Give what went wrong last, the nearest cause first; None when nothing is wrong."""
+        """Return what went wrong last, the nearest cause first; None when nothing is wrong."""
         if (error := self.error or self.source.error) is not None:
             return error
         actors = (self.actor, self.source.actor)
@@ -197,7 +197,7 @@ class ServiceStatus:
         return _Names(self.bookmakers)
 
     def observe(self, snapshot: Snapshot, now: Instant) -> dict[BookmakerId, BookmakerState]:
-        """Give the state of every bookmaker at `now`, as `snapshot` shows them."""
+        """Return the state of every bookmaker at `now`, as `snapshot` shows them."""
         return {
             bookmaker: status.observe(snapshot.books[bookmaker], now.wall)
             for bookmaker, status in self.bookmakers.items()

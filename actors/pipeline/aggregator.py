@@ -17,7 +17,7 @@ from actors.board.published import Published
 from actors.board.reclaim import Remains
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
-from actors.core.cooperative import finish, in_slices
+from actors.core.cooperative import run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId
 from actors.monitoring.status import ServiceStatus
 from actors.monitoring.transitions import measured, turned
@@ -57,7 +57,7 @@ class AggregatorActor:
     async def run(self) -> None:
         """Take turns for ever: after every arrival, at every deadline, at least once a second."""
         self._recover()
-        await in_slices(self._published.history.digest())
+        await run_sliced(self._published.history.digest())
         last_mono = self._clock.now().mono
         while True:
             first = await self._next()
@@ -89,32 +89,32 @@ class AggregatorActor:
         while not self._published.replace(base, snapshot := self._committed(board)):
             base = await self._published.read()
             board = Board(base, self._published.rules)
-            applied = [await self._apply_again(board, batch) for batch in self._intake.taken]
-        measured(self._status, self._intake.taken, applied, self._clock.now())
-        remains = Remains.of(base, snapshot, self._intake.taken)
-        self._intake.settle()
+            applied = [await self._apply_again(board, batch) for batch in self._intake.unacked]
+        measured(self._status, self._intake.unacked, applied, self._clock.now())
+        remains = Remains.of(base, snapshot, self._intake.unacked)
+        self._intake.ack_all()
         self._note(base, snapshot, applied, elapsed_s() - began)
         del first, base, board, snapshot, applied  # or they would hold what is let go below
         batch = None
-        await in_slices(self._published.history.digest())
-        await in_slices(remains.let_go())
+        await run_sliced(self._published.history.digest())
+        await run_sliced(remains.let_go())
 
     async def _apply(self, board: Board, batch: Batch) -> Applied:
-        applied = await in_slices(board.apply(batch, self._clock.now()))
-        self._intake.keep()
+        applied = await run_sliced(board.apply(batch, self._clock.now()))
+        self._intake.mark_processed()
         return applied
 
     async def _apply_again(self, board: Board, batch: Batch) -> Applied:
-        self._intake.in_hand = batch
-        applied = await in_slices(board.apply(batch, self._clock.now()))
-        self._intake.in_hand = None
+        self._intake.in_flight = batch
+        applied = await run_sliced(board.apply(batch, self._clock.now()))
+        self._intake.in_flight = None
         return applied
 
     def _committed(self, board: Board) -> Snapshot:
-        if len(self._intake.taken) == 1:  # then there is nobody else to blame
-            self._intake.in_hand = self._intake.taken[0]
+        if len(self._intake.unacked) == 1:  # then there is nobody else to blame
+            self._intake.in_flight = self._intake.unacked[0]
         snapshot = board.commit()
-        self._intake.in_hand = None
+        self._intake.in_flight = None
         return snapshot
 
     def _recover(self) -> None:
@@ -122,12 +122,12 @@ class AggregatorActor:
 
         At once, so that nothing can end it half-way.
         """
-        batch = self._intake.recover()
+        batch = self._intake.requeue_unacked()
         if batch is None:
             return
-        base = finish(self._published.current())
+        base = run_now(self._published.current())
         board = Board(base, self._published.rules)
-        finish(board.withdraw(batch.bookmaker, batch.scope))
+        run_now(board.withdraw(batch.bookmaker, batch.scope))
         self._published.replace(base, board.commit())
         self._status.board.dropped += 1
         self._log.error("batch.dropped", bookmaker=batch.bookmaker, scope=batch.scope)

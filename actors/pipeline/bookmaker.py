@@ -14,7 +14,7 @@ import anyio
 import structlog
 
 from actors.core.clock import Clock
-from actors.core.cooperative import Steps, in_slices
+from actors.core.cooperative import Sliced, run_sliced
 from actors.core.errors import PayloadError
 from actors.core.messages import Batch, Document, Extract, Scope
 from actors.core.validation import Bounds, admit, clean_name
@@ -22,7 +22,7 @@ from actors.monitoring.status import BookmakerStatus
 from actors.pipeline.fanout import complete_batch
 from actors.runtime.bus import Bus
 from actors.runtime.conflation import Inbox
-from actors.runtime.poison import SetAside
+from actors.runtime.poison import PoisonGuard
 
 log = structlog.get_logger()
 
@@ -36,10 +36,10 @@ class BookmakerActor:
         status: BookmakerStatus,
         inbox: Inbox,
         bus: Bus,
-        extract: Callable[[object], Steps[Extract]],
+        extract: Callable[[object], Sliced[Extract]],
         bounds: Bounds,
         refresh: asyncio.Event,
-        set_aside: SetAside,
+        poison_guard: PoisonGuard,
         clock: Clock,
     ) -> None:
         self._status = status
@@ -48,7 +48,7 @@ class BookmakerActor:
         self._extract = extract
         self._bounds = bounds
         self._refresh = refresh
-        self._set_aside = set_aside
+        self._poison_guard = poison_guard
         self._clock = clock
         self._log = log.bind(actor=status.actor.name, bookmaker=status.id)
 
@@ -57,27 +57,27 @@ class BookmakerActor:
         self._recover()
         while True:
             delivery = await self._inbox.get()
-            if self._set_aside.begin(delivery.list_id):
+            if self._poison_guard.begin(delivery.list_id):
                 try:
                     await self._deliver(delivery)
                 except anyio.get_cancelled_exc_class():
-                    self._set_aside.end()  # it did not die of this list
+                    self._poison_guard.end()  # it did not die of this list
                     raise
             else:
                 self._fail(
                     delivery.scope, f"set aside: list {delivery.list_id} has crashed this actor twice"
                 )
-            self._set_aside.end()
-            self._inbox.settle()
+            self._poison_guard.end()
+            self._inbox.ack_all()
 
     def _recover(self) -> None:
         """Begin where the last instance ended: ask for a fresh list, for something of the old is lost.
 
         What is still pending and builds on the list in hand must not vouch for it: a change is missing.
         """
-        self._set_aside.recover()
-        lost = self._inbox.in_hand
-        self._inbox.settle()
+        self._poison_guard.recover()
+        lost = self._inbox.in_flight
+        self._inbox.ack_all()
         if lost is not None:
             self._inbox.discard(
                 lambda item: isinstance(item, Batch) and not item.complete and item.list_id == lost.list_id
@@ -90,13 +90,13 @@ class BookmakerActor:
         except PayloadError as error:
             self._fail(delivery.scope, str(error))
             return
-        admission = await in_slices(admit(batch, self._bounds))
+        admission = await run_sliced(admit(batch, self._bounds))
         self._status.rejected.update(admission.rejected)
         self._bus.publish(admission.batch)
         self._succeed(delivery.scope)
 
     async def _extracted(self, document: Document) -> Batch:
-        extract = await in_slices(self._extract(document.content))
+        extract = await run_sliced(self._extract(document.content))
         batch = complete_batch(self._status.id, document, extract)
         self._status.rejected.update(extract.passed_over)
         self._status.learn_name(clean_name(extract.title or ""))

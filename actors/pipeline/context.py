@@ -13,7 +13,7 @@ from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Payload
 from actors.monitoring.status import SourceStatus
 from actors.runtime.conflation import Inbox
-from actors.runtime.poison import SetAside
+from actors.runtime.poison import PoisonGuard
 from actors.source_api.options import SourceOptions
 from actors.transports.names import Names
 
@@ -26,8 +26,8 @@ def unrecorded(payload: Payload) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk(Generic[Options]):
-    """One source's desk.
+class SourceContext(Generic[Options]):
+    """One source's context.
 
     `keys` and `inboxes` are those of its bookmakers; `refresh`, when set, asks for a fresh list;
     `resumed`, when set, says that time has passed which no timer measured, as while a machine sleeps;
@@ -43,7 +43,7 @@ class Desk(Generic[Options]):
     published: Published
     clock: Clock
     random: Random
-    set_aside: SetAside = field(default_factory=SetAside)
+    poison_guard: PoisonGuard = field(default_factory=PoisonGuard)
     resumed: asyncio.Event = field(default_factory=asyncio.Event)
     record: Callable[[Payload], None] = unrecorded
     names: Names = field(default_factory=Names)

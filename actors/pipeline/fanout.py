@@ -16,7 +16,7 @@ from typing import Any
 
 import anyio
 
-from actors.core.cooperative import Steps, in_slices
+from actors.core.cooperative import Sliced, run_sliced
 from actors.core.errors import PayloadError
 from actors.core.messages import (
     Batch,
@@ -29,61 +29,61 @@ from actors.core.messages import (
     Scope,
 )
 from actors.core.validation import Reason
-from actors.pipeline.context import Desk
+from actors.pipeline.context import SourceContext
 from actors.source_api.kinds import PolledKind
 
 
-class Offering:
+class FanOut:
     """One source's payloads on their way to its bookmakers."""
 
-    def __init__(self, kind: PolledKind, desk: Desk[Any]) -> None:
+    def __init__(self, kind: PolledKind, context: SourceContext[Any]) -> None:
         self._kind = kind
-        self._desk = desk
+        self._context = context
         self._in_turn = anyio.Lock()  # one at a time, so that a crash tells whose it was
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        """Tell whether the bookmaker has that very list on the board."""
-        return self._desk.published.holds(bookmaker, scope, list_id)
+        """Return whether the bookmaker has that very list on the board."""
+        return self._context.published.holds(bookmaker, scope, list_id)
 
     def held_by_all(self, scope: Scope, list_id: ListId) -> bool:
-        """Tell whether every bookmaker has it."""
-        return all(self.holds(bookmaker, scope, list_id) for bookmaker in self._desk.inboxes)
+        """Return whether every bookmaker has it."""
+        return all(self.holds(bookmaker, scope, list_id) for bookmaker in self._context.inboxes)
 
     def confirm(self, payload: Payload) -> None:
         """Vouch again for the list that `payload` names, to every bookmaker that has it on the board."""
-        self._desk.status.confirmations += 1
-        for bookmaker, inbox in self._desk.inboxes.items():
+        self._context.status.confirmations += 1
+        for bookmaker, inbox in self._context.inboxes.items():
             if self.holds(bookmaker, payload.scope, payload.list_id):
                 inbox.put_nowait(confirmation(bookmaker, payload))
 
     def lacking(self, payload: Payload) -> list[BookmakerId]:
-        """Give the bookmakers that need its document: all, where a repeat vouches for nothing."""
+        """Return the bookmakers that need its document: all, where a repeat vouches for nothing."""
         if not self._kind.repeats_confirm:
-            return list(self._desk.inboxes)
-        return [one for one in self._desk.inboxes if not self.holds(one, payload.scope, payload.list_id)]
+            return list(self._context.inboxes)
+        return [one for one in self._context.inboxes if not self.holds(one, payload.scope, payload.list_id)]
 
     def hand_out(self, payload: Payload, lacking: list[BookmakerId], content: object) -> None:
-        """Give the document to who lacks it, and a confirmation to the others."""
-        if len(lacking) < len(self._desk.inboxes):
+        """Return the document to who lacks it, and a confirmation to the others."""
+        if len(lacking) < len(self._context.inboxes):
             self.confirm(payload)
         document = document_of(payload, content)
         for bookmaker in lacking:
-            self._desk.inboxes[bookmaker].put_nowait(document)
+            self._context.inboxes[bookmaker].put_nowait(document)
 
     async def decoded(self, payload: Payload) -> object:
         """Decode a payload. Raises: PayloadError if it cannot be read, or has crashed the decoder twice."""
-        set_aside = self._desk.set_aside
+        poison_guard = self._context.poison_guard
         async with self._in_turn:
-            if not set_aside.begin(payload.list_id):
+            if not poison_guard.begin(payload.list_id):
                 raise PayloadError(
                     f"set aside: payload {payload.list_id} has crashed the decoder twice", "set_aside"
                 )
             try:
-                content: object = await in_slices(self._kind.decode(payload, self._desk.options))
+                content: object = await run_sliced(self._kind.decode(payload, self._context.options))
             except (PayloadError, anyio.get_cancelled_exc_class()):
-                set_aside.end()
+                poison_guard.end()
                 raise
-            set_aside.end()
+            poison_guard.end()
         return content
 
 
@@ -91,7 +91,7 @@ HASHED_BYTES = 128 * 1024
 """Bytes that are hashed between two yields: a fraction of a millisecond."""
 
 
-def list_id_of(body: bytes) -> Steps[ListId]:
+def list_id_of(body: bytes) -> Sliced[ListId]:
     """Name the list that a body is, in slices: the same bytes are the same list."""
     digest, view = blake2b(digest_size=16), memoryview(body)
     for at in range(0, len(body), HASHED_BYTES):
@@ -101,7 +101,7 @@ def list_id_of(body: bytes) -> Steps[ListId]:
 
 
 def document_of(payload: Payload, content: object) -> Document:
-    """Give the document with that decoded content."""
+    """Return the document with that decoded content."""
     return Document(
         scope=payload.scope,
         list_id=payload.list_id,

@@ -57,13 +57,13 @@ class Schedule:
         return len(self._troubled) >= max(min(TROUBLED, len(self._rows) - len(self._lost)), 1)
 
     def restart(self, now: Instant) -> None:
-        """Hear that requests under way have gone with their actor: they are due again."""
+        """Note that requests under way have gone with their actor: they are due again."""
         for row in self._rows.values():
             if row.is_asked:
                 row.is_asked, row.due_mono = False, now.mono
 
     def next(self, now: Instant) -> tuple[Target, float] | None:
-        """Give the target that comes next and the seconds until then; None while none can be asked."""
+        """Return the target that comes next and the seconds until then; None while none can be asked."""
         targets = self.plan.targets()
         self._keep_rows(targets, now)
         asked = sum(row.is_asked for row in self._rows.values())
@@ -80,12 +80,12 @@ class Schedule:
         return targets[order], wait_s
 
     def begin(self, target: Target, now: Instant) -> None:
-        """Hear that `target` is being asked."""
+        """Note that `target` is being asked."""
         self._rows[target.scope].is_asked = True
-        self.plan.asked(target, now)
+        self.plan.on_asked(target, now)
 
     def succeeded(self, target: Target, now: Instant) -> None:
-        """Hear that `target` has answered, in a way that can be read."""
+        """Note that `target` has answered, in a way that can be read."""
         self._lost |= self._troubled  # what fails while others answer says nothing of the peer
         self._lost.discard(target.scope)
         self._troubled.clear()
@@ -99,12 +99,12 @@ class Schedule:
             row.due_mono = now.mono + self.interval_s(target, now)
 
     def failed(self, target: Target, error: SourceError, now: Instant) -> None:
-        """Hear that `target` has not."""
+        """Note that `target` has not."""
         if target.scope in self._rows and target.scope not in self._lost:
             self._troubled.add(target.scope)
             self._is_answering = False
         asked_for_s = (error.retry_after_s or 0.0) if isinstance(error, TransportError) else 0.0
-        least_s = max(asked_for_s, seconds(self.plan.failed(target, error, now), "failed"))
+        least_s = max(asked_for_s, seconds(self.plan.on_failed(target, error, now), "failed"))
         # A catalogue changes once a day, but until there is one nothing goes on.
         cap_s = MIN_CAP_S if target.is_catalogue else max(MIN_CAP_S, self.interval_s(target, now) / 3)
         if (row := self._rows.get(target.scope)) is not None:
@@ -126,7 +126,7 @@ class Schedule:
                 row.due_mono = min(row.due_mono, now.mono + delay_s)
 
     def due_s(self, target: Target, now: Instant) -> float:
-        """Give the seconds until `target` is asked, as far as it can be said."""
+        """Return the seconds until `target` is asked, as far as it can be said."""
         row = self._rows.get(target.scope)
         return 0.0 if row is None else self._wait_s(target, row, now)
 

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError
 from actors.core.messages import Batch, BookmakerId, Extract, ListId, Scope, SourceName
 from actors.source_api.stream import Reaction, Session
@@ -70,7 +70,7 @@ class StreamFeed:
         self._is_given = False
         return self._every(Extract(()), now, withdrawn=True)
 
-    def line(self, line: bytes, now: Instant) -> Steps[Heard]:
+    def line(self, line: bytes, now: Instant) -> Sliced[Heard]:
         """Take one line, which came at `now`, a long one in slices; until then nothing else is taken.
 
         Raises: PayloadError for what is no message, after which the next connection begins anew;

@@ -21,7 +21,7 @@ import structlog
 
 from actors.core.clock import Clock
 from actors.core.errors import PayloadError, SourceError, StreamError, TransportError
-from actors.pipeline.context import Desk
+from actors.pipeline.context import SourceContext
 from actors.pipeline.stream_delivery import StreamOutlet
 from actors.pipeline.stream_feed import NAMES_SCOPE, StreamFeed
 from actors.runtime.supervisor import contained
@@ -38,7 +38,7 @@ class Rest(Protocol):
     """What asks."""
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
-        """Give the body of the answer. Raises: TransportError for anything but 200."""
+        """Return the body of the answer. Raises: TransportError for anything but 200."""
         ...
 
 
@@ -63,7 +63,7 @@ class Errands:
         self._wanted = anyio.Event()
 
     async def token(self) -> str:
-        """Give the session token, after a login where there is none.
+        """Return the session token, after a login where there is none.
 
         Raises: TransportError or PayloadError if none can be had.
         """
@@ -142,7 +142,7 @@ class Errands:
         return body, names
 
     async def nearest(self, count: int) -> list[str]:
-        """Give the matches whose kick-off is nearest.
+        """Return the matches whose kick-off is nearest.
 
         Raises: TransportError or PayloadError if the catalogue does not tell.
         """
@@ -174,35 +174,35 @@ class StreamUpkeep:
     def __init__(
         self,
         kind: StreamKind,
-        desk: Desk[StreamOptions],
+        context: SourceContext[StreamOptions],
         feed: StreamFeed,
         outlet: StreamOutlet,
         errands: Errands,
     ) -> None:
         self._kind = kind
-        self._desk = desk
+        self._context = context
         self._feed = feed
         self._outlet = outlet
         self._errands = errands
-        self._max_matches = desk.options.max_markets
+        self._max_matches = context.options.max_markets
         self._sized_mono = 0.0
         self._nearest: list[str] = []
         self._logins_in_vain = 0
-        self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)
+        self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
 
     async def run(self) -> None:
         """Do all of it, for ever."""
         async with anyio.create_task_group() as tasks:
             for task in (self._name, self._keep_alive, self._follow_nearest, self._outlet.heed_requests):
-                tasks.start_soon(contained, task, name=self._desk.status.actor.name)
+                tasks.start_soon(contained, task, name=self._context.status.actor.name)
 
     def vouched(self) -> None:
-        """Hear that the server stands by its list: the session is good."""
+        """Note that the server stands by its list: the session is good."""
         self._logins_in_vain = 0
 
     async def mend(self, error: StreamError) -> float:
         """Do what may let the next connection succeed; give the least seconds until then."""
-        if error.is_login and self._kind.login(self._desk.options) is not None:
+        if error.is_login and self._kind.login(self._context.options) is not None:
             self._errands.drop_token()
             self._logins_in_vain += 1
             return 0.0 if self._logins_in_vain <= 1 else DENIED_RETRY_S
@@ -210,7 +210,7 @@ class StreamUpkeep:
             return 0.0 if error.is_passing else DENIED_RETRY_S
         if self._nearest:
             self._max_matches = max(len(self._nearest) // 2, 1)
-            self._sized_mono = self._desk.clock.now().mono
+            self._sized_mono = self._context.clock.now().mono
         return 0.0 if await self._narrow() else DENIED_RETRY_S
 
     async def _name(self) -> None:
@@ -223,7 +223,7 @@ class StreamUpkeep:
             else:
                 async with self._outlet.in_turn:
                     if body:
-                        self._outlet.record(NAMES_SCOPE, body, self._desk.clock.now())
+                        self._outlet.record(NAMES_SCOPE, body, self._context.clock.now())
                     self._outlet.hand_out(self._feed.names(names))
 
     async def _keep_alive(self) -> None:
@@ -246,9 +246,9 @@ class StreamUpkeep:
 
     def _grow(self) -> None:
         """Ask for more again some time after a refusal: what the account may have can change."""
-        now = self._desk.clock.now().mono
-        if self._max_matches < self._desk.options.max_markets and now - self._sized_mono >= GROW_S:
-            self._max_matches = min(2 * self._max_matches, self._desk.options.max_markets)
+        now = self._context.clock.now().mono
+        if self._max_matches < self._context.options.max_markets and now - self._sized_mono >= GROW_S:
+            self._max_matches = min(2 * self._max_matches, self._context.options.max_markets)
             self._sized_mono = now
 
     async def _narrow(self) -> bool:
@@ -269,6 +269,6 @@ class StreamUpkeep:
         """Count it, and wait before anything is tried again."""
         if error.reason == "login":
             self._errands.drop_token()
-        self._desk.status.failed_by[f"errand_{error.reason}"] += 1
+        self._context.status.failed_by[f"errand_{error.reason}"] += 1
         asked_for_s = error.retry_after_s if isinstance(error, TransportError) else None
         await anyio.sleep(max(asked_for_s or 0.0, ERRAND_RETRY_S))

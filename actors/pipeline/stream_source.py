@@ -15,10 +15,10 @@ import anyio
 import structlog
 
 from actors.core.clock import Instant, elapsed_s
-from actors.core.cooperative import BUDGET_S, in_slices
+from actors.core.cooperative import BUDGET_S, run_sliced
 from actors.core.errors import SourceError, StreamError, TransportError
 from actors.monitoring.transitions import failed, succeeded
-from actors.pipeline.context import Desk
+from actors.pipeline.context import SourceContext
 from actors.pipeline.stream_delivery import StreamOutlet
 from actors.pipeline.stream_feed import CONNECTION_SCOPE, SCOPE, StreamFeed
 from actors.pipeline.stream_http import Errands, OpenRest, StreamUpkeep
@@ -48,38 +48,40 @@ class StreamSourceActor:
     def __init__(
         self,
         kind: StreamKind,
-        desk: Desk[StreamOptions],
+        context: SourceContext[StreamOptions],
         open_lines: OpenLines | None = None,
         open_rest: OpenRest | None = None,
     ) -> None:
-        options = desk.options
+        options = context.options
         self._kind = kind
-        self._desk = desk
+        self._context = context
         self._options = options
-        self._status = desk.status
-        self._feed = StreamFeed(kind.session(options), desk.status.name, desk.inboxes, options.staleness_s)
-        self._outlet = StreamOutlet(desk, self._feed)
-        context = tls_context(options.certificate, options.certificate_key)
+        self._status = context.status
+        self._feed = StreamFeed(
+            kind.session(options), context.status.name, context.inboxes, options.staleness_s
+        )
+        self._outlet = StreamOutlet(context, self._feed)
+        tls = tls_context(options.certificate, options.certificate_key)
         self._open_lines = open_lines or partial(
-            connected, options.stream_url, options.timeout_s, options.max_line_bytes, context, desk.names
+            connected, options.stream_url, options.timeout_s, options.max_line_bytes, tls, context.names
         )
         self._open_rest = open_rest or partial(
-            RestTransport, options.timeout_s, context, desk.clock, desk.names
+            RestTransport, options.timeout_s, tls, context.clock, context.names
         )
-        self._backoff = Backoff(MIN_CAP_S, desk.random)
+        self._backoff = Backoff(MIN_CAP_S, context.random)
         self._vouched_mono = 0.0
         self._token = ""
-        self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)
+        self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
 
     async def run(self) -> None:
         """Connect for ever, and run the errands beside."""
         async with self._open_rest() as rest, anyio.create_task_group() as tasks:
-            errands = Errands(self._kind, self._options, rest, self._desk.clock)
-            upkeep = StreamUpkeep(self._kind, self._desk, self._feed, self._outlet, errands)
+            errands = Errands(self._kind, self._options, rest, self._context.clock)
+            upkeep = StreamUpkeep(self._kind, self._context, self._feed, self._outlet, errands)
             tasks.start_soon(contained, upkeep.run, name=self._status.actor.name)
             while True:
                 delay_s = await self._connection(errands, upkeep)
-                self._status.next_attempt_at = self._desk.clock.now().wall + delay_s
+                self._status.next_attempt_at = self._context.clock.now().wall + delay_s
                 await anyio.sleep(delay_s)
 
     async def _connection(self, errands: Errands, upkeep: StreamUpkeep) -> float:
@@ -98,17 +100,17 @@ class StreamSourceActor:
         session = self._feed.session
         async with self._open_lines() as connection:
             session.connect(token)
-            self._outlet.record(CONNECTION_SCOPE, b"", self._desk.clock.now())
-            heard_mono = self._vouched_mono = self._desk.clock.now().mono
+            self._outlet.record(CONNECTION_SCOPE, b"", self._context.clock.now())
+            heard_mono = self._vouched_mono = self._context.clock.now().mono
             heard_bytes = 0
             self._status.next_attempt_at = None
             while True:
                 lines: list[bytes] = []
                 silence_s = session.silence_s or self._options.silence_s
-                left_s = heard_mono + silence_s - self._desk.clock.now().mono
+                left_s = heard_mono + silence_s - self._context.clock.now().mono
                 with anyio.move_on_after(min(left_s, LOOK_AGAIN_S)):
                     lines = await connection.receive()
-                now = self._desk.clock.now()
+                now = self._context.clock.now()
                 # Also when lines did come: after a suspension they are as old as it was long.
                 if now.mono - heard_mono >= silence_s:
                     raise TransportError(f"no message for {silence_s:g} s", reason="silence")
@@ -134,7 +136,7 @@ class StreamSourceActor:
             self._status.received_bytes += len(line)
             async with self._outlet.in_turn:
                 self._outlet.record(SCOPE, line, now)
-                heard = await in_slices(self._feed.line(line, now))
+                heard = await run_sliced(self._feed.line(line, now))
                 self._outlet.hand_out(heard.batches)
             errands.want_names(heard.lacking, heard.listed)
             for answer in (*heard.send, *self._outlet.request(now)):
@@ -162,7 +164,7 @@ class StreamSourceActor:
 
     def _failed(self, error: SourceError) -> float:
         """Note a lost connection; give the seconds until the next."""
-        now = self._desk.clock.now()
+        now = self._context.clock.now()
         message = str(error)
         for secret in filter(None, (*secrets_of(self._options), self._token)):
             message = message.replace(secret, "***")

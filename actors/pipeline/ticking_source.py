@@ -11,11 +11,11 @@ import msgspec
 import structlog
 
 from actors.core.clock import Instant
-from actors.core.cooperative import in_slices
+from actors.core.cooperative import run_sliced
 from actors.core.exact import seconds
 from actors.core.messages import Batch, BookmakerId, Extract, ListId, Payload
 from actors.monitoring.transitions import succeeded
-from actors.pipeline.context import Desk
+from actors.pipeline.context import SourceContext
 from actors.source_api.kinds import Machine, TickingKind
 from actors.source_api.options import SourceOptions
 
@@ -27,38 +27,38 @@ a third of what its list holds: else a machine that is too busy for images would
 
 
 class TickingSourceActor:
-    """One computed source, with the desk that it shares with the instances before and after it."""
+    """One computed source, with the context that it shares with the instances before and after it."""
 
-    def __init__(self, kind: TickingKind, desk: Desk[SourceOptions]) -> None:
+    def __init__(self, kind: TickingKind, context: SourceContext[SourceOptions]) -> None:
         self._kind = kind
-        self._desk = desk
-        self._inboxes = desk.inboxes
-        self._status = desk.status
+        self._context = context
+        self._inboxes = context.inboxes
+        self._status = context.status
         self._lists: dict[BookmakerId, ListId] = {}
         self._imaged_mono: dict[BookmakerId, float] = {}
         self._patience_s: dict[BookmakerId, float] = {}
-        self._log = log.bind(actor=desk.status.actor.name, source=desk.status.name)
+        self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
 
     async def run(self) -> None:
         """Tick for ever: an image first, and then what changes."""
-        now = self._desk.clock.now()
-        machine = self._kind.start(self._desk.options, tuple(self._desk.keys.values()), now)
+        now = self._context.clock.now()
+        machine = self._kind.start(self._context.options, tuple(self._context.keys.values()), now)
         await self._tick(machine, now)
         while True:
             await anyio.sleep(seconds(machine.interval_s, "interval_s"))
-            await self._tick(machine, self._desk.clock.now())
+            await self._tick(machine, self._context.clock.now())
 
     async def _tick(self, machine: Machine, now: Instant) -> None:
-        changes = await in_slices(machine.advance(now))
-        if self._desk.refresh.is_set():
-            self._desk.refresh.clear()
+        changes = await run_sliced(machine.advance(now))
+        if self._context.refresh.is_set():
+            self._context.refresh.clear()
             self._lists.clear()
             self._patience_s.clear()
         wanting = [bookmaker for bookmaker in self._inboxes if self._wants_image(bookmaker, machine, now)]
-        image = await in_slices(machine.image()) if wanting else {}
+        image = await run_sliced(machine.image()) if wanting else {}
         tick = ListId(f"{self._status.name}-{now.wall:.6f}")
         batches = []
-        for bookmaker, key in self._desk.keys.items():
+        for bookmaker, key in self._context.keys.items():
             is_image = bookmaker in wanting
             if (extract := (image if is_image else changes).get(key)) is None:
                 continue
@@ -66,8 +66,8 @@ class TickingSourceActor:
                 self._lists[bookmaker] = tick
                 self._imaged_mono[bookmaker] = now.mono
             batches.append(self._batch(bookmaker, machine, extract, now, complete=is_image))
-        if self._desk.is_recorded:
-            self._desk.record(self._payload(machine, tick, batches, now))
+        if self._context.is_recorded:
+            self._context.record(self._payload(machine, tick, batches, now))
         for batch in batches:
             self._inboxes[batch.bookmaker].put_nowait(batch)
         self._status.attempts += 1
@@ -75,15 +75,15 @@ class TickingSourceActor:
         succeeded(self._status, now, self._log)
 
     def _wants_image(self, bookmaker: BookmakerId, machine: Machine, now: Instant) -> bool:
-        """Tell whether its list is not on the board, and no image can be under way to it any more."""
+        """Return whether its list is not on the board, and no image can be under way to it any more."""
         list_id, patience_s = self._lists.get(bookmaker), self._patience_s.get(bookmaker, 0.0)
         if list_id is not None:
-            if self._desk.published.holds(bookmaker, machine.scope, list_id):
+            if self._context.published.holds(bookmaker, machine.scope, list_id):
                 self._patience_s[bookmaker] = 0.0
                 return False
             if now.mono - self._imaged_mono[bookmaker] < patience_s:
                 return False
-        longest_s = self._desk.options.staleness_s / 3
+        longest_s = self._context.options.staleness_s / 3
         self._patience_s[bookmaker] = min(max(2 * patience_s, PATIENCE_S), longest_s)
         return True
 
@@ -99,7 +99,7 @@ class TickingSourceActor:
             removals=extract.removals,
             received_at=now.wall,
             received_mono=now.mono,
-            stale_after_s=self._desk.options.staleness_s,
+            stale_after_s=self._context.options.staleness_s,
             is_image=complete,
         )
 
@@ -112,5 +112,5 @@ class TickingSourceActor:
             body=msgspec.json.encode(batches),
             received_at=now.wall,
             received_mono=now.mono,
-            stale_after_s=self._desk.options.staleness_s,
+            stale_after_s=self._context.options.staleness_s,
         )

@@ -48,7 +48,7 @@ def historic_header(path: Path, price: str) -> Header:
 
 
 def historic_records(path: Path, header: Header) -> Generator[Recorded, None, Ending]:
-    """Give its messages as if they had been received when they were published, in order."""
+    """Return its messages as if they had been received when they were published, in order."""
     at = header.started_at
     try:
         with bz2.open(path) as file:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError
 from actors.core.messages import NOT_MODIFIED, Batch, BookmakerId, Payload, SourceName
 from actors.pipeline import stream_feed
@@ -43,8 +43,8 @@ class RecordedOffers:
     def __init__(self) -> None:
         self._feeds: dict[SourceName, StreamFeed] = {}
 
-    def of(self, source: RecordedSource, payload: Payload, snapshot: Snapshot) -> Steps[list[Offer]]:
-        """Give what `payload` offers while `snapshot` is shown, in slices.
+    def of(self, source: RecordedSource, payload: Payload, snapshot: Snapshot) -> Sliced[list[Offer]]:
+        """Return what `payload` offers while `snapshot` is shown, in slices.
 
         Raises: PayloadError or StreamError if it cannot be read.
         """
@@ -59,7 +59,7 @@ class RecordedOffers:
 
     def _streamed(
         self, source: RecordedSource, kind: StreamKind, payload: Payload
-    ) -> Steps[Iterable[Batch]]:
+    ) -> Sliced[Iterable[Batch]]:
         """Take a line, a catalogue's answer, or the beginning of a connection."""
         at = Instant(payload.received_mono, payload.received_at)
         feed = self._feeds.get(payload.source)
@@ -85,8 +85,8 @@ class RecordedOffers:
 
 def _polled(
     source: RecordedSource, kind: PolledKind, payload: Payload, snapshot: Snapshot
-) -> Steps[list[Offer]]:
-    """Do what `Offering` does: who has the list hears that it holds, who lacks it gets its part."""
+) -> Sliced[list[Offer]]:
+    """Do what `FanOut` does: who has the list hears that it holds, who lacks it gets its part."""
     is_repeat = payload.status == NOT_MODIFIED
     offers, lacking = [], []
     for one in source.header.bookmakers:

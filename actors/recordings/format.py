@@ -90,11 +90,11 @@ class Encoder:
         self._stream = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
 
     def header(self, header: Header) -> bytes:
-        """Give the bytes that a recording begins with."""
+        """Return the bytes that a recording begins with."""
         return self._flushed(_sealed(msgspec.json.encode(header), b""))
 
     def record(self, payload: Payload, received_s: float, asked_s: float) -> bytes:
-        """Give the bytes of one payload; nothing of it is kept back for later ones."""
+        """Return the bytes of one payload; nothing of it is kept back for later ones."""
         about = _About(
             scope=payload.scope,
             list_id=payload.list_id,
@@ -112,7 +112,7 @@ class Encoder:
         return self._flushed(_sealed(msgspec.json.encode(about), payload.body) + payload.body + b"\n")
 
     def end(self) -> bytes:
-        """Give the bytes that a recording ends with when it is closed in order."""
+        """Return the bytes that a recording ends with when it is closed in order."""
         return self._stream.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)
 
     def _flushed(self, content: bytes) -> bytes:
@@ -137,7 +137,7 @@ class Recording:
             raise ConfigError(f"is not a recording that can be read: {ended}") from None
 
     def __iter__(self) -> Iterator[Recorded]:
-        """Give the records, up to the first that is not whole or not what was written."""
+        """Return the records, up to the first that is not whole or not what was written."""
         while self.ending is None:
             try:
                 record = self._next()

@@ -20,7 +20,7 @@ from actors.board.board import Applied, Board, BoardRules, is_overdue
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps, finish
+from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import SourceError
 from actors.core.messages import BookmakerId, Payload, SourceName
 from actors.core.validation import Bounds, admit, clean_name
@@ -85,33 +85,33 @@ class Playback:
         self.history = History(self.snapshot, HistoryLimits())
 
     def now(self) -> Instant:
-        """Give the time of the recordings: that of the last moment, of the first payload before it."""
+        """Return the time of the recordings: that of the last moment, of the first payload before it."""
         return self._now
 
     async def read(self) -> Snapshot:
-        """Give the board as of that moment."""
+        """Return the board as of that moment."""
         return self.snapshot
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Withdraw the list of an entry that cannot be shown."""
         del why
         board = Board(self.snapshot, self._rules)
-        if finish(board.reject(bookmaker, entry)) is not None:
+        if run_now(board.reject(bookmaker, entry)) is not None:
             self._publish(board)
 
     def is_valid(self, snapshot: Snapshot) -> bool:
-        """Tell whether nothing in `snapshot` was overdue at that moment."""
+        """Return whether nothing in `snapshot` was overdue at that moment."""
         return not is_overdue(snapshot, self._rules, self._now)
 
     def moments(self) -> Iterator[Moment]:
-        """Give what happens next, in order; work it off before asking on, for it may set a deadline."""
+        """Return what happens next, in order; work it off before asking on, for it may set a deadline."""
         for event in self._events():
             at = Instant(max(event.at.mono, self._now.mono), event.at.wall)
             while (deadline := self._deadline()).mono <= at.mono:
                 yield Moment(deadline)
             yield Moment(at, event)
 
-    def work(self, moment: Moment) -> Steps[Played]:
+    def work(self, moment: Moment) -> Sliced[Played]:
         """Let a moment happen, in slices: first what is overdue, then what came.
 
         What it changed is digested by the caller or, at the latest, by the next moment.
@@ -157,7 +157,7 @@ class Playback:
             yield Event(Instant(one.received_s + offset_s, payload.received_at), source, payload)
 
     def _deadline(self) -> Instant:
-        """Give when the next list is stale or the next match past its time; infinity for never."""
+        """Return when the next list is stale or the next match past its time; infinity for never."""
         now, stale_mono = self._now, self.snapshot.valid_until
         # One step up, so that taking the time off again cannot end below the kick-off by rounding.
         over_at = nextafter(self.snapshot.first_start + self._rules.expire_after_kickoff_s, inf)
@@ -166,7 +166,7 @@ class Playback:
             return Instant(stale_mono, now.wall + (stale_mono - now.mono))
         return Instant(over_mono, over_at)
 
-    def _part(self, board: Board, source: RecordedSource, offer: Offer) -> Steps[Part]:
+    def _part(self, board: Board, source: RecordedSource, offer: Offer) -> Sliced[Part]:
         if offer.batch is None:
             return Part(offer.bookmaker, error=offer.error)
         bounds = Bounds(source.options.book_sum_min, source.options.book_sum_max)

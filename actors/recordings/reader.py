@@ -43,7 +43,7 @@ class RecordedSource(Struct, frozen=True):
         return min((one.position for one in self.header.bookmakers), default=0)
 
     def records(self) -> Generator[Recorded, None, Ending]:
-        """Give the records in the order of receipt, and at the end how the file ended."""
+        """Return the records in the order of receipt, and at the end how the file ended."""
         if self.is_historic:
             return (yield from historic_records(self.path, self.header))
         with self.path.open("rb") as file:

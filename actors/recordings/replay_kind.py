@@ -19,7 +19,7 @@ from msgspec import Meta
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Book, Chunk
 from actors.core.clock import Instant, elapsed_s
-from actors.core.cooperative import BUDGET_S, Steps
+from actors.core.cooperative import BUDGET_S, Sliced
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, Extract, Match, Prices, Removal, Scope, SourceMatchId
 from actors.recordings.playback import Playback
@@ -111,8 +111,8 @@ class ReplayMachine:
         self._is_waiting = False
         self._steps = self._passes(now.mono)
 
-    def image(self) -> Steps[Mapping[str, Extract]]:
-        """Give the list of every bookmaker that has one on the recording's board."""
+    def image(self) -> Sliced[Mapping[str, Extract]]:
+        """Return the list of every bookmaker that has one on the recording's board."""
         lists: dict[str, Extract] = {}
         for key, name in self._ids.items():
             yield
@@ -121,7 +121,7 @@ class ReplayMachine:
                 lists[key] = Extract(tuple(entry.match for entry in entries))
         return lists
 
-    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         """Play on as far as the recording is at `now`, or as far as a few milliseconds go."""
         self._until_mono = now.mono
         self._is_waiting = False
@@ -137,7 +137,7 @@ class ReplayMachine:
             if before[name].is_serving or self._reported[name].is_serving
         }
 
-    def _passes(self, begin_mono: float) -> Steps[None]:
+    def _passes(self, begin_mono: float) -> Sliced[None]:
         """Play the recording once or for ever, then wait for ever; the first payload comes at once."""
         while True:
             playback = Playback((self._source,))
@@ -150,14 +150,14 @@ class ReplayMachine:
             begin_mono = due_mono + PAUSE_S if self._loop else inf
             yield from self._wait(begin_mono)
 
-    def _wait(self, due_mono: float) -> Steps[None]:
+    def _wait(self, due_mono: float) -> Sliced[None]:
         while self._until_mono < due_mono:
             self._is_waiting = True
             yield
 
 
 def _changes(before: Book, after: Book) -> Extract:
-    """Give the differences; chunks that both have are passed over."""
+    """Return the differences; chunks that both have are passed over."""
     old, new = set(before.chunks), set(after.chunks)
     gone = _matches(chunk for chunk in before.chunks if chunk not in new)
     came = _matches(chunk for chunk in after.chunks if chunk not in old)

@@ -29,7 +29,7 @@ class Ending(StrEnum):
 
 
 def blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
-    """Give the content of each whole block of a seekable file, and at the end how it ended."""
+    """Return the content of each whole block of a seekable file, and at the end how it ended."""
     front = file.read(_MAX_FRAME_HEADER_BYTES)
     decoder = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES).decompressobj()
     try:

@@ -24,7 +24,7 @@ Intake = Mailbox[tuple[BookmakerId, Scope], Batch]
 
 
 def merged_batches(old: Batch, new: Batch) -> Batch:
-    """Give one batch with the effect of `old` and then `new`, both of one bookmaker and scope."""
+    """Return one batch with the effect of `old` and then `new`, both of one bookmaker and scope."""
     if new.received_mono < old.received_mono:
         old, new = new, old
     if new.complete or new.withdrawn:

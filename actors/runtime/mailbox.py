@@ -21,12 +21,12 @@ class Mailbox(Generic[K, V]):
     def __init__(self, key: Callable[[V], K], merge: Callable[[V, V], V]) -> None:
         self.received = 0
         self.conflated = 0
-        self.in_hand: V | None = None
+        self.in_flight: V | None = None
         self._key = key
         self._merge = merge
         self._dirty: asyncio.Queue[K] = asyncio.Queue()
         self._pending: dict[K, V] = {}
-        self._taken: list[V] = []
+        self._unacked: list[V] = []
 
     @property
     def depth(self) -> int:
@@ -34,9 +34,9 @@ class Mailbox(Generic[K, V]):
         return len(self._pending)
 
     @property
-    def taken(self) -> tuple[V, ...]:
+    def unacked(self) -> tuple[V, ...]:
         """Items that were taken in and are not settled yet, oldest first."""
-        return tuple(self._taken)
+        return tuple(self._unacked)
 
     def put_nowait(self, item: V) -> None:
         """Add `item`, merging it over one of the same key that still waits; never blocks."""
@@ -57,25 +57,25 @@ class Mailbox(Generic[K, V]):
         """Take the next item in hand, or None when nothing is pending."""
         return self._take(self._dirty.get_nowait()) if self._pending else None
 
-    def keep(self) -> None:
+    def mark_processed(self) -> None:
         """Lay down what is in hand: worked in, but not settled."""
-        if self.in_hand is not None:
-            self._taken.append(self.in_hand)
-            self.in_hand = None
+        if self.in_flight is not None:
+            self._unacked.append(self.in_flight)
+            self.in_flight = None
 
-    def settle(self) -> None:
+    def ack_all(self) -> None:
         """Forget all that was taken: its effect is safe."""
-        self.in_hand = None
-        self._taken.clear()
+        self.in_flight = None
+        self._unacked.clear()
 
-    def recover(self) -> V | None:
+    def requeue_unacked(self) -> V | None:
         """After a crash: give what was in hand, and put back what was laid down before it."""
-        blamed, self.in_hand = self.in_hand, None
+        blamed, self.in_flight = self.in_flight, None
         back: dict[K, V] = {}
-        for item in [one for one in self._taken if one is not blamed]:
+        for item in [one for one in self._unacked if one is not blamed]:
             key = self._key(item)
             back[key] = self._merge(back[key], item) if key in back else item
-        self._taken.clear()
+        self._unacked.clear()
         for key, item in back.items():
             if key in self._pending:
                 self._pending[key] = self._merge(item, self._pending[key])
@@ -93,5 +93,5 @@ class Mailbox(Generic[K, V]):
             self._dirty.put_nowait(key)
 
     def _take(self, key: K) -> V:
-        self.in_hand = self._pending.pop(key)
-        return self.in_hand
+        self.in_flight = self._pending.pop(key)
+        return self.in_flight

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps, finish
+from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError
 from actors.core.exact import NotExactError, exact_extract, text
 from actors.core.messages import Extract, Scope
@@ -35,15 +35,15 @@ def with_exact_values(kind: Kind) -> Kind:
             return msgspec.structs.replace(kind, session=session, historic=historic)
 
 
-def _exact(given: object) -> Steps[Extract]:
+def _exact(given: object) -> Sliced[Extract]:
     try:
         return (yield from exact_extract(given))
     except NotExactError as error:
         raise PayloadError(f"what the plug-in read from it {error}") from error
 
 
-def _extract_of(extract: Callable[[Any, str, Any], Steps[Extract]]) -> Callable[..., Steps[Extract]]:
-    def exact(content: Any, key: str, options: Any) -> Steps[Extract]:
+def _extract_of(extract: Callable[[Any, str, Any], Sliced[Extract]]) -> Callable[..., Sliced[Extract]]:
+    def exact(content: Any, key: str, options: Any) -> Sliced[Extract]:
         return (yield from _exact((yield from extract(content, key, options))))
 
     return exact
@@ -84,14 +84,14 @@ class _ExactMachine:
     def interval_s(self) -> float:
         return self._machine.interval_s
 
-    def image(self) -> Steps[Mapping[str, Extract]]:
+    def image(self) -> Sliced[Mapping[str, Extract]]:
         return _exact_by_key(self._machine.image())
 
-    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         return _exact_by_key(self._machine.advance(now))
 
 
-def _exact_by_key(steps: Steps[Mapping[str, Extract]]) -> Steps[Mapping[str, Extract]]:
+def _exact_by_key(steps: Sliced[Mapping[str, Extract]]) -> Sliced[Mapping[str, Extract]]:
     exact: dict[str, Extract] = {}
     for key, extract in (yield from steps).items():
         exact[key] = yield from exact_extract(extract)
@@ -105,7 +105,7 @@ class _ExactSession:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)
 
-    def receive(self, line: bytes) -> Steps[Reaction]:
+    def receive(self, line: bytes) -> Sliced[Reaction]:
         reaction = yield from self._session.receive(line)
         image, changes = reaction.image, reaction.changes
         if image is not None:
@@ -115,4 +115,4 @@ class _ExactSession:
         return msgspec.structs.replace(reaction, image=image, changes=changes)
 
     def name(self, names: Mapping[str, Any]) -> Extract:
-        return finish(exact_extract(self._session.name(names)))
+        return run_now(exact_extract(self._session.name(names)))

@@ -61,7 +61,7 @@ class Recorder:
             recorder._end()
 
     def of(self, source: SourceName) -> Callable[[Payload], None]:
-        """Give what writes the payloads of that source down; it never raises."""
+        """Return what writes the payloads of that source down; it never raises."""
         return partial(self._write, self._tapes[source])
 
     async def watch(self) -> None:

@@ -33,7 +33,7 @@ _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
 
 
 def kind_named(name: str) -> Kind:
-    """Give the kind of that name, a built-in one first.
+    """Return the kind of that name, a built-in one first.
 
     Raises: ConfigError if there is none, or if the package that should bring it cannot.
     """

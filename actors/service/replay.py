@@ -15,7 +15,7 @@ import structlog
 from anyio.abc import TaskStatus
 
 from actors.core.clock import Clock, Instant
-from actors.core.cooperative import Steps, in_slices
+from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import NOT_MODIFIED, Scope
 from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerStatus
@@ -81,7 +81,7 @@ class Replay:
             if wait_s >= LONG_WAIT_S:
                 log.info("replay.waiting", until=moment.at.wall, for_s=round(wait_s))
             await anyio.sleep(wait_s)
-            await in_slices(self._happen(moment))
+            await run_sliced(self._happen(moment))
             payloads += moment.event is not None
         version = playback.snapshot.version
         commits = version - self.status.board.first_version
@@ -92,7 +92,7 @@ class Replay:
     def _rejected(self) -> Counter[str]:
         return sum((one.rejected for one in self.status.bookmakers.values()), Counter())
 
-    def _happen(self, moment: Moment) -> Steps[None]:
+    def _happen(self, moment: Moment) -> Sliced[None]:
         """Work a moment off and note it in one go: a name that is learnt shows with its version.
 
         Whoever waits for changes is told afterwards.
@@ -129,7 +129,7 @@ class Replay:
 
 
 def settings_of(sources: tuple[RecordedSource, ...]) -> Settings:
-    """Give the configuration that was recorded, as far as it matters to whoever does not poll."""
+    """Return the configuration that was recorded, as far as it matters to whoever does not poll."""
     bookmakers = sorted(
         ((one, source.header.source) for source in sources for one in source.header.bookmakers),
         key=lambda pair: pair[0].position,

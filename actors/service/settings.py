@@ -93,11 +93,11 @@ class Settings(Struct, frozen=True):
     history: HistorySettings = HistorySettings()
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
-        """Give the bookmakers that draw on `source`."""
+        """Return the bookmakers that draw on `source`."""
         return {name: one for name, one in self.bookmakers.items() if one.source == source}
 
     def secrets(self) -> tuple[str, ...]:
-        """Give every credential of every source, to be kept out of sight; longest first."""
+        """Return every credential of every source, to be kept out of sight; longest first."""
         found = {secret for source in self.sources.values() for secret in credentials_of(source.options)}
         return tuple(sorted(found, key=len, reverse=True))
 
@@ -177,7 +177,7 @@ def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceS
 
 
 def _hidden(raw: dict[str, Any], kind: Kind) -> dict[str, Any]:
-    """Give the table as written, but for secrets that are written out in it."""
+    """Return the table as written, but for secrets that are written out in it."""
     secret = secret_names(kind.options)
     return {
         name: "***" if name in secret and not _VARIABLE.fullmatch(str(value)) else value

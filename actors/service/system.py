@@ -20,13 +20,13 @@ from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Extract, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.pipeline.aggregator import AggregatorActor
 from actors.pipeline.bookmaker import BookmakerActor
-from actors.pipeline.context import Desk, unrecorded
+from actors.pipeline.context import SourceContext, unrecorded
 from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
 from actors.pipeline.stream_source import StreamSourceActor
@@ -36,7 +36,7 @@ from actors.runtime.backoff import WINDOW_S
 from actors.runtime.bus import Bus
 from actors.runtime.conflation import Inbox, Intake, merged_batches, merged_deliveries
 from actors.runtime.mailbox import Mailbox
-from actors.runtime.poison import SetAside
+from actors.runtime.poison import PoisonGuard
 from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.settings import Settings, SourceSettings
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
@@ -96,11 +96,11 @@ class System:
             self.status.bookmakers[name].actor.mailbox_depth = partial(getattr, inbox, "depth")
 
     def _children(self) -> list[ChildSpec]:
-        """Give the children in the order of their start: aggregator, bookmakers, sources."""
+        """Return the children in the order of their start: aggregator, bookmakers, sources."""
         aggregator = ChildSpec(
             status=self.status.board.actor,
             start=self._aggregator,
-            is_explained=lambda: self._intake.in_hand is not None,
+            is_explained=lambda: self._intake.in_flight is not None,
             is_core=True,
         )
         bookmakers = [
@@ -143,7 +143,7 @@ class System:
     def _bookmaker(self, name: BookmakerId) -> Callable[[], Actor]:
         settings = self._settings.bookmakers[name]
         source = self._settings.sources[settings.source]
-        set_aside = SetAside()
+        poison_guard = PoisonGuard()
 
         def start() -> BookmakerActor:
             return BookmakerActor(
@@ -153,7 +153,7 @@ class System:
                 extract=_extractor(source, settings.key),
                 bounds=Bounds(source.options.book_sum_min, source.options.book_sum_max),
                 refresh=self._refreshes[settings.source],
-                set_aside=set_aside,
+                poison_guard=poison_guard,
                 clock=self._clock,
             )
 
@@ -161,7 +161,7 @@ class System:
 
     def _source(self, name: SourceName, source: SourceSettings) -> Callable[[], Actor]:
         bookmakers = self._settings.bookmakers_of(name)
-        desk: Desk[Any] = Desk(  # the registry pairs each kind with its own options
+        context: SourceContext[Any] = SourceContext(  # the registry pairs each kind with its own options
             options=source.options,
             keys={bookmaker: one.key for bookmaker, one in bookmakers.items()},
             inboxes={bookmaker: self._inboxes[bookmaker] for bookmaker in bookmakers},
@@ -175,15 +175,15 @@ class System:
         )
         match source.kind:
             case PolledKind() as polled:
-                plan = polled.plan(source.options, tuple(desk.keys.values()))
-                return partial(SourceActor, polled, desk, Schedule(plan, self._random))
+                plan = polled.plan(source.options, tuple(context.keys.values()))
+                return partial(SourceActor, polled, context, Schedule(plan, self._random))
             case TickingKind() as ticking:
-                return partial(TickingSourceActor, ticking, desk)
+                return partial(TickingSourceActor, ticking, context)
             case StreamKind() as stream:
-                return partial(StreamSourceActor, stream, desk)
+                return partial(StreamSourceActor, stream, context)
 
 
-def _extractor(source: SourceSettings, key: str) -> Callable[[object], Steps[Extract]]:
+def _extractor(source: SourceSettings, key: str) -> Callable[[object], Sliced[Extract]]:
     match source.kind:
         case PolledKind() as kind:
             return lambda content: kind.extract(content, key, source.options)
@@ -191,7 +191,7 @@ def _extractor(source: SourceSettings, key: str) -> Callable[[object], Steps[Ext
             return _no_documents
 
 
-def _no_documents(content: object) -> Steps[Extract]:
+def _no_documents(content: object) -> Sliced[Extract]:
     raise TypeError(f"this source offers batches, never a document of {type(content).__name__}")
 
 

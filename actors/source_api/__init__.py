@@ -7,7 +7,7 @@ Pure: it must not know actors, transports or the board.
 from __future__ import annotations
 
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError, SourceError, StreamError, TransportError
 from actors.core.messages import Extract, Match, Payload, Prices, Removal, Scope, SourceMatchId
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
@@ -39,10 +39,10 @@ __all__ = [
     "Seconds",
     "Secret",
     "Session",
+    "Sliced",
     "SourceError",
     "SourceMatchId",
     "SourceOptions",
-    "Steps",
     "StreamError",
     "StreamKind",
     "StreamOptions",

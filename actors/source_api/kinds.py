@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
 from actors.core.messages import Extract, Payload, Prices, Scope
 from actors.source_api.options import PolledOptions, SourceOptions
@@ -38,8 +38,8 @@ class PolledKind(Struct, frozen=True):
     options: type[PolledOptions]
     check_key: Callable[[str], None]
     plan: PlanMaker
-    decode: Callable[[Payload, Any], Steps[Any]]
-    extract: Callable[[Any, str, Any], Steps[Extract]]
+    decode: Callable[[Payload, Any], Sliced[Any]]
+    extract: Callable[[Any, str, Any], Sliced[Extract]]
     headers: tuple[str, ...] = ()
     repeats_confirm: bool = True
     has_titles: bool = False
@@ -56,11 +56,11 @@ class Machine(Protocol):
     scope: Scope
     interval_s: float
 
-    def image(self) -> Steps[Mapping[str, Extract]]:
-        """Give the complete list of every bookmaker key, as of the last `advance`, in slices."""
+    def image(self) -> Sliced[Mapping[str, Extract]]:
+        """Return the complete list of every bookmaker key, as of the last `advance`, in slices."""
         ...
 
-    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         """Move on to `now` and give the changes per bookmaker key, upserts and removals, in slices."""
         ...
 

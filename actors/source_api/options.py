@@ -55,7 +55,7 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
         return self.staleness_at(self.poll_interval_s)
 
     def staleness_at(self, interval_s: float) -> float:
-        """Give the same for a scope that is polled every `interval_s` seconds."""
+        """Return the same for a scope that is polled every `interval_s` seconds."""
         return max(3 * interval_s, MIN_STALE_AFTER_S) if self.stale_after_s is None else self.stale_after_s
 
 
@@ -65,12 +65,12 @@ def secret_names(options: type[SourceOptions]) -> frozenset[str]:
 
 
 def secrets_of(options: SourceOptions) -> tuple[str, ...]:
-    """Give all that is never shown, as written, in an address and in JSON; longest first."""
+    """Return all that is never shown, as written, in an address and in JSON; longest first."""
     return _forms(options, secret_names(type(options)))
 
 
 def credentials_of(options: SourceOptions) -> tuple[str, ...]:
-    """Give the same of what is to be taken out of every text, be it data: no mere names."""
+    """Return the same of what is to be taken out of every text, be it data: no mere names."""
     return _forms(options, _names(type(options), _SECRET))
 
 

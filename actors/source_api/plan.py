@@ -37,44 +37,44 @@ class Plan:
         self._targets = targets
 
     def targets(self) -> tuple[Target, ...]:
-        """Give what is to be polled, as far as it is known; it may change after any answer."""
+        """Return what is to be polled, as far as it is known; it may change after any answer."""
         return self._targets
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
-        """Give the seconds before `target`, new in `targets()`, is asked for the first time."""
+        """Return the seconds before `target`, new in `targets()`, is asked for the first time."""
         del target, now
         return 0.0
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Give the seconds from an answer of `target`, got at `now`, to the next request."""
+        """Return the seconds from an answer of `target`, got at `now`, to the next request."""
         del target, now
         return self._options.poll_interval_s
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        """Give the seconds for which `target` must not be asked, whatever is due; 0 when it may."""
+        """Return the seconds for which `target` must not be asked, whatever is due; 0 when it may."""
         del target, now
         return 0.0
 
-    def asked(self, target: Target, now: Instant) -> None:
-        """Hear that `target` is being asked."""
+    def on_asked(self, target: Target, now: Instant) -> None:
+        """Note that `target` is being asked."""
 
-    def answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
-        """Hear that an answer came, with those of its headers that matter."""
+    def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
+        """Note that an answer came, with those of its headers that matter."""
 
-    def failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Hear that none came, or one that cannot be read; give the least seconds until a retry."""
+    def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
+        """Note that none came, or one that cannot be read; give the least seconds until a retry."""
         del target, error, now
         return 0.0
 
-    def learnt(self, target: Target, content: Any, now: Instant) -> None:
+    def on_learnt(self, target: Target, content: Any, now: Instant) -> None:
         """Hear what the kind's decoder made of a new answer."""
 
     def quota(self) -> Mapping[str, float | None] | None:
-        """Give what probes show of a budget; None without one."""
+        """Return what probes show of a budget; None without one."""
         return None
 
     def facts(self) -> Mapping[str, object]:
-        """Give what an operator should find in the log when the plan is made; empty when it is plain."""
+        """Return what an operator should find in the log when the plan is made; empty when it is plain."""
         return {}
 
     def describe(self) -> list[str]:
@@ -91,7 +91,7 @@ PlanMaker = Callable[[Any, tuple[str, ...]], Plan]
 
 
 def every(targets: Callable[[Any], tuple[Target, ...]]) -> PlanMaker:
-    """Give the plain plan of a kind whose targets follow from its options alone."""
+    """Return the plain plan of a kind whose targets follow from its options alone."""
 
     def make(options: PolledOptions, keys: tuple[str, ...]) -> Plan:
         del keys

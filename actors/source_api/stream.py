@@ -11,7 +11,7 @@ from typing import Annotated, Any, Protocol
 
 from msgspec import Meta, Struct
 
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.messages import Extract
 from actors.source_api.options import Bytes, Seconds, Secret, SourceOptions
 
@@ -77,7 +77,7 @@ class Session(Protocol):
         """Begin a connection with that session token; the server speaks first."""
         ...
 
-    def receive(self, line: bytes) -> Steps[Reaction]:
+    def receive(self, line: bytes) -> Sliced[Reaction]:
         """Take one line, a long one in slices.
 
         Raises: PayloadError for what is no message, StreamError for a refusal.

@@ -178,7 +178,7 @@ def http_date(value: str | None) -> float | None:
 
 
 def raw(response: httpx2.Response, name: bytes) -> str | None:
-    """Give a header's value byte for byte (as latin-1), so that it can be given back as it came."""
+    """Return a header's value byte for byte (as latin-1), so that it can be given back as it came."""
     return next(
         (value.decode("latin-1") for key, value in response.headers.raw if key.lower() == name), None
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from io import BytesIO
 
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError
 
 MAX_RATIO = 100
@@ -21,8 +21,8 @@ _GZIP_MARK = b"\x1f\x8b"
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 
 
-def inflated(body: bytes, encoding: str, max_bytes: int) -> Steps[bytes]:
-    """Give the content of `body` in that Content-Encoding, at most `max_bytes` long if compressed.
+def inflated(body: bytes, encoding: str, max_bytes: int) -> Sliced[bytes]:
+    """Return the content of `body` in that Content-Encoding, at most `max_bytes` long if compressed.
 
     Raises: PayloadError for an encoding that was not asked for, damaged or cut data, or too much.
     """
@@ -35,7 +35,7 @@ def inflated(body: bytes, encoding: str, max_bytes: int) -> Steps[bytes]:
             raise PayloadError(f"content encoding was {encoding[:40]!r}, must be gzip, deflate or none")
 
 
-def _inflated(body: bytes, max_bytes: int) -> Steps[bytes]:
+def _inflated(body: bytes, max_bytes: int) -> Sliced[bytes]:
     limit = min(max_bytes, MAX_RATIO * len(body))
     said = int.from_bytes(body[-4:], "little") if body.startswith(_GZIP_MARK) else 0  # ISIZE, RFC 1952
     content = BytesIO(bytes(min(said, limit)))  # else it would move, all of it at once, when it grows

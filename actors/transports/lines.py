@@ -114,7 +114,7 @@ async def _opened(url: str, timeout_s: float, context: ssl.SSLContext, names: Na
 
 
 def tls_context(certificate: str | None, key: str | None) -> ssl.SSLContext:
-    """Give a context that verifies certificates and host names; `certificate` and `key` are PEM files.
+    """Return a context that verifies certificates and host names; `certificate` and `key` are PEM files.
 
     Raises: OSError if the files cannot be read, do not belong together or need a passphrase.
     """

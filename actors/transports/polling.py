@@ -16,7 +16,7 @@ import httpx2
 from msgspec import Struct
 
 from actors.core.clock import Clock
-from actors.core.cooperative import in_slices
+from actors.core.cooperative import run_sliced
 from actors.core.errors import SourceError, TransportError
 from actors.transports.failures import TROUBLE
 from actors.transports.http import HttpTransport, http_date, raw, read_within
@@ -27,8 +27,8 @@ MAX_REDIRECTS = 3
 _REDIRECTS = {301, 302, 303, 307, 308}
 KEPT = ("date", "etag", "last-modified")
 MAX_KEPT_CHARS = 256
-MAX_EXCUSE_BYTES = 4096
-EXCUSE_WITHIN_S = 1.0
+MAX_ERROR_BODY_BYTES = 4096
+ERROR_BODY_WITHIN_S = 1.0
 
 
 class Validators(Struct, frozen=True):
@@ -117,10 +117,10 @@ class PollingTransport(HttpTransport):
         if response.status_code == httpx2.codes.NOT_MODIFIED and validators != Validators():
             return NotModified(asked_mono, self._headers(response))
         if response.status_code != httpx2.codes.OK:
-            raise self._refusal(response, self._headers(response), await _excuse(response))
+            raise self._refusal(response, self._headers(response), await _error_body(response))
         wire = await self._wire_body(response)
         coding, limit = response.headers.get("content-encoding", ""), self._limits.max_inflated_bytes
-        body = await in_slices(inflated(wire, coding, limit))
+        body = await run_sliced(inflated(wire, coding, limit))
         last_modified = raw(response, b"last-modified")
         fresh = Validators(raw(response, b"etag"), last_modified)
         is_framed = "content-length" in response.headers or "transfer-encoding" in response.headers
@@ -148,13 +148,13 @@ class PollingTransport(HttpTransport):
         return await read_within(response.aiter_raw(), limit, announced)
 
 
-async def _excuse(response: httpx2.Response) -> bytes:
+async def _error_body(response: httpx2.Response) -> bytes:
     """Read what a refusal says of itself, as far as it is short and comes soon."""
     try:
-        with anyio.move_on_after(EXCUSE_WITHIN_S):
-            body = await read_within(response.aiter_raw(), MAX_EXCUSE_BYTES)
+        with anyio.move_on_after(ERROR_BODY_WITHIN_S):
+            body = await read_within(response.aiter_raw(), MAX_ERROR_BODY_BYTES)
             coding = response.headers.get("content-encoding", "")
-            return await in_slices(inflated(body, coding, MAX_EXCUSE_BYTES))
+            return await run_sliced(inflated(body, coding, MAX_ERROR_BODY_BYTES))
     except (*TROUBLE, SourceError):
         pass  # the status and its headers are what counts
     return b""

@@ -18,16 +18,16 @@ class Shelf:
         self._answers = Answers(self, names)
 
     async def read(self) -> Snapshot:
-        """Give what is on it."""
+        """Return what is on it."""
         return self.snapshot
 
     def is_valid(self, snapshot: Snapshot) -> bool:
-        """Tell that nothing is ever overdue here."""
+        """Return that nothing is ever overdue here."""
         del snapshot
         return True
 
     async def body(self, accept_encoding: str | None = None, api: Api = Api.V2) -> bytes:
-        """Give the body of the whole list, joined where it comes in parts."""
+        """Return the body of the whole list, joined where it comes in parts."""
         return b"".join((await self._answers.answer(View(api), None, accept_encoding)).parts)
 
     async def ready(self, accept_encoding: str | None = None, api: Api = Api.V2) -> int:

@@ -12,7 +12,7 @@ import msgspec
 from actors.board.board import Board, BoardRules
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Scope
 from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions
 
@@ -24,7 +24,7 @@ KEYS = ("B365", "BW", "BFE")
 
 
 def csv_body(rows: int, shift: int = 0, keys: Sequence[str] = KEYS) -> bytes:
-    """Give a file of that many fixtures with 114 columns, those bookmakers priced; `shift` moves prices."""
+    """Return a file of `rows` fixtures with 114 columns, `keys` priced; `shift` moves prices."""
     named = ["Div", "Date", "Time", "HomeTeam", "AwayTeam", *(key + side for key in keys for side in "HDA")]
     header = ",".join([*named, *(f"X{at}" for at in range(COLUMNS - len(named)))])
     filler = ",".join(["1.95"] * (COLUMNS - len(named)))
@@ -40,23 +40,23 @@ def csv_body(rows: int, shift: int = 0, keys: Sequence[str] = KEYS) -> bytes:
 
 @lru_cache(maxsize=8)  # drawing a large one takes seconds
 def matches(count: int, seed: int = 1) -> tuple[Match, ...]:
-    """Give about that many matches as one bookmaker lists them: the simulated source's teams and prices.
+    """Return about that many matches as one bookmaker lists them: the simulated source's teams and prices.
 
     Each has a price of another time, as on a board that has run for a while.
     """
     machine = SimulatedMachine(
         SimulatedOptions(kind="simulated", seed=seed, matches=count), ("standard",), NOW
     )
-    finish(machine.advance(NOW))
+    run_now(machine.advance(NOW))
     random = Random(seed)
     return tuple(
         msgspec.structs.replace(one, source_time=NOW.wall - round(random.uniform(0, 3600), 3))
-        for one in finish(machine.image())["standard"].matches
+        for one in run_now(machine.image())["standard"].matches
     )
 
 
 def batch(bookmaker: BookmakerId, matches: Sequence[Match], *, complete: bool) -> Batch:
-    """Give a batch of those matches, received now."""
+    """Return a batch of those matches, received now."""
     return Batch(
         bookmaker=bookmaker,
         scope=SCOPE,
@@ -71,9 +71,9 @@ def batch(bookmaker: BookmakerId, matches: Sequence[Match], *, complete: bool) -
 
 
 def snapshot(count: int, bookmakers: Sequence[BookmakerId]) -> Snapshot:
-    """Give a board of about that many matches in all, spread over the bookmakers."""
+    """Return a board of about that many matches in all, spread over the bookmakers."""
     board = Board(Snapshot.empty(1, tuple(bookmakers)), RULES)
     for seed, bookmaker in enumerate(bookmakers, 1):
         each = matches(count // len(bookmakers), seed)
-        finish(board.apply(batch(bookmaker, each, complete=True), NOW))
+        run_now(board.apply(batch(bookmaker, each, complete=True), NOW))
     return board.commit()

@@ -24,7 +24,7 @@ def encoded(message: Any) -> bytes:
 
 
 def whole_image() -> dict[str, Any]:
-    """Give the image of all markets, each with a full ladder on both sides."""
+    """Return the image of all markets, each with a full ladder on both sides."""
     markets = [_market(number) for number in range(MARKETS)]
     clocks = {"initialClk": "a", "clk": "a"}
     return {"op": "mcm", "id": 2, "ct": "SUB_IMAGE", "pt": int(NOW.wall * 1000), **clocks, "mc": markets}
@@ -54,12 +54,12 @@ def _market(number: int) -> dict[str, Any]:
 
 
 def runner_ids(number: int) -> tuple[int, int, int]:
-    """Give home, away and draw of a market."""
+    """Return home, away and draw of a market."""
     return 10_000 + 2 * number, 10_001 + 2 * number, DRAW
 
 
 def delta(number: int) -> dict[str, Any]:
-    """Give a change of the best price of one match, another one each time."""
+    """Return a change of the best price of one match, another one each time."""
     market = random.Random(number).randrange(MARKETS)
     level = [0, 2.2 + (number % 20 + 1) / 100, 5.0]
     change = {"id": f"1.{market:06d}", "rc": [{"id": runner_ids(market)[0], "batb": [level]}]}

@@ -108,7 +108,7 @@ def _fresh(
 
 
 def _change(number: int) -> tuple[bytes, bytes]:
-    """Give a delta, and what the body shows when it has come: a price that no match had before."""
+    """Return a delta, and what the body shows when it has come: a price that no match had before."""
     market = number % MARKETS
     price = round(2.2 + (number + 1) / 100_000, 5)
     change = {"id": f"1.{market:06d}", "rc": [{"id": runner_ids(market)[0], "batb": [[0, price, 5.0]]}]}

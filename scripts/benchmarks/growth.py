@@ -27,7 +27,7 @@ from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import SystemClock
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Removal, SourceMatchId, SourceName
 from actors.monitoring import logs
 from actors.pipeline.aggregator import AggregatorActor
@@ -74,7 +74,7 @@ class Board:
         self._shelf = Shelf(first, {name: name for name in BOOKMAKERS})
 
     async def begin(self) -> None:
-        """Give every bookmaker its first list."""
+        """Return every bookmaker its first list."""
         for name in BOOKMAKERS:
             await self._commit(self._batch(name, self._listed[name], complete=True))
 
@@ -93,14 +93,14 @@ class Board:
         listed[place] = changed
         await self._commit(self._batch(bookmaker, [changed], removals))
         if number % BODIES_EVERY == 0:
-            self._shelf.snapshot = finish(self.published.current())
+            self._shelf.snapshot = run_now(self.published.current())
             await self._shelf.ready()
             await self._shelf.ready("gzip")
 
     async def _commit(self, batch: Batch) -> None:
-        before = finish(self.published.current()).version
+        before = run_now(self.published.current()).version
         self._intake.put_nowait(batch)
-        while finish(self.published.current()).version == before:
+        while run_now(self.published.current()).version == before:
             await anyio.lowlevel.checkpoint()
 
     def _batch(

@@ -26,7 +26,7 @@ from taking_in import Source, applied, committed, decoded, recognised
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Extract, Match, Scope
 from actors.sources.football_data import kind as football_data
 from actors.sources.football_data.kind import FootballDataOptions
@@ -155,13 +155,13 @@ def _simulated(report: Report) -> None:
     options = SimulatedOptions(kind="simulated", matches=ROWS, updates_per_s=ROWS)
     keys = ("sharp", "standard", "wide")
     machine = SimulatedMachine(options, keys, NOW)
-    finish(machine.advance(NOW))
-    board = _with(Snapshot.empty(1, tuple(map(BookmakerId, keys))), finish(machine.image()), complete=True)
+    run_now(machine.advance(NOW))
+    board = _with(Snapshot.empty(1, tuple(map(BookmakerId, keys))), run_now(machine.image()), complete=True)
     steps, commits, rows = [], [], 0
     for second in range(1, report.either(7, 2) + 2):
         gc.collect()
         began = now_s()
-        changes = finish(machine.advance(Instant(NOW.mono + second, NOW.wall + second)))
+        changes = run_now(machine.advance(Instant(NOW.mono + second, NOW.wall + second)))
         stepped = now_s()
         board = _with(board, changes, complete=False)
         steps.append(stepped - began)

@@ -16,7 +16,7 @@ SCOPE = Scope("soccer_league")
 
 
 def odds_body(matches: int, shift: int = 0, bookmakers: int = BOOKMAKERS) -> bytes:
-    """Give the odds of that many matches by that many bookmakers, of now; `shift` moves every price."""
+    """Return the odds of that many matches by that many bookmakers, of now; `shift` moves every price."""
     updated = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     each = [_match(number, shift, KEYS[:bookmakers], updated) for number in range(matches)]
     return json.dumps(each).encode()

@@ -18,7 +18,7 @@ from tables import short
 
 from actors.board.board import Board
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match
 from web.encoding.segments import Api
 
@@ -67,7 +67,7 @@ def _board(lists: dict[BookmakerId, bytes]) -> Snapshot:
     board = Board(Snapshot.empty(1, BOOKMAKERS), RULES)
     for bookmaker, encoded in lists.items():
         each = msgspec.json.decode(encoded, type=tuple[Match, ...])
-        finish(board.apply(batch(bookmaker, each, complete=True), NOW))
+        run_now(board.apply(batch(bookmaker, each, complete=True), NOW))
     return board.commit()
 
 

@@ -25,7 +25,7 @@ from actors.board import chunks
 from actors.board.board import Board
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match
 from web.encoding.schemas import match_v2
 
@@ -173,7 +173,7 @@ def _moved(match: Match, steps: int) -> Match:
 
 def _changed(base: Snapshot, changes: Sequence[Match]) -> Snapshot:
     board = Board(base, RULES)
-    finish(board.apply(batch(BOOKMAKERS[1], changes, complete=False), NOW))
+    run_now(board.apply(batch(BOOKMAKERS[1], changes, complete=False), NOW))
     return board.commit()
 
 

@@ -32,12 +32,12 @@ class Served(Struct, frozen=True):
     process: psutil.Process
 
     def cpu_s(self) -> float:
-        """Give the seconds of processor that it and its children have taken."""
+        """Return the seconds of processor that it and its children have taken."""
         times = [each.cpu_times() for each in self._all()]
         return float(sum(one.user + one.system for one in times))
 
     def rss_bytes(self) -> int:
-        """Give the memory that it and its children hold."""
+        """Return the memory that it and its children hold."""
         return int(sum(each.memory_info().rss for each in self._all()))
 
     def settle(self) -> None:
@@ -52,7 +52,7 @@ class Served(Struct, frozen=True):
 
 
 def pinned(core: int, command: list[str]) -> list[str]:
-    """Give the command line that runs `command` on that core."""
+    """Return the command line that runs `command` on that core."""
     if _can_pin() and shutil.which("taskset"):
         return ["taskset", "-c", str(core), *command]
     return command

@@ -19,7 +19,7 @@ from taking_in import applied
 
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, SourceName
 from actors.pipeline.stream_feed import StreamFeed
 from actors.sources.betfair.kind import KIND
@@ -60,7 +60,7 @@ def run(report: Report) -> None:
 def _decode(lines: list[bytes]) -> None:
     session = KIND.historic(OPTIONS)
     for line in lines:
-        finish(session.receive(line))
+        run_now(session.receive(line))
 
 
 def _commit(lines: list[bytes]) -> Snapshot:
@@ -68,7 +68,7 @@ def _commit(lines: list[bytes]) -> Snapshot:
     snapshot = Snapshot.empty(1, (EXCHANGE,))
     now = Instant(NOW.mono, NOW.wall)
     for line in lines:
-        snapshot = applied(snapshot, finish(feed.line(line, now)).batches)
+        snapshot = applied(snapshot, run_now(feed.line(line, now)).batches)
     return snapshot
 
 
@@ -83,7 +83,7 @@ def _memory(image: bytes) -> str:
     gc.collect()
     tracemalloc.start()
     session = KIND.historic(OPTIONS)
-    finish(session.receive(image))
+    run_now(session.receive(image))
     gc.collect()
     markets, _ = tracemalloc.get_traced_memory()
     snapshot = _commit([image])

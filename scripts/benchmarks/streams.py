@@ -131,28 +131,28 @@ class Service:
         self._log = log
 
     def cpu_s(self) -> float:
-        """Give the processor seconds that it has used."""
+        """Return the processor seconds that it has used."""
         fields = Path(f"/proc/{self._pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) * TICK_S
 
     def busy_over(self, seconds: float) -> float:
-        """Give the share of a core that it uses during so many seconds."""
+        """Return the share of a core that it uses during so many seconds."""
         before = self.cpu_s()
         time.sleep(seconds)
         return (self.cpu_s() - before) / seconds
 
     def rss_bytes(self) -> int:
-        """Give its resident memory."""
+        """Return its resident memory."""
         pages = Path(f"/proc/{self._pid}/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def lines(self) -> Iterator[dict[str, object]]:
-        """Give its log."""
+        """Return its log."""
         for line in self._log.read_text(encoding="utf-8").splitlines():
             yield json.loads(line)
 
     def commits(self) -> dict[int, float]:
-        """Give when each version was committed, in Unix seconds."""
+        """Return when each version was committed, in Unix seconds."""
         return {
             int(str(line["version"])): datetime.fromisoformat(str(line["timestamp"])).timestamp()
             for line in self.lines()

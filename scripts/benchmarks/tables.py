@@ -14,7 +14,7 @@ def seconds(work: Callable[[], object], runs: int) -> list[float]:
 
 
 def now_s() -> float:
-    """Give the seconds of processor that this process has had: other programs are none of its cost."""
+    """Return the seconds of processor that this process has had: other programs are none of its cost."""
     return time.process_time()
 
 
@@ -38,18 +38,18 @@ def in_turn(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, l
 
 
 def median(values: Sequence[float]) -> float:
-    """Give the median."""
+    """Return the median."""
     return statistics.median(values)
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Give the smallest value that at least that share of all is not above."""
+    """Return the smallest value that at least that share of all is not above."""
     ordered = sorted(values)
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
 def milliseconds(values: Sequence[float]) -> list[float]:
-    """Give seconds as milliseconds."""
+    """Return seconds as milliseconds."""
     return [value * 1e3 for value in values]
 
 
@@ -64,7 +64,7 @@ def short(value: float) -> str:
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Give a Markdown table."""
+    """Return a Markdown table."""
     widths = [max(len(row[at]) for row in [header, *rows]) for at in range(len(header))]
     lines = [header, ["-" * width for width in widths], *rows]
     return "\n".join(

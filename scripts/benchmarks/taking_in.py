@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from actors.board.board import Board
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Document, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, admit
 from actors.pipeline.fanout import complete_batch, document_of
@@ -44,7 +44,7 @@ def decoded(source: Source, body: bytes) -> Document:
         NOW.wall,
         stale_after_s=3600.0,
     )
-    return document_of(payload, finish(source.kind.decode(payload, source.options)))
+    return document_of(payload, run_now(source.kind.decode(payload, source.options)))
 
 
 def committed(source: Source, base: Snapshot, document: Document) -> Snapshot:
@@ -55,7 +55,7 @@ def committed(source: Source, base: Snapshot, document: Document) -> Snapshot:
             complete_batch(
                 BookmakerId(key),
                 document,
-                finish(source.kind.extract(document.content, key, source.options)),
+                run_now(source.kind.extract(document.content, key, source.options)),
             )
             for key in source.keys
         ),
@@ -66,7 +66,7 @@ def applied(base: Snapshot, batches: Iterable[Batch]) -> Snapshot:
     """Admit and apply batches, and commit once."""
     board = Board(base, RULES)
     for batch in batches:
-        finish(board.apply(finish(admit(batch, Bounds())).batch, NOW))
+        run_now(board.apply(run_now(admit(batch, Bounds())).batch, NOW))
     return board.commit()
 
 

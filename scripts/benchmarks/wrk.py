@@ -13,12 +13,12 @@ CONNECTIONS = 16
 
 
 def is_there() -> bool:
-    """Tell whether it is installed."""
+    """Return whether it is installed."""
     return shutil.which("wrk") is not None
 
 
 def rate(url: str, headers: Mapping[str, str], seconds: int) -> float:
-    """Give requests a second. Raises: RuntimeError for answers other than 2xx and 3xx."""
+    """Return requests a second. Raises: RuntimeError for answers other than 2xx and 3xx."""
     sent = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "60s", *sent, url]
     done = subprocess.run(pinned(CLIENT_CORE, command), check=True, capture_output=True, text=True)

@@ -56,7 +56,7 @@ def blocks(count: int) -> Iterator[range]:
 
 
 def table(tally: Tally) -> Iterator[str]:
-    """Give the lines of a table: kinds of damage down, what became of the files across, and a sum."""
+    """Return the lines of a table: kinds of damage down, what became of the files across, and a sum."""
     total = sum(tally.values(), Counter[str]())
     first, last = ["files", "shown"], ["wrong"]
     columns = [*first, *sorted(total.keys() - {*first, *last}), *last]

@@ -42,7 +42,7 @@ def complaints() -> Iterator[Complaints]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offered]:
-    """Give a site whose prices the test writes; it and its service go on for the tests of one file."""
+    """Return a site whose prices the test writes; it and its service go on for the tests of one file."""
     with offered(tmp_path_factory.mktemp("site")) as one:
         yield one
 

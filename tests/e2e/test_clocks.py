@@ -29,7 +29,7 @@ COUNT = 29
 
 
 def _soon() -> bytes:
-    """Give a file of matches that begin in 2, 3, 4 hours, and so on for more than a day."""
+    """Return a file of matches that begin in 2, 3, 4 hours, and so on for more than a day."""
     rows = ["Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A"]
     for hours in range(2, 2 + COUNT):
         start = datetime.fromtimestamp(time.time() + 3600 * hours, ZoneInfo("Europe/London"))

@@ -125,7 +125,7 @@ INVALID_API = {
 
 
 def _refused(config: Path, capsys: pytest.CaptureFixture[str], command: str = "check-config") -> str:
-    """Give the one line that is said of `config`."""
+    """Return the one line that is said of `config`."""
     with pytest.raises(SystemExit) as ended:
         main([command, "--config", str(config)])
 

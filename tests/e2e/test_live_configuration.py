@@ -30,7 +30,7 @@ KICK_OFF = "2099-05-30T14:00:00Z"
 
 
 def _local(rest: HttpPeer, stream: StreamPeer) -> str:
-    """Give the shipped configuration with the addresses of peers on this machine."""
+    """Return the shipped configuration with the addresses of peers on this machine."""
     text = (ROOT / "config" / "live.toml").read_text("utf-8")
     text = text.replace("https://www.football-data.co.uk/fixtures.csv", rest.url("/fixtures.csv"))
     text = text.replace('kind = "the_odds_api"', f'kind = "the_odds_api"\nurl = "{rest.url("")}"')

@@ -32,7 +32,7 @@ def leave(options, where):
 
 
 class LeavingPlan(Plan):
-    def answered(self, target, headers, now):
+    def on_answered(self, target, headers, now):
         leave(self._options, "plan")
 
 

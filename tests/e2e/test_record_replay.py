@@ -209,7 +209,7 @@ def test_recorded_leagues_recorded_killed_and_replayed(tmp_path: Path) -> None:
 
 
 def _of_leagues(shown: Sequence[Any], bodies: Sequence[bytes]) -> list[Any]:
-    """Give the entries of the matches in these answers."""
+    """Return the entries of the matches in these answers."""
     listed = {match["id"] for body in bodies for match in json.loads(body)}
     return _without_updated([one for one in shown if one["id"].partition("_")[2] in listed])
 

@@ -78,7 +78,7 @@ def _config(folder: Path, url: str) -> Path:
 
 
 def _everything(running: Service, ready: Callable[[str], bool]) -> str:
-    """Give all that the service shows and logs, once `ready` holds for what it shows."""
+    """Return all that the service shows and logs, once `ready` holds for what it shows."""
     with httpx2.Client(base_url=running.base, trust_env=False) as client:
 
         def look() -> str:

@@ -32,7 +32,7 @@ def running() -> Iterator[Service]:
 
 @pytest.fixture
 def client(running: Service) -> Iterator[httpx2.Client]:
-    """Give a client of the service, once all its bookmakers are live."""
+    """Return a client of the service, once all its bookmakers are live."""
     with httpx2.Client(base_url=running.base, trust_env=False) as one:
         eventually(lambda: one.get("/health").json()["status"] == "pass", "all bookmakers are live")
         yield one

@@ -114,7 +114,7 @@ def test_who_does_not_read_delays_the_end_by_little(tmp_path: Path) -> None:
 
 
 def _left_over(one: socket.socket) -> bytes:
-    """Give what had come by the time when the connection was reset."""
+    """Return what had come by the time when the connection was reset."""
     received = b""
     with contextlib.suppress(OSError):
         while piece := one.recv(1 << 20):

@@ -66,7 +66,7 @@ def _asking(feed: Feed, path: str) -> socket.socket:
 
 
 def _answer(connection: socket.socket, path: str | None = None) -> tuple[int, Any]:
-    """Give status and body of the next answer on a connection, asking first if there is a path."""
+    """Return status and body of the next answer on a connection, asking first if there is a path."""
     if path is not None:
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     with connection.makefile("rb") as lines:

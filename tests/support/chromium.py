@@ -12,5 +12,5 @@ ARGUMENTS = (
 
 
 def is_there() -> bool:
-    """Tell whether there is a browser."""
+    """Return whether there is a browser."""
     return EXECUTABLE.is_file()

@@ -10,15 +10,15 @@ FOLDER = Path(os.environ.get("ODDSBOARD_RECORDINGS", _DEFAULT))
 
 
 def are_there() -> bool:
-    """Tell whether there are any recordings."""
+    """Return whether there are any recordings."""
     return (FOLDER / "football_data").is_dir()
 
 
 def the_odds_api(pattern: str = "2024-08-03T222130/data_soccer_*.json") -> list[Path]:
-    """Give the recorded answers of The Odds API, in order of their names."""
+    """Return the recorded answers of The Odds API, in order of their names."""
     return sorted((FOLDER / "the_odds_api").glob(pattern))
 
 
 def football_data(folder: str, pattern: str = "*") -> list[Path]:
-    """Give the recorded files of one folder of football_data, in order of their names."""
+    """Return the recorded files of one folder of football_data, in order of their names."""
     return sorted((FOLDER / "football_data" / folder).glob(pattern))

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 @cache
 def files() -> dict[str, Path]:
-    """Give the file of every module."""
+    """Return the file of every module."""
     found = sorted(file for package in ("actors", "web") for file in (ROOT / package).rglob("*.py"))
     return {
         ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
@@ -22,12 +22,12 @@ def files() -> dict[str, Path]:
 
 @cache
 def modules() -> dict[str, ast.Module]:
-    """Give the syntax tree of every module."""
+    """Return the syntax tree of every module."""
     return {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files().items()}
 
 
 def imported(module: str) -> Iterator[str]:
-    """Give the full name of everything that `module` imports, wherever in it."""
+    """Return the full name of everything that `module` imports, wherever in it."""
     for node in ast.walk(modules()[module]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -37,17 +37,17 @@ def imported(module: str) -> Iterator[str]:
 
 
 def modules_imported(module: str) -> set[str]:
-    """Give the modules of ours among them; of a name imported from a module, the module."""
+    """Return the modules of ours among them; of a name imported from a module, the module."""
     found = {name if name in modules() else name.rpartition(".")[0] for name in imported(module)}
     return found & set(modules())
 
 
 def names_used(module: str) -> set[str]:
-    """Give every dotted name in `module` as it is written, such as `time.time`."""
+    """Return every dotted name in `module` as it is written, such as `time.time`."""
     nodes = ast.walk(modules()[module])
     return {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute | ast.Name)}
 
 
 def is_any_of(name: str, prefixes: set[str]) -> bool:
-    """Tell whether `name` is one of these modules or something in it."""
+    """Return whether `name` is one of these modules or something in it."""
     return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)

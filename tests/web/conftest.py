@@ -16,7 +16,7 @@ from web.server.uvicorn_server import serve_with_uvicorn
     params=["layer", *(pytest.param(name, marks=pytest.mark.long) for name in ("quart", "uvicorn"))]
 )
 async def empty_site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
-    """Give a front end whose bookmakers have not said anything yet: with the layer, without, on uvicorn."""
+    """Return a front end without any odds yet: with the fast path, without it, on uvicorn."""
     served_by = serve_with_uvicorn if request.param == "uvicorn" else serve
     async with open_site(is_layered=request.param != "quart", serve=served_by) as one:
         yield one
@@ -24,7 +24,7 @@ async def empty_site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
 
 @pytest.fixture
 async def site(empty_site: Site) -> Site:
-    """Give a front end over a board where every rule of a match entry shows at least once."""
+    """Return a front end over a board where every rule of a match entry shows at least once."""
     empty_site.clock.pass_(1.5)
     empty_site.publish(
         "alder",

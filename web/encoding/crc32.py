@@ -30,11 +30,11 @@ class Checksum(Struct, frozen=True, gc=False):
 
     @classmethod
     def known(cls, crc: int, length: int) -> Checksum:
-        """Give the checksum of bytes whose CRC-32 and length are known."""
+        """Return the checksum of bytes whose CRC-32 and length are known."""
         return cls(crc, length, _multiples(_factor(length)))
 
     def after(self, crc: int) -> int:
-        """Give the CRC-32 of bytes whose own is `crc`, followed by these: a product, four bits a step."""
+        """Return the CRC-32 of bytes whose own is `crc`, followed by these: a product, four bits a step."""
         multiples, product = self.multiples, 0
         for at in _NIBBLES:
             product = product >> 4 ^ _CARRIED[product & 15] ^ multiples[crc >> at & 15]
@@ -46,7 +46,7 @@ def _times_x(polynomial: int) -> int:
 
 
 def _multiples(factor: int) -> tuple[int, ...]:
-    """Give `factor` times each polynomial of four bits, the highest bit being the lowest power."""
+    """Return `factor` times each polynomial of four bits, the highest bit being the lowest power."""
     two = _times_x(factor)
     three = _times_x(two)
     four = _times_x(three)
@@ -72,7 +72,7 @@ def _product(a: int, b: int) -> int:
 
 @lru_cache(maxsize=64)
 def _squared(times: int) -> int:
-    """Give x to the power of 8, squared that many times."""
+    """Return x to the power of 8, squared that many times."""
     if not times:
         return 1 << 23
     return _product(_squared(times - 1), _squared(times - 1))
@@ -80,7 +80,7 @@ def _squared(times: int) -> int:
 
 @lru_cache(maxsize=256)
 def _factor(length: int) -> int:
-    """Give x to the power of 8 times `length`."""
+    """Return x to the power of 8 times `length`."""
     factor = _ONE
     for times in range(length.bit_length()):
         if length >> times & 1:

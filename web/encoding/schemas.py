@@ -68,7 +68,7 @@ class Capabilities(Struct, frozen=True):
 
 
 def match_v2(entry: Entry, bookmaker: str) -> MatchV2:
-    """Give the v2 form of an entry; `bookmaker` is the display name."""
+    """Return the v2 form of an entry; `bookmaker` is the display name."""
     match = entry.match
     return MatchV2(
         entry.id,
@@ -84,7 +84,7 @@ def match_v2(entry: Entry, bookmaker: str) -> MatchV2:
 
 
 def match_v1(entry: Entry, bookmaker: str) -> MatchV1:
-    """Give the v1 form of an entry; `bookmaker` is the display name."""
+    """Return the v1 form of an entry; `bookmaker` is the display name."""
     match = entry.match
     return MatchV1(
         entry.id,

@@ -25,7 +25,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.snapshot import Book, Chunk, Entry
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
 from web.encoding.crc32 import Checksum
 from web.encoding.schemas import match_v1, match_v2
@@ -94,8 +94,8 @@ class Run:
         """A comma, and the JSON of all segments with commas between them."""
         return b",".join([b"", *[segment.json for segment in self.segments]])
 
-    def packed(self) -> Steps[Packed]:
-        """Give the same as deflate blocks, in slices; `checksum` is that without the first comma.
+    def packed(self) -> Sliced[Packed]:
+        """Return the same as deflate blocks, in slices; `checksum` is that without the first comma.
 
         There must be one segment at least.
         """
@@ -121,8 +121,8 @@ class Segments:
         }
         self._runs: dict[tuple[Api, BookmakerId], tuple[Run, ...]] = {}
 
-    def runs(self, api: Api, bookmaker: BookmakerId, book: Book, name: str) -> Steps[tuple[Run, ...]]:
-        """Give the runs of a bookmaker whose display name is `name`, in slices of one segment.
+    def runs(self, api: Api, bookmaker: BookmakerId, book: Book, name: str) -> Sliced[tuple[Run, ...]]:
+        """Return the runs of a bookmaker whose display name is `name`, in slices of one segment.
 
         Raises: UnencodableError.
         """
@@ -193,8 +193,8 @@ WHOLE_BYTES = 2**20
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
 
 
-def plain_body(version: int, count: int, runs: Sequence[Run]) -> Steps[tuple[bytes, ...]]:
-    """Give the list of `runs` as JSON, in parts."""
+def plain_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[bytes, ...]]:
+    """Return the list of `runs` as JSON, in parts."""
     pieces: list[bytes] = []
     for run in _shown(runs):
         yield
@@ -202,8 +202,8 @@ def plain_body(version: int, count: int, runs: Sequence[Run]) -> Steps[tuple[byt
     return _parts(_head(version), pieces, 1, _tail(count))
 
 
-def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Steps[tuple[bytes, ...]]:
-    """Give the same compressed, in parts."""
+def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[bytes, ...]]:
+    """Return the same compressed, in parts."""
     head, tail = _head(version), _tail(count)
     pieces, crc, length = list[bytes](), zlib.crc32(head), len(head) + len(tail)
     for run in _shown(runs):

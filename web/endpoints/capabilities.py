@@ -19,7 +19,7 @@ MAX_AGE_S = 300
 
 
 def blueprint(endpoints: Iterable[str], bookmakers: Iterable[BookmakerId]) -> Blueprint:
-    """Give the route; `endpoints` are all documented paths, `bookmakers` the ids in configured order."""
+    """Return the route; `endpoints` are all documented paths, `bookmakers` the ids in configured order."""
     routes = Blueprint("capabilities", __name__)
     filters: dict[str, tuple[str, ...]] = {
         **dict.fromkeys(odds.PATHS, ("bookmaker",)),

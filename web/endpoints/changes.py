@@ -6,7 +6,7 @@ import anyio
 from quart import Blueprint, Response, request
 
 from actors.board.history import History
-from actors.core.cooperative import in_slices, let_go
+from actors.core.cooperative import let_go, run_sliced
 from actors.core.messages import BookmakerId
 from web.feeds.events import PIECES
 from web.feeds.subscribers import Live
@@ -18,7 +18,7 @@ FILTERS = ("since", "bookmaker", "wait")
 
 
 def blueprint(live: Live) -> Blueprint:
-    """Give the route."""
+    """Return the route."""
     routes = Blueprint("changes", __name__)
     audience, history = live.audience, live.history
 
@@ -43,7 +43,7 @@ def blueprint(live: Live) -> Blueprint:
             newest = (await live.board.read()).version
             raise _not_available(asked, history, view, newest)
         body = b"".join(delta)
-        await in_slices(let_go(delta, PIECES))
+        await run_sliced(let_go(delta, PIECES))
         return Response(body, 200, {"Cache-Control": "no-store"}, content_type="application/json")
 
     return routes

@@ -16,7 +16,7 @@ PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
 
 
 def handlers(answers: Answers, names: Mapping[BookmakerId, str]) -> dict[str, Handler]:
-    """Give by path what answers a request whose filter is written plainly."""
+    """Return by path what answers a request whose filter is written plainly."""
     return {path: _plain(answers, api, names) for path, api in PATHS.items()}
 
 
@@ -32,7 +32,7 @@ def _plain(answers: Answers, api: Api, names: Mapping[BookmakerId, str]) -> Hand
 
 
 def blueprint(answers: Answers, names: Mapping[BookmakerId, str]) -> Blueprint:
-    """Give the routes, which read any query; `names` are the bookmakers that there are."""
+    """Return the routes, which read any query; `names` are the bookmakers that there are."""
     routes = Blueprint("odds", __name__)
     for path, api in PATHS.items():
         routes.add_url_rule(path, endpoint=api.value, view_func=_route(answers, api, names))

@@ -63,7 +63,7 @@ def page(name: str, vary: str | None = None) -> Page:
 
 
 def blueprint() -> Blueprint:
-    """Give the routes of the board and of every file but the pages themselves."""
+    """Return the routes of the board and of every file but the pages themselves."""
     routes = Blueprint("pages", __name__)
     _add(routes, "/", page("index.html"))
     for file in sorted(FOLDER.iterdir()):

@@ -30,7 +30,7 @@ Probe = Callable[[], Awaitable[Prepared]]
 def probes(
     board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock
 ) -> dict[str, Probe]:
-    """Give by path what answers each probe."""
+    """Return by path what answers each probe."""
     one = _Probes(board, status, counters, clock)
     return {
         "/health/live": one.live,
@@ -42,7 +42,7 @@ def probes(
 
 
 def handlers(answers: Mapping[str, Probe]) -> dict[str, Handler]:
-    """Give the same for the layer in front of Quart, which knows nothing of HTML."""
+    """Return the same for the layer in front of Quart, which knows nothing of HTML."""
 
     def handler(answer: Probe) -> Handler:
         def handle(asked: Asked) -> Awaitable[Prepared]:
@@ -55,7 +55,7 @@ def handlers(answers: Mapping[str, Probe]) -> dict[str, Handler]:
 
 
 def blueprint(answers: Mapping[str, Probe]) -> Blueprint:
-    """Give the same as Quart's routes; at /monitor a page to who prefers that."""
+    """Return the same as Quart's routes; at /monitor a page to who prefers that."""
     routes = Blueprint("probes", __name__)
 
     def route(answer: Probe) -> Callable[[], Awaitable[Response]]:

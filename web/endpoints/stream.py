@@ -44,7 +44,7 @@ _PROBLEM = "oddsboard.problem"
 
 
 def blueprint() -> Blueprint:
-    """Give the route behind the stream: it says why one is refused."""
+    """Return the route behind the stream: it says why one is refused."""
     routes = Blueprint("stream", __name__)
 
     @routes.get(PATH)
@@ -194,7 +194,7 @@ class _Follower:
 
 
 def _is_ours(scope: HTTPScope) -> bool:
-    """Tell whether it is a GET or HEAD of exactly this path, as the router would read it."""
+    """Return whether it is a GET or HEAD of exactly this path, as the router would read it."""
     return (
         scope["path"] == PATH
         and scope["method"] in {"GET", "HEAD"}

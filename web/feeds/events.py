@@ -14,7 +14,7 @@ import anyio
 import msgspec
 
 from actors.board.history import Change, History
-from actors.core.cooperative import SLICE, Steps, in_slices, let_go
+from actors.core.cooperative import SLICE, Sliced, let_go, run_sliced
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import Removed, match_v2
 from web.encoding.segments import UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
@@ -51,12 +51,12 @@ class Frames:
         self._making = anyio.Lock(fast_acquire=True)
 
     async def delta(self, view: BookmakerId | None, since: int) -> Pieces | None:
-        """Give what changed in a view after `since`, None if that is too old; waits while it is made."""
+        """Return what changed in a view after `since`, None if that is too old; waits while it is made."""
         made = await self._made(view, since, is_marked=False)
         return None if made is None else made[1]
 
     async def changes(self, view: BookmakerId | None, since: int) -> tuple[int, Pieces] | None:
-        """Give the view's newest version, and the event that leads to it from `since`.
+        """Return the view's newest version, and the event that leads to it from `since`.
 
         None if `since` is too old. Waits while it is made: by one client for all that come from there.
         """
@@ -77,7 +77,7 @@ class Frames:
         return known.version, known.changes[since]
 
     async def snapshot(self, view: BookmakerId | None) -> tuple[int, Pieces]:
-        """Give the view's newest version, and the event with its whole list."""
+        """Return the view's newest version, and the event with its whole list."""
         version, parts = await self._answers.listed(View(Api.V2, view))
         return version, _event("snapshot", [*parts], self._id(version))
 
@@ -90,7 +90,7 @@ class Frames:
     ) -> tuple[int, Pieces] | None:
         while True:
             try:
-                return await in_slices(self._delta(view, since, is_marked=is_marked))
+                return await run_sliced(self._delta(view, since, is_marked=is_marked))
             except UnencodableError as error:
                 await self._answers.reject(error)
 
@@ -105,7 +105,7 @@ class Frames:
 
     def _delta(
         self, view: BookmakerId | None, since: int, *, is_marked: bool
-    ) -> Steps[tuple[int, Pieces] | None]:
+    ) -> Sliced[tuple[int, Pieces] | None]:
         """Encode what is newest now, though newer things may happen before it is done."""
         yield from let_go(self._gone, PIECES)
         recent = yield from self._history.since(view, since)
@@ -117,8 +117,8 @@ class Frames:
         head = b'{"version":%d,"since":%d,%b"matches":[' % (recent.version, since, mark)
         return recent.version, [head, *matches, b'],"removed":[', *removed, b"]}"]
 
-    def _listed(self, changes: Iterable[Change]) -> Steps[Pieces]:
-        """Give the JSON of these changes, commas between them."""
+    def _listed(self, changes: Iterable[Change]) -> Sliced[Pieces]:
+        """Return the JSON of these changes, commas between them."""
         rest, pieces = iter(changes), list[bytes]()
         while some := [self._encoded(change) for change in islice(rest, SLICE // 2)]:
             pieces.append(b"," * bool(pieces) + b",".join(some))
@@ -161,7 +161,7 @@ class _Known:
 
 
 def reset(reason: str, version: int) -> Pieces:
-    """Give the event before a snapshot that replaces what the client has.
+    """Return the event before a snapshot that replaces what the client has.
 
     It has no id: whoever is cut off behind it has not got the snapshot.
     """
@@ -169,18 +169,18 @@ def reset(reason: str, version: int) -> Pieces:
 
 
 def heartbeat(version: int) -> Pieces:
-    """Give the event that says that `version` is still what is known."""
+    """Return the event that says that `version` is still what is known."""
     return _event("heartbeat", [b'{"version":%d}' % version])
 
 
 def bye(version: int, retry_ms: int) -> Pieces:
-    """Give the last event before the service ends, with the milliseconds after which to come back."""
+    """Return the last event before the service ends, with the milliseconds after which to come back."""
     (event,) = _event("bye", [b'{"version":%d,"retry":%d}' % (version, retry_ms)])
     return [b"retry: %d\n%b" % (retry_ms, event)]
 
 
 def _event(name: str, data: Pieces, event_id: bytes | None = None) -> Pieces:
-    """Give an event: in one piece unless it is long."""
+    """Return an event: in one piece unless it is long."""
     head = b"" if event_id is None else b"id: %b\n" % event_id
     pieces = [b"%bevent: %b\ndata: " % (head, name.encode()), *data, b"\n\n"]
     return pieces if sum(map(len, data)) > WHOLE_BYTES else [b"".join(pieces)]

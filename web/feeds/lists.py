@@ -15,7 +15,7 @@ import anyio.lowlevel
 from msgspec import Struct
 
 from actors.board.snapshot import Book, Chunk, Readable, Snapshot
-from actors.core.cooperative import CHUNKS, Steps, in_slices, let_go
+from actors.core.cooperative import CHUNKS, Sliced, let_go, run_sliced
 from actors.core.messages import BookmakerId
 from web.encoding.segments import Api, Run, Segments, UnencodableError, gzip_body, plain_body
 from web.protocol.negotiation import Coding, coding_for, has_already
@@ -68,7 +68,7 @@ class Answers:
                 return made
 
     async def listed(self, view: View) -> tuple[int, tuple[bytes, ...]]:
-        """Give the version of `view` and its list as JSON in parts, whether or not anybody is serving."""
+        """Return the version of `view` and its list as JSON in parts, whether or not anybody is serving."""
         while True:
             snapshot = await self._board.read()
             page = self._page(view, snapshot)
@@ -102,7 +102,7 @@ class Answers:
         async with page.making[coding]:
             if coding not in page.ready:
                 try:
-                    page.ready[coding] = await in_slices(self._make(page, coding, snapshot))
+                    page.ready[coding] = await run_sliced(self._make(page, coding, snapshot))
                 except UnencodableError as error:
                     await self.reject(error)
                     return None
@@ -115,7 +115,7 @@ class Answers:
         for book in snapshot.books.values():
             self._gone += (book.chunks[at : at + CHUNKS] for at in range(0, len(book.chunks), CHUNKS))
 
-    def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Steps[Prepared]:
+    def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
         yield from let_go(self._gone, 1)  # with its chunks each takes up to two milliseconds
         api, runs, count = page.view.api, list[Run](), 0
         for bookmaker, book in _books(page.view, snapshot).items():

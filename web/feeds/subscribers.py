@@ -110,12 +110,12 @@ class Audience:
             waiting.discard(future)
 
     def retry_ms(self) -> int:
-        """Give the time after which to come back, another one to each client that goes."""
+        """Return the time after which to come back, another one to each client that goes."""
         self._farewells += 1
         return RETRY_FIRST_MS + int(RETRY_SPREAD_MS * (self._farewells * _GOLDEN % 1))
 
     async def leave(self) -> None:
-        """Tell all that the service ends, let them go, and put out who has not gone in time."""
+        """Return all that the service ends, let them go, and put out who has not gone in time."""
         self.is_leaving = True
         self._wake_all()
         if self._clients:

@@ -45,7 +45,7 @@ class Layer:
         self._is_logged = log.bind().is_enabled_for(logging.DEBUG)  # logging is set up before
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Give the prepared answer, or hand the request on."""
+        """Return the prepared answer, or hand the request on."""
         if (
             scope["type"] != "http"
             or (handler := self._handlers.get(scope["raw_path"])) is None

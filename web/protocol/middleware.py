@@ -40,7 +40,7 @@ class HttpCounters:
         self._body_bytes += body_bytes
 
     def view(self) -> dict[str, Any]:
-        """Give the counters as plain values."""
+        """Return the counters as plain values."""
         by_route: dict[str, dict[str, int]] = {}
         for (route, status), count in sorted(self._answers.items()):
             by_route.setdefault(route, {})[str(status)] = count
@@ -53,7 +53,7 @@ class HttpCounters:
 
 
 def install(app: Quart, counters: HttpCounters) -> None:
-    """Give every request an id and every answer its common headers; log and count it."""
+    """Return every request an id and every answer its common headers; log and count it."""
 
     @app.before_request
     async def begin() -> None:  # asynchronous, or it would run in a thread, and in a context of its own

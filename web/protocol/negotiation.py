@@ -53,7 +53,7 @@ def coding_for(accept_encoding: str | None) -> Coding | None:
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
 def prefers_html(accept: str | None) -> bool:
-    """Tell whether text/html is wanted more than application/json; without the header neither is."""
+    """Return whether text/html is wanted more than application/json; without the header neither is."""
     if accept is None or len(accept) > _MAX_HEADER:
         return False
     weights = _media_weights(accept)
@@ -66,7 +66,7 @@ def prefers_html(accept: str | None) -> bool:
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
 def has_already(if_none_match: str, etag: str) -> bool:
-    """Tell whether If-None-Match names `etag` (a quoted strong tag), by weak comparison, or is `*`."""
+    """Return whether If-None-Match names `etag` (a quoted strong tag), by weak comparison, or is `*`."""
     if if_none_match.strip(" \t") == "*":
         return True
     if len(if_none_match) > _MAX_HEADER or not _TAGS.fullmatch(if_none_match):

@@ -51,7 +51,7 @@ def install(app: Quart) -> None:
 
 
 def document(problem: Problem, instance: str, request_id: str) -> bytes:
-    """Give the body of a problem; `instance` is the path that was asked for."""
+    """Return the body of a problem; `instance` is the path that was asked for."""
     return msgspec.json.encode(
         {
             "type": "about:blank",

@@ -32,7 +32,7 @@ class Since(Struct, frozen=True):
     epoch: str | None = None
 
     def is_of(self, epoch: str) -> bool:
-        """Tell whether it can be a version of `epoch`."""
+        """Return whether it can be a version of `epoch`."""
         return self.epoch in {None, epoch}
 
 
@@ -45,7 +45,7 @@ class Query:
             self._values.setdefault(name, []).append(value)
 
     def bookmaker(self, known: Collection[BookmakerId]) -> BookmakerId | None:
-        """Give the filter: None if absent, else exactly one of `known`. Raises: Problem 400."""
+        """Return the filter: None if absent, else exactly one of `known`. Raises: Problem 400."""
         given = self._one("bookmaker", f"must be one of: {', '.join(known)}")
         if given is None:
             return None
@@ -54,7 +54,7 @@ class Query:
         return BookmakerId(given)
 
     def since(self) -> Since:
-        """Give the version since which changes are asked for. Raises: Problem 400 if it is none."""
+        """Return the version since which changes are asked for. Raises: Problem 400 if it is none."""
         must = "must be the version of an answer, an integer, or that and its epoch: VERSION-EPOCH"
         given = self._one("since", must)
         if given is None:
@@ -64,12 +64,12 @@ class Query:
         return since
 
     def last_since(self) -> str | None:
-        """Give the same as it was written, whatever it is; None if absent."""
+        """Return the same as it was written, whatever it is; None if absent."""
         given = self._values.get("since")
         return None if given is None else ", ".join(given)
 
     def wait_s(self) -> float:
-        """Give the seconds to wait for a change, 0 if absent. Raises: Problem 400."""
+        """Return the seconds to wait for a change, 0 if absent. Raises: Problem 400."""
         must = f"must be seconds, at most {MAX_WAIT_S}"
         given = self._one("wait", must)
         if given is None:
@@ -79,7 +79,7 @@ class Query:
         return float(given)
 
     def conflate_s(self) -> float:
-        """Give the least seconds between two changes, 0 if absent. Raises: Problem 400."""
+        """Return the least seconds between two changes, 0 if absent. Raises: Problem 400."""
         must = f"must be whole milliseconds, at most {MAX_CONFLATE_MS}"
         given = self._one("conflate_ms", must)
         if given is None:

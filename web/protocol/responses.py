@@ -63,18 +63,18 @@ def prepared_json(content: object, *, ok: bool = True) -> Prepared:
 
 
 def asked() -> Asked:
-    """Give what Quart's present request asked for."""
+    """Return what Quart's present request asked for."""
     return Asked(request.query_string, header("If-None-Match"), header("Accept-Encoding"))
 
 
 def header(name: str) -> str | None:
-    """Give the value of a list header of Quart's present request, its lines joined; None if it has none."""
+    """Return a list header of Quart's current request, its lines joined; None if it has none."""
     lines = request.headers.getlist(name)
     return ", ".join(lines) if lines else None
 
 
 def response_of(answer: Prepared) -> Response:
-    """Give the answer as Quart's routes do."""
+    """Return the answer as Quart's routes do."""
     body = b"".join(answer.parts) if answer.parts else None
     headers = {name.decode(): value.decode() for name, value in answer.headers}
     return Response(body, answer.status, headers)

@@ -178,7 +178,7 @@ def _exit(code: int) -> None:
 
 
 def messages_of(group: BaseExceptionGroup[CoreFailure]) -> list[str]:
-    """Give the messages of all failures in a group and in its groups."""
+    """Return the messages of all failures in a group and in its groups."""
     messages: list[str] = []
     for one in group.exceptions:
         messages.extend(messages_of(one) if isinstance(one, BaseExceptionGroup) else [str(one)])

@@ -83,7 +83,7 @@ def listen(host: str, port: int) -> Listener:
 
 
 def address_of(sock: socket.socket) -> str:
-    """Give the URL at which `sock` listens."""
+    """Return the URL at which `sock` listens."""
     host, port = sock.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

@@ -14,7 +14,7 @@ from actors.sources.betfair.session import BetfairSession, Subscription
 
 
 def session(options: BetfairStreamOptions, *, is_historic: bool = False) -> BetfairSession:
-    """Give the protocol of one subscription, or of a recording without one."""
+    """Return the protocol of one subscription, or of a recording without one."""
     is_virtual = options.virtual_bets
     subscription = Subscription(options.app_key, options.heartbeat_ms, options.conflate_ms, is_virtual)
     terms = Terms(options.min_size, options.price == "last_traded", is_virtual)
@@ -22,7 +22,7 @@ def session(options: BetfairStreamOptions, *, is_historic: bool = False) -> Betf
 
 
 def historic(options: BetfairStreamOptions) -> BetfairSession:
-    """Give the protocol of a historic file: messages without a connection, one a line."""
+    """Return the protocol of a historic file: messages without a connection, one a line."""
     return session(options, is_historic=True)
 
 

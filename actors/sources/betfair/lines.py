@@ -15,7 +15,7 @@ import re
 import msgspec
 from msgspec import structs
 
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.sources.betfair.wire import Frame, MarketChange, Message
 
@@ -41,7 +41,7 @@ _change = msgspec.json.Decoder(MarketChange)
 _changes = msgspec.json.Decoder(list[MarketChange])
 
 
-def read_message(line: bytes) -> Steps[Message]:
+def read_message(line: bytes) -> Sliced[Message]:
     """Read one line. Raises: PayloadError if it is no message of the stream."""
     try:
         line.decode()  # bad UTF-8 is an error in what nobody reads as well
@@ -59,7 +59,7 @@ def read_message(line: bytes) -> Steps[Message]:
 
 
 def _list_in(line: bytes) -> int:
-    """Give the place where the list of markets begins, 0 if that is not certain."""
+    """Return the place where the list of markets begins, 0 if that is not certain."""
     found = _begin(line)
     if found is None:
         return 0
@@ -69,7 +69,7 @@ def _list_in(line: bytes) -> int:
         return 0
 
 
-def _read_blocks(line: bytes, begin: int, changes: list[MarketChange]) -> Steps[int]:
+def _read_blocks(line: bytes, begin: int, changes: list[MarketChange]) -> Sliced[int]:
     """Read markets into `changes`, as far as there are blocks of them; give the place behind them."""
     while begin and (cut := _next_cut(line, begin)):
         block = line[begin : cut.start() + 1]
@@ -91,7 +91,7 @@ def _next_cut(line: bytes, begin: int) -> re.Match[bytes] | None:
 
 
 def _last_brace(line: bytes, begin: int) -> int:
-    """Give the place of the brace that ends a market, a block's length behind `begin`; 0 if none does."""
+    """Return the place of the brace that ends a market, a block's length behind `begin`; 0 if none does."""
     depth = 0
     for found in _braces(line, begin, begin + LONGEST * BLOCK_BYTES):
         match line[found.start()]:
@@ -104,7 +104,7 @@ def _last_brace(line: bytes, begin: int) -> int:
     return 0
 
 
-def _split(line: bytes) -> Steps[Message]:
+def _split(line: bytes) -> Sliced[Message]:
     unread = _unread.decode(line)
     changes: list[MarketChange] = []
     for count, part in enumerate(unread.mc or ()):

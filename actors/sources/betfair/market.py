@@ -77,7 +77,7 @@ class Runner(Struct, gc=False, eq=False):
                 self.by_price.pop(price, None)
 
     def best_back(self) -> tuple[float, float] | None:
-        """Give price and size of the best offer to back without virtual bets, None when there is none."""
+        """Return price and size of the best offer to back without virtual bets, None when there is none."""
         if self.by_level:
             return self.by_level.get(0)
         if not self.by_price:
@@ -86,7 +86,7 @@ class Runner(Struct, gc=False, eq=False):
         return best, self.by_price[best]
 
     def price(self, terms: Terms) -> float | None:
-        """Give the price that counts, None when there is none."""
+        """Return the price that counts, None when there is none."""
         if terms.is_last_traded:
             return self.last_traded
         best = self.by_virtual_level.get(0) if terms.is_virtual else self.best_back()
@@ -123,7 +123,7 @@ class Market(Struct, gc=False, eq=False):
         return None if self.definition is None else self.definition.status
 
     def is_unnamed_by(self, names: Names | None) -> bool:
-        """Tell whether it is an open match of which somebody has no name, in `names` neither."""
+        """Return whether it is an open match of which somebody has no name, in `names` neither."""
         definition = self.definition if self.is_ours else None
         if definition is None or definition.status != OPEN:
             return False
@@ -132,7 +132,7 @@ class Market(Struct, gc=False, eq=False):
         return any(one.status == ACTIVE and not (one.name or known.get(int(one.id))) for one in runners)
 
     def odds(self, terms: Terms, names: Names | None) -> Match | Removal:
-        """Give what it offers, or why it offers nothing."""
+        """Return what it offers, or why it offers nothing."""
         match_id = SourceMatchId(self.market_id)
         definition = self.definition if self.is_ours else None
         if definition is None:
@@ -175,7 +175,7 @@ def _lay(levels: tuple[Level, ...], ladder: dict[int, tuple[float, float]]) -> N
 
 
 def _sides(definition: MarketDefinition) -> Sides | None:
-    """Give home, draw and away; None unless there are exactly these three, without handicap."""
+    """Return home, draw and away; None unless there are exactly these three, without handicap."""
     active = [one for one in definition.runners or () if one.status == ACTIVE]
     by_priority = {one.sortPriority: one for one in active if int(one.id) != DRAW}
     draws = [one for one in active if int(one.id) == DRAW]
@@ -186,7 +186,7 @@ def _sides(definition: MarketDefinition) -> Sides | None:
 
 
 def _name(side: RunnerDefinition, names: Names | None) -> str:
-    """Give the runner's name, empty while nobody has told it."""
+    """Return the runner's name, empty while nobody has told it."""
     if side.name:
         return side.name
     return "" if names is None else names.runners.get(int(side.id), "")

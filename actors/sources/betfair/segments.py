@@ -33,7 +33,7 @@ class Segments:
         self._changes = None
 
     def joined(self, message: Message) -> Message | None:
-        """Give a whole message: `message` itself, or all its segments with the last; None before that.
+        """Return a whole message: `message` itself, or all its segments with the last; None before that.
 
         A segment without a kind is of the kind of the first. Raises: PayloadError for segments that
         are out of order, of two kinds or too many.

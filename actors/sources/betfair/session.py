@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from actors.core.cooperative import Steps, finish
+from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, StreamError
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.source_api.stream import Reaction
@@ -120,7 +120,7 @@ class BetfairSession:
         """Resume nothing: the next connection begins with an image."""
         self._initial_clk = self._clk = None
 
-    def receive(self, line: bytes) -> Steps[Reaction]:
+    def receive(self, line: bytes) -> Sliced[Reaction]:
         """Take one line, a long one in slices, until whose end nobody else may ask or tell anything.
 
         Raises: PayloadError for what is no message, after which nothing that follows can be trusted;
@@ -143,14 +143,14 @@ class BetfairSession:
                 raise PayloadError(f"op was {message.op[:32]!r}, must be connection, status or mcm", "op")
 
     def image(self) -> Extract:
-        """Give the complete list as it is known now."""
-        return finish(self._extract(self.markets.values()))
+        """Return the complete list as it is known now."""
+        return run_now(self._extract(self.markets.values()))
 
     def name(self, names: Mapping[str, Names]) -> Extract:
         """Take the names of markets, and give what changes by them."""
         known = [market for market in names if market in self.markets]
         self._names.update((market, names[market]) for market in known)
-        return finish(self._extract(self.markets[market] for market in known))
+        return run_now(self._extract(self.markets[market] for market in known))
 
     def _connected(self) -> Reaction:
         if self.phase is not Phase.CONNECTING:
@@ -198,7 +198,7 @@ class BetfairSession:
             request |= {"initialClk": self._initial_clk, "clk": self._clk}
         return self._sending(request)
 
-    def _changed(self, message: Message) -> Steps[Reaction]:
+    def _changed(self, message: Message) -> Sliced[Reaction]:
         if message.id is not None and message.id < self._id:
             return self._ended(message)  # of a subscription that this one has replaced
         if self.phase in {Phase.CONNECTING, Phase.AUTHENTICATING}:
@@ -225,7 +225,7 @@ class BetfairSession:
                 removals.append(Removal(SourceMatchId(one.id), status))
         return Reaction(changes=Extract((), tuple(removals))) if removals else Reaction()
 
-    def _applied(self, message: Message) -> Steps[Reaction]:
+    def _applied(self, message: Message) -> Sliced[Reaction]:
         match message.ct:
             case "SUB_IMAGE":
                 yield from self._clear()
@@ -256,13 +256,13 @@ class BetfairSession:
         extract = yield from self._extract(changed)
         return Reaction(changes=extract, vouches=True, unnamed=(yield from self._unnamed(changed)))
 
-    def _clear(self) -> Steps[None]:
+    def _clear(self) -> Sliced[None]:
         while self.markets:
             if len(self.markets) % FEW == 0:
                 yield
             self.markets.popitem()
 
-    def _patched(self, message: Message) -> Steps[list[Market]]:
+    def _patched(self, message: Message) -> Sliced[list[Market]]:
         """Lay the changes over the markets; give those that changed, each once."""
         changed: dict[str, Market] = {}
         changes = message.mc or []
@@ -285,7 +285,7 @@ class BetfairSession:
             raise PayloadError(f"a subscription of more than {MAX_MARKETS} markets", "too_big")
         return list(changed.values())
 
-    def _extract(self, markets: Iterable[Market]) -> Steps[Extract]:
+    def _extract(self, markets: Iterable[Market]) -> Sliced[Extract]:
         """Read what these markets offer, and let go of those that are closed."""
         matches: list[Match] = []
         removals: list[Removal] = []
@@ -303,7 +303,7 @@ class BetfairSession:
                 self._names.pop(market.market_id, None)
         return Extract(tuple(matches), tuple(removals))
 
-    def _unnamed(self, markets: Iterable[Market]) -> Steps[tuple[str, ...]]:
+    def _unnamed(self, markets: Iterable[Market]) -> Sliced[tuple[str, ...]]:
         unnamed: list[str] = []
         for count, market in enumerate(markets):
             if count % FEW == 0:

@@ -113,7 +113,7 @@ class Layout(Struct, frozen=True):
 
 
 def fixtures_of(layout: Layout, cells_a_row: int) -> Callable[[Row], Fixture | Removal | None]:
-    """Give what reads a row of that layout: a fixture, or why there is none; None for a blank row.
+    """Return what reads a row of that layout: a fixture, or why there is none; None for a blank row.
 
     A row with another number of cells than the header is torn: whether any of them stands in its own
     column cannot be told. What a line says before its prices was mostly said by the last file: that is
@@ -136,7 +136,7 @@ def fixtures_of(layout: Layout, cells_a_row: int) -> Callable[[Row], Fixture | R
 
 @lru_cache(maxsize=4)
 def _known(layout: Layout) -> Memo[Fixture | Removal]:
-    """Give what is known of lines of that layout, by their beginnings."""
+    """Return what is known of lines of that layout, by their beginnings."""
 
     def read(text: str) -> Fixture | Removal:
         return read_fixture(layout, text.split(","))
@@ -186,7 +186,7 @@ def _unknown() -> Removal:
 
 
 def _are_teams(division: str, home: str, away: str) -> bool:
-    """Tell two names from cells of other columns; no name has a mark, so one that is there is astray."""
+    """Return two names from cells of other columns; no name has a mark, so one that is there is astray."""
     return (
         home != away
         and all(any(map(str.isalpha, name)) for name in (home, away))
@@ -227,7 +227,7 @@ def _day(text: str) -> date | None:
 
 @lru_cache(maxsize=8192)
 def _start(day: date, text: str) -> int | None:
-    """Give the kick-off as Unix seconds; None without a time. Raises: ValueError for an impossible one."""
+    """Return the kick-off as Unix seconds, None without a time. Raises: ValueError if it is impossible."""
     if not text:
         return None
     if not re.fullmatch("[0-9]{1,2}:[0-9]{2}", text):

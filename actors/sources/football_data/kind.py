@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from actors.core.cooperative import SLICE, Steps
+from actors.core.cooperative import SLICE, Sliced
 from actors.core.errors import PayloadError
 from actors.core.messages import Extract, Match, Payload, Prices, Removal, Scope, SourceMatchId
 from actors.core.validation import Reason
@@ -90,13 +90,13 @@ def check_key(key: str) -> None:
 
 
 def targets(options: FootballDataOptions) -> tuple[Target, ...]:
-    """Give the one file to poll; the scope is its name, if that is plainly one and no secret."""
+    """Return the one file to poll; the scope is its name, if that is plainly one and no secret."""
     name = urlsplit(options.url).path.rpartition("/")[2]
     scope = name if re.fullmatch(r"[A-Za-z0-9_-]{1,32}\.csv", name) else "file"
     return (Target(Scope(scope), options.url),)
 
 
-def decode(payload: Payload, options: FootballDataOptions) -> Steps[Sheet]:
+def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
     """Read the file into a Sheet, in slices. Raises: PayloadError if it is not one of theirs."""
     del options
     if not (payload.is_framed or payload.body.endswith(b"\n")):
@@ -104,7 +104,7 @@ def decode(payload: Payload, options: FootballDataOptions) -> Steps[Sheet]:
     return (yield from _sheet(rows_in((yield from read_text(payload.body))), payload.source_time))
 
 
-def _sheet(rows: Iterator[Row], source_time: float | None) -> Steps[Sheet]:
+def _sheet(rows: Iterator[Row], source_time: float | None) -> Sliced[Sheet]:
     """Read the rows. Beside a line of a single cell they are torn as well, even if of the right width.
 
     It is the end of the line above or the beginning of the one below, cut within a cell.
@@ -147,7 +147,7 @@ def _check_torn(unreadable: int, fixtures: Iterable[Fixture | Removal]) -> None:
         raise PayloadError(f"{unreadable} rows do not fit the header, {read} do")
 
 
-def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Steps[Extract]:
+def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extract]:
     """Read one bookmaker's prices, in slices. Raises: PayloadError if the file lacks its columns.
 
     A blank triple is a match that the bookmaker does not offer, an incomplete or unreadable one is

@@ -12,7 +12,7 @@ import io
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError
 
 BLOCK_BYTES = 64 * 1024
@@ -26,7 +26,7 @@ Row = str | list[str]
 """A line whose cells stand between commas, perhaps with its line end; or the cells themselves."""
 
 
-def read_text(body: bytes) -> Steps[list[str]]:
+def read_text(body: bytes) -> Sliced[list[str]]:
     """Decode as UTF-8, or as cp1252 like 13 of the real files; give blocks that end with a line.
 
     Raises: PayloadError if it is neither, or has a line longer than any file has.
@@ -41,7 +41,7 @@ def read_text(body: bytes) -> Steps[list[str]]:
 
 
 def rows_in(blocks: list[str]) -> Iterator[Row]:
-    """Give the rows in order, exactly as `csv.reader` would in strict mode; blank ones may be many.
+    """Return the rows in order, exactly as `csv.reader` would in strict mode; blank ones may be many.
 
     Raises: PayloadError for what it cannot read, such as a mark that is never closed: a cut file.
     """
@@ -67,7 +67,7 @@ def width_of(row: Row) -> int:
 
 
 def cells_in(row: Row, count: int) -> list[str]:
-    """Give at least the first `count` cells of a row, -1 for all; what follows, only of a list are cells.
+    """Return at least the first `count` cells of a row, -1 for all; what follows, only of a list are cells.
 
     Of a line it is what is left of it.
     """
@@ -76,11 +76,11 @@ def cells_in(row: Row, count: int) -> list[str]:
 
 
 def is_blank(row: Row) -> bool:
-    """Tell whether no cell of a row holds anything."""
+    """Return whether no cell of a row holds anything."""
     return not (row.replace(",", "") if isinstance(row, str) else "".join(row)).strip()
 
 
-def _decoded(body: bytes, begin: int, encoding: str) -> Steps[list[str]]:
+def _decoded(body: bytes, begin: int, encoding: str) -> Sliced[list[str]]:
     blocks: list[str] = []
     while begin < len(body):
         end = _line_end(body, begin)
@@ -91,7 +91,7 @@ def _decoded(body: bytes, begin: int, encoding: str) -> Steps[list[str]]:
 
 
 def _line_end(body: bytes, begin: int) -> int:
-    """Give where the last line ends that begins in a block, or the first if it is longer."""
+    """Return where the last line ends that begins in a block, or the first if it is longer."""
     for size in (BLOCK_BYTES, MAX_LINE_BYTES):
         if len(body) <= begin + size:
             return len(body)

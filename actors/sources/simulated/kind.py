@@ -18,7 +18,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from actors.core.clock import Instant
-from actors.core.cooperative import SLICE, Steps
+from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Extract, Match, Removal, Scope, SourceMatchId
 from actors.source_api.kinds import TickingKind
 from actors.source_api.options import SourceOptions
@@ -75,8 +75,8 @@ class SimulatedMachine:
         self._fair: dict[SourceMatchId, Triple | None] = {}
         self._unreported: Iterable[SourceMatchId] = tuple(self._listing.offers)
 
-    def image(self) -> Steps[Mapping[str, Extract]]:
-        """Give the complete list of every key as of the last `advance`, in order of appearance.
+    def image(self) -> Sliced[Mapping[str, Extract]]:
+        """Return the complete list of every key as of the last `advance`, in order of appearance.
 
         The removals name the matches that are suspended and may come back.
         """
@@ -91,7 +91,7 @@ class SimulatedMachine:
             lists[key] = Extract(tuple(matches), suspended)
         return lists
 
-    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         """Move on to `now` and give every key its changes, empty if there are none; the first gives all.
 
         Only the monotonic clock counts; a time before the last call's changes nothing.
@@ -101,7 +101,7 @@ class SimulatedMachine:
         touched |= yield from self._listing.run(now.mono - self._start_mono)
         return (yield from self._report(touched))
 
-    def _report(self, touched: Iterable[SourceMatchId]) -> Steps[dict[str, Extract]]:
+    def _report(self, touched: Iterable[SourceMatchId]) -> Sliced[dict[str, Extract]]:
         priced: list[tuple[Offer, Triple]] = []
         removals: list[Removal] = []
         for number, name in enumerate(touched):
@@ -125,7 +125,7 @@ class SimulatedMachine:
 
     def _changes(
         self, book: Book, priced: list[tuple[Offer, Triple]], removals: tuple[Removal, ...]
-    ) -> Steps[Extract]:
+    ) -> Sliced[Extract]:
         shown = self._shown[book.key]
         for removal in removals:
             shown.pop(removal.source_match_id, None)
@@ -178,7 +178,7 @@ class _Listing:
             draw = self._world.draw_in_play if slot < in_play else self._world.draw_upcoming
             self._open(draw(slot, start), start)
 
-    def run(self, elapsed_s: float) -> Steps[dict[SourceMatchId, None]]:
+    def run(self, elapsed_s: float) -> Sliced[dict[SourceMatchId, None]]:
         """Move on, and name what may have changed, appeared or ended, once each."""
         until = self._start + elapsed_s
         touched: dict[SourceMatchId, None] = {}

@@ -62,7 +62,7 @@ class Offer:
         self.away_drift = _DRIFT_KEPT * self.away_drift + away_step
 
     def fair(self) -> Triple | None:
-        """Give the fair probabilities, or None while no bookmaker would price the match."""
+        """Return the fair probabilities, or None while no bookmaker would price the match."""
         fixture, at = self.fixture, self.at
         if fixture.is_paused(at):
             return None
@@ -73,7 +73,7 @@ class Offer:
         return None if max(fair) > _DECIDED else fair
 
     def match(self, prices: Triple) -> Match:
-        """Give the match as it is published, at `prices`."""
+        """Return the match as it is published, at `prices`."""
         home, away, league, start_time = self.labels
         return Match(self.name, home, away, league, *prices, start_time)
 
@@ -88,7 +88,7 @@ class Book(Struct, frozen=True):
 
 
 def open_book(key: str, seed: int) -> Book:
-    """Give the book for a bookmaker key.
+    """Return the book for a bookmaker key.
 
     Raises: ValueError, saying what was found and what is allowed, for a key of another form.
     """
@@ -103,7 +103,7 @@ def open_book(key: str, seed: int) -> Book:
 
 
 def result_probabilities(home_rate: float, away_rate: float, lead: int) -> Triple:
-    """Give the probabilities of home win, draw and away win; their sum is 1.
+    """Return the probabilities of home win, draw and away win; their sum is 1.
 
     `home_rate` and `away_rate` are the goals expected in the rest of the match, `lead` is home
     goals less away goals so far. Goals are independent Poisson variables, each cut off at ten
@@ -122,7 +122,7 @@ def result_probabilities(home_rate: float, away_rate: float, lead: int) -> Tripl
 
 
 def quote(book: Book, match_id: str, fair: Triple) -> Triple:
-    """Give the decimal prices of `book` for a match, each from 1.01 to 201.
+    """Return the decimal prices of `book` for a match, each from 1.01 to 201.
 
     The bookmaker's opinion is `fair` with its own constant error for this match; the margin is
     laid on in proportion. The book sum is 1 + margin up to rounding, and at worst, where a price
@@ -138,7 +138,7 @@ def quote(book: Book, match_id: str, fair: Triple) -> Triple:
 
 @lru_cache(maxsize=4096)
 def _goals(steps: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Give P(goals = n) for n = 0..10 and P(goals < n) for n = 0..11, at `steps` of the rate."""
+    """Return P(goals = n) for n = 0..10 and P(goals < n) for n = 0..11, at `steps` of the rate."""
     rate = steps * _RATE_STEP
     weights = [rate**goals / math.factorial(goals) for goals in range(_MAX_GOALS + 1)]
     total = sum(weights)

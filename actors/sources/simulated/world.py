@@ -109,21 +109,21 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
         return self.kickoff + MATCH_S
 
     def left(self, at: float) -> float:
-        """Give the share of the playing time that is still to come: 1 before kick-off, 0 at the end."""
+        """Return the share of the playing time that is still to come: 1 before kick-off, 0 at the end."""
         since = at - self.kickoff
         played = min(max(since, 0.0), _FIRST_HALF_S) + max(since - _FIRST_HALF_S - _INTERVAL_S, 0.0)
         return max(0.0, 1.0 - played / _PLAY_S)
 
     def lead(self, at: float) -> int:
-        """Give home goals less away goals."""
+        """Return home goals less away goals."""
         return bisect_right(self.home_goals, at) - bisect_right(self.away_goals, at)
 
     def is_paused(self, at: float) -> bool:
-        """Tell whether a goal fell less than 40 s ago."""
+        """Return whether a goal fell less than 40 s ago."""
         return any(goal <= at < goal + _GOAL_PAUSE_S for goal in self.home_goals + self.away_goals)
 
     def next_moment(self, at: float) -> float:
-        """Give the next time at which it changes by itself: its kick-off, a goal, 40 s later, its end."""
+        """Return the next time at which it changes by itself: its kick-off, a goal, 40 s later, its end."""
         goals = self.home_goals + self.away_goals
         resumed = (min(goal + _GOAL_PAUSE_S, self.end) for goal in goals)
         return min(moment for moment in (self.kickoff, *goals, *resumed, self.end) if moment > at)

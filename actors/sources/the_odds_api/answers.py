@@ -19,7 +19,7 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason, clean_name
@@ -73,7 +73,7 @@ _any = msgspec.json.Decoder()
 _KEY = re.compile("soccer_[a-z0-9_]{1,64}").fullmatch
 
 
-def read_slate(body: bytes, answered_at: float | None) -> Steps[Slate]:
+def read_slate(body: bytes, answered_at: float | None) -> Sliced[Slate]:
     """Read the odds of one sport, in slices. Raises: PayloadError if they are not."""
     parts: defaultdict[str, Part] = defaultdict(Part)
     kick_offs: set[int] = set()
@@ -200,7 +200,7 @@ _times = Memo(unix_time, size=8192, max_chars=40)
 
 @lru_cache(maxsize=8192)
 def _are_told_apart(home: str, away: str) -> bool:
-    """Tell whether both teams and the draw look different, as they are shown."""
+    """Return whether both teams and the draw look different, as they are shown."""
     names = {clean_name(home), clean_name(away), DRAW}
     return len(names) == OUTCOMES and "" not in names
 
@@ -212,7 +212,7 @@ def _refreshed(lines: Lines, latest: float) -> float | None:
 
 
 def _match(fixture: Fixture, market: Market, refreshed: float | None) -> Match | None:
-    """Give what a market offers; None unless its outcomes are the home team, the draw and the away team."""
+    """Return what a market offers; None unless its outcomes are home team, draw and away team."""
     if not fixture.is_fit or len(market.outcomes) != OUTCOMES:
         return None
     event, home, away = fixture.event, fixture.home, fixture.away

@@ -32,7 +32,7 @@ _events = msgspec.json.Decoder(list[Event])
 
 
 def read_events(body: bytes, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
-    """Give the matches of an answer, block by block; each is a little longer than `block_bytes`.
+    """Return the matches of an answer, block by block; each is a little longer than `block_bytes`.
 
     Raises: one of UNREADABLE if it is no list, or breaks off.
     """

@@ -44,7 +44,7 @@ class Rates(Struct, frozen=True):
 
 
 def near_windows(kick_offs: Iterable[int]) -> Windows:
-    """Give when a sport with these kick-offs (Unix seconds) is near one."""
+    """Return when a sport with these kick-offs (Unix seconds) is near one."""
     spans: list[tuple[float, float]] = []
     for kick_off in sorted(kick_offs):
         start, end = kick_off - NEAR_BEFORE_S, kick_off + NEAR_AFTER_S
@@ -71,7 +71,7 @@ class Calendar:
         self._rates: dict[float, Rates] = {}
 
     def rates(self, day: float) -> Rates:
-        """Give the rates of a day, numbered from the epoch."""
+        """Return the rates of a day, numbered from the epoch."""
         if day * DAY_S >= self._known_until:
             return Rates(self._calls / (len(self._sports) * DAY_S), WEIGHT)
         if day not in self._rates:
@@ -83,7 +83,7 @@ class Calendar:
         return self._rates[day]
 
     def boost(self, now: float, left: float) -> float:
-        """Give by how much the rest of the day may go faster, with so many calls left of it."""
+        """Return by how much the rest of the day may go faster, with so many calls left of it."""
         end = now + until_midnight_s(now)
         rates = self.rates(now // DAY_S)
         near = self._near_s(now, end)
@@ -91,7 +91,7 @@ class Calendar:
         return min(max(left / needed, 1 / MAX_BOOST), MAX_BOOST) if needed else 1.0
 
     def interval_s(self, windows: Windows, now: float, boost: float = 1.0) -> float:
-        """Give the seconds from `now` until a sport with these windows is due again."""
+        """Return the seconds from `now` until a sport with these windows is due again."""
         gained, at = 0.0, now
         while at < self._known_until:
             day = at // DAY_S
@@ -199,7 +199,7 @@ class _Day(Struct, frozen=True):
 
 
 def until_midnight_s(now: float) -> float:
-    """Give the seconds until the next UTC day."""
+    """Return the seconds until the next UTC day."""
     return DAY_S - now % DAY_S
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
 from actors.core.messages import Extract, Match, Payload, Removal, SourceMatchId
 from actors.core.validation import Reason
@@ -26,7 +26,7 @@ def check_key(key: str) -> None:
         raise ValueError(f"key was {key!r}, must be a bookmaker's key of the API, like 'williamhill'")
 
 
-def decode(payload: Payload, options: TheOddsApiOptions) -> Steps[Slate | Sports]:
+def decode(payload: Payload, options: TheOddsApiOptions) -> Sliced[Slate | Sports]:
     """Read an answer, in slices. Raises: PayloadError if it is an error or no answer of the API."""
     del options
     if payload.scope == SPORTS_SCOPE:
@@ -34,8 +34,8 @@ def decode(payload: Payload, options: TheOddsApiOptions) -> Steps[Slate | Sports
     return (yield from read_slate(payload.body, payload.answered_at))
 
 
-def extract(slate: Slate, key: str, options: TheOddsApiOptions) -> Steps[Extract]:
-    """Give one bookmaker's prices, which were gathered while the answer was decoded.
+def extract(slate: Slate, key: str, options: TheOddsApiOptions) -> Sliced[Extract]:
+    """Return one bookmaker's prices, which were gathered while the answer was decoded.
 
     A match whose outcomes are not the three of a football match is rejected under its own reason, and
     one that is offered twice as well: which of the offers holds cannot be told.

@@ -49,7 +49,7 @@ class Call(Struct, frozen=True):
 
 
 def cheapest_call(options: TheOddsApiOptions, keys: tuple[str, ...]) -> tuple[Call, Call | None]:
-    """Give the cheaper way to ask for those bookmakers, and the other one where there is one."""
+    """Return the cheaper way to ask for those bookmakers, and the other one where there is one."""
     by_name = Call("bookmakers", ",".join(keys), ceil(len(keys) / BOOKMAKERS_A_CREDIT))
     if not options.regions:
         return by_name, None
@@ -58,13 +58,13 @@ def cheapest_call(options: TheOddsApiOptions, keys: tuple[str, ...]) -> tuple[Ca
 
 
 def sports_target(options: TheOddsApiOptions) -> Target:
-    """Give the free list of all sports."""
+    """Return the free list of all sports."""
     asked = urlencode({"apiKey": options.api_key})
     return Target(SPORTS_SCOPE, f"{_base(options)}/sports?{asked}", is_catalogue=True)
 
 
 def odds_target(options: TheOddsApiOptions, call: Call, sport: str) -> Target:
-    """Give the odds of one sport."""
+    """Return the odds of one sport."""
     asked = {
         "apiKey": options.api_key,
         call.parameter: call.value,

@@ -72,7 +72,7 @@ class TheOddsApiPlan(Plan):
         return turn * self._cost * DAY_S / self._ledger.per_day
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Give when the sport has earned a call again: sooner, the nearer its kick-offs."""
+        """Return when the sport has earned a call again: sooner, the nearer its kick-offs."""
         if target.is_catalogue:
             return DOUBTED_INTERVAL_S if self._is_doubted else SPORTS_INTERVAL_S
         if self._ledger is None:
@@ -89,12 +89,12 @@ class TheOddsApiPlan(Plan):
             return spacing_s
         return max(spacing_s, self._ledger.wait_s(self._cost, now))
 
-    def asked(self, target: Target, now: Instant) -> None:
+    def on_asked(self, target: Target, now: Instant) -> None:
         """Count the credits before they are spent."""
         self._last_asked_mono = now.mono
         self._charge(target, 0.0 if target.is_catalogue else self._cost, now)
 
-    def answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
+    def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
         """Believe what the answer says that it cost."""
         for name in HEADERS:
             self._seen[name] = _whole(headers.get(name), self._seen[name])
@@ -103,17 +103,17 @@ class TheOddsApiPlan(Plan):
             at_most = last if self._ledger is None else min(last, self._ledger.per_day)
             self._cost = max(float(self._call.credits), at_most)
 
-    def failed(self, target: Target, error: SourceError, now: Instant) -> float:
+    def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
         """Take back what cannot have been charged; otherwise be slow to spend it again."""
         if isinstance(error, TransportError):
-            self.answered(target, error.headers, now)
+            self.on_answered(target, error.headers, now)
             is_refused = error.status in _CLIENT_ERRORS and LAST not in error.headers
             if not error.is_sent or is_refused:
                 self._correct(target, 0.0, now)
         charged, _ = self._charged.get(target.scope, (0.0, 0.0))
         return self.interval_s(target, now) / 3 if charged and self._ledger is not None else 0.0
 
-    def learnt(self, target: Target, content: object, now: Instant) -> None:
+    def on_learnt(self, target: Target, content: object, now: Instant) -> None:
         """Take the kick-offs of a sport, or which sports there are."""
         match content:
             case Sports(keys=keys):
@@ -128,7 +128,7 @@ class TheOddsApiPlan(Plan):
                 self._plan_calendar()
 
     def quota(self) -> Mapping[str, float | None]:
-        """Give what the API says of the key, and what is planned of it."""
+        """Return what the API says of the key, and what is planned of it."""
         left = (
             None
             if self._ledger is None
@@ -211,7 +211,7 @@ class TheOddsApiPlan(Plan):
         return inf if stale_s is None else max(CEILING_SHARE * stale_s, self._equal_share_s())
 
     def _boost(self, ledger: Ledger, now: Instant) -> float:
-        """Give the boost of the moment; asked for several times at each, and worked out once."""
+        """Return the boost of the moment; asked for several times at each, and worked out once."""
         left = ledger.left_to_spread(now) / self._cost
         if self._boost_at[:2] != (now.wall, left):
             self._boost_at = (now.wall, left, self._calendar.boost(now.wall, left))
@@ -226,7 +226,7 @@ class TheOddsApiPlan(Plan):
         self._boost_at = (-inf, 0.0, 1.0)
 
     def _intervals_with(self, near: int, count: int) -> tuple[float, float]:
-        """Give the near and the far interval on a day on which `near` of `count` sports are near once."""
+        """Return the near and the far interval on a day on which `near` of `count` sports are near once."""
         windows = near_windows([int(DAY_S / 2)])
         sports = {Scope(str(number)): windows if number < near else () for number in range(count)}
         rates = self._calendar_of(sports).rates(0.0)

@@ -99,7 +99,7 @@ def read_event(raw: msgspec.Raw) -> Event | None:
 
 
 def says_once(text: bytes, events: Sequence[Event]) -> bool:
-    """Tell whether `text` holds nothing but the fields of these matches, each of them once.
+    """Return whether `text` holds nothing but the fields of these matches, each of them once.
 
     By the number of its quotation marks, for every field has those of its name. One that nobody knows
     makes more of them as well, and harms nothing: then the text is read in a slower way.
@@ -152,7 +152,7 @@ def _mended_outcomes(market: dict[str, Any]) -> tuple[Outcome, ...]:
 
 
 def _tables(table: dict[str, Any], name: str, named_by: str) -> list[dict[str, Any]]:
-    """Give the tables in that list that have a name of their own."""
+    """Return the tables in that list that have a name of their own."""
     parts = table.get(name)
     if not isinstance(parts, list):
         return []

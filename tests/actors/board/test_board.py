@@ -11,7 +11,7 @@ from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, START, after, versions
 from tests.support.builders.messages import SCOPE, batch, match
@@ -48,7 +48,7 @@ def test_base_stays_as_it_was() -> None:
 def test_nothing_applied_gives_the_base_itself() -> None:
     """Without a change there is no new snapshot, whatever time it is."""
     board = Board(after(EMPTY, batch([match("a")])), RULES)
-    finish(board.expire(Instant(29.9, WALL_0 + 29.9)))
+    run_now(board.expire(Instant(29.9, WALL_0 + 29.9)))
     base = board.commit()
 
     assert Board(base, RULES).commit() is base
@@ -118,8 +118,8 @@ def test_applied_counts_what_changed() -> None:
     over = match("over", start_time=int(WALL_0) - 10_800)
     arrived = batch([match("same"), match("new"), match("old", home="New"), over], received_mono=1.0)
 
-    applied = finish(Board(base, RULES).apply(arrived, START))
-    confirmed = finish(Board(base, RULES).apply(batch(complete=False), START))
+    applied = run_now(Board(base, RULES).apply(arrived, START))
+    confirmed = run_now(Board(base, RULES).apply(batch(complete=False), START))
 
     assert Applied(Verdict.ACCEPTED, upserted=2, removed=1, finished=1) == applied
     assert Applied(Verdict.CONFIRMED, upserted=0, removed=0, finished=0) == confirmed
@@ -139,7 +139,7 @@ def test_snapshot_holds_only_the_list_that_is_shown() -> None:
     """`holds` tells what a conditional request may vouch for: that very list, in that scope."""
     snapshot = after(EMPTY, batch([match("a")]))
     board = Board(snapshot, RULES)
-    finish(board.withdraw(ALDER, SCOPE))
+    run_now(board.withdraw(ALDER, SCOPE))
     asked = [(SCOPE, "list-1"), (SCOPE, "list-2"), (Scope("elsewhere"), "list-1")]
 
     held = [snapshot.holds(ALDER, scope, list_id, WALL_0) for scope, list_id in asked]  # type: ignore[arg-type]  # ids

@@ -13,7 +13,7 @@ from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, ListId, Removal, Scope, SourceMatchId
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0, ManualClock
@@ -34,21 +34,21 @@ class Stage:
 
     def take(self, *batches: Batch) -> list[Verdict]:
         """Commit these."""
-        base = finish(self.published.current())
+        base = run_now(self.published.current())
         board = Board(base, RULES)
-        verdicts = [finish(board.apply(one, self.clock.now())).verdict for one in batches]
+        verdicts = [run_now(board.apply(one, self.clock.now())).verdict for one in batches]
         assert self.published.replace(base, board.commit())
         return verdicts
 
     def shown(self) -> list[str]:
-        """Give the ids of what a reader sees."""
+        """Return the ids of what a reader sees."""
         return [
             one.source_match_id
-            for one in entries_of(finish(self.published.current()).books[BOOKMAKER].chunks)
+            for one in entries_of(run_now(self.published.current()).books[BOOKMAKER].chunks)
         ]
 
     def holds(self, list_id: str = "list-1", scope: Scope = SCOPE) -> bool:
-        """Tell whether that list is held."""
+        """Return whether that list is held."""
         return self.published.holds(BOOKMAKER, scope, ListId(list_id))
 
 

@@ -11,7 +11,7 @@ from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Scope
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
@@ -26,13 +26,13 @@ OTHER = Scope("other")
 def _after(base: Snapshot, *batches: Batch) -> Snapshot:
     board = Board(base, RULES)
     for one in batches:
-        finish(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
+        run_now(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
     return board.commit()
 
 
 def _expired(base: Snapshot, mono: float, wall: float = WALL_0) -> Snapshot:
     board = Board(base, RULES)
-    finish(board.expire(Instant(mono, wall)))
+    run_now(board.expire(Instant(mono, wall)))
     return board.commit()
 
 
@@ -75,7 +75,7 @@ def test_heartbeat_after_staleness_readmits_nothing() -> None:
     board = Board(withdrawn, RULES)
     heartbeats = [batch(complete=False, received_mono=30.0 + second) for second in range(5)]
 
-    verdicts = {finish(board.apply(one, Instant(35.0, WALL_0))).verdict for one in heartbeats}
+    verdicts = {run_now(board.apply(one, Instant(35.0, WALL_0))).verdict for one in heartbeats}
 
     assert ({Verdict.UNFOUNDED}, True) == (verdicts, board.commit() is withdrawn)
 
@@ -144,7 +144,7 @@ def test_match_of_unknown_kick_off_leaves_after_the_last_moment_for_it(
     now = Instant(0.0, KICK_OFF + after_latest)
     base, late = _after(EMPTY, batch([DAY_ONLY])), Board(EMPTY, RULES)
 
-    applied = finish(late.apply(batch([DAY_ONLY]), now))
+    applied = run_now(late.apply(batch([DAY_ONLY]), now))
 
     assert expected == _ids(_expired(base, now.mono, now.wall)) == _ids(late.commit())
     assert (not expected, int(not expected)) == (is_overdue(base, RULES, now), applied.finished)
@@ -175,7 +175,7 @@ def test_expiry_is_that_of_the_configuration() -> None:
     base = _after(EMPTY, batch([match("a", start_time=KICK_OFF)]))
     board = Board(base, BoardRules(expire_after_kickoff_s=60.0))
 
-    finish(board.expire(Instant(0.0, KICK_OFF + 60.0)))
+    run_now(board.expire(Instant(0.0, KICK_OFF + 60.0)))
 
     assert _ids(board.commit()) == set()
 
@@ -212,7 +212,7 @@ def test_withdrawn_list_leaves_the_others() -> None:
     base = _after(LISTED, batch([match("x")], scope=OTHER), batch([match("a")], bookmaker=BIRCH))
     board = Board(base, RULES)
 
-    finish(board.withdraw(BOOKMAKER, SCOPE))
+    run_now(board.withdraw(BOOKMAKER, SCOPE))
     snapshot = board.commit()
 
     assert ({"x"}, {"a"}) == (_ids(snapshot), _ids(snapshot, BIRCH))
@@ -223,6 +223,6 @@ def test_withdrawing_what_is_not_there_changes_nothing() -> None:
     """A list that the board does not have is no error, and nothing changes: the base comes back."""
     board = Board(LISTED, RULES)
 
-    finish(board.withdraw(BOOKMAKER, OTHER))
+    run_now(board.withdraw(BOOKMAKER, OTHER))
 
     assert board.commit() is LISTED

@@ -12,7 +12,7 @@ from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import ListState, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Removal, Scope, SourceMatchId
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
@@ -27,7 +27,7 @@ def _at(mono: float) -> Instant:
 
 def _applied(base: Snapshot, batches: Sequence[Batch], now: Instant) -> tuple[list[Verdict], Snapshot]:
     board = Board(base, RULES)
-    return [finish(board.apply(one, now)).verdict for one in batches], board.commit()
+    return [run_now(board.apply(one, now)).verdict for one in batches], board.commit()
 
 
 def _after(base: Snapshot, *batches: Batch, mono: float = 0.0) -> Snapshot:
@@ -95,7 +95,7 @@ def test_change_needs_its_list_on_the_board(matches: int) -> None:
 def test_change_of_a_withdrawn_list_is_unfounded(matches: int) -> None:
     """What was withdrawn comes back with a complete list, never with a heartbeat or a delta."""
     board = Board(LISTED, RULES)
-    finish(board.withdraw(BOOKMAKER, SCOPE))
+    run_now(board.withdraw(BOOKMAKER, SCOPE))
     base = board.commit()
     change = batch([match("c")][:matches], complete=False, received_mono=6.0)
 
@@ -108,7 +108,7 @@ def test_change_of_a_withdrawn_list_is_unfounded(matches: int) -> None:
 def test_complete_list_readmits_what_was_withdrawn() -> None:
     """The next complete list brings entries back, with a new `updated`, and the list serves again."""
     board = Board(LISTED, RULES)
-    finish(board.withdraw(BOOKMAKER, SCOPE))
+    run_now(board.withdraw(BOOKMAKER, SCOPE))
 
     snapshot = _after(board.commit(), batch([match("a")], received_mono=7.0), mono=7.0)
 
@@ -161,7 +161,7 @@ def test_id_belongs_to_the_scope_that_named_it_last() -> None:
     )
     without_it = _after(base, batch([match("b")], received_mono=15.0), mono=15.0)
     board = Board(without_it, RULES)
-    finish(board.expire(_at(16.0)))
+    run_now(board.expire(_at(16.0)))
 
     assert base.version == LISTED.version
     assert ({"a", "b"}, {"b"}) == (_ids(without_it), _ids(board.commit()))

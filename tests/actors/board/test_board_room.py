@@ -9,7 +9,7 @@ from actors.board.board import Applied, Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Removal, SourceMatchId
 from tests.support.builders.boards import ALDER, EMPTY, START
 from tests.support.builders.messages import SCOPE, batch, match
@@ -19,7 +19,7 @@ RULES = BoardRules(max_matches=3)
 
 def _applied(base: Snapshot, *batches: Batch) -> tuple[Snapshot, list[Applied]]:
     board = Board(base, RULES)
-    applied = [finish(board.apply(one, START)) for one in batches]
+    applied = [run_now(board.apply(one, START)) for one in batches]
     return board.commit(), applied
 
 

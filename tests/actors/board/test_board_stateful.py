@@ -14,7 +14,7 @@ from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
 from tests.support.builders.messages import batch, match
 from tests.support.oracles.naive_board import NaiveBook, Row, Shown
@@ -96,7 +96,7 @@ class BoardMachine(RuleBasedStateMachine):
     @rule(bookmaker=ABOUT["bookmaker"], scope=ABOUT["scope"])
     def withdrawal(self, bookmaker: BookmakerId, scope: Scope) -> None:
         """A list is taken off, as after a poison batch."""
-        finish(self.board.withdraw(bookmaker, scope))
+        run_now(self.board.withdraw(bookmaker, scope))
         self.naive[bookmaker].withdraw(scope)
         self._note(bookmaker)
 
@@ -112,7 +112,7 @@ class BoardMachine(RuleBasedStateMachine):
         """Time passes, on the wall clock any time, and what is overdue goes."""
         self._commit()
         self.now = Instant(self.now.mono + seconds, self.now.wall + seconds + shift)
-        finish(self.board.expire(self.now))
+        run_now(self.board.expire(self.now))
         for bookmaker, naive in self.naive.items():
             known = deepcopy(naive)
             naive.go_stale(self.now)
@@ -131,12 +131,12 @@ class BoardMachine(RuleBasedStateMachine):
         )
         expected = self.naive[one.bookmaker].take(one, self.now)
 
-        assert expected == finish(self.board.apply(one, self.now)).verdict
+        assert expected == run_now(self.board.apply(one, self.now)).verdict
         if expected in {"accepted", "confirmed"}:
             self._note(one.bookmaker)
 
     def _dated(self, at: int, one: Match) -> Match:
-        """Give every match a source time of its own, so that a new `updated` is never the old one."""
+        """Return every match a source time of its own, so that a new `updated` is never the old one."""
         if one.source_time is None:
             return one
         return msgspec.structs.replace(one, source_time=WALL_0 - 1e6 + self.serial + at / 10)

@@ -10,7 +10,7 @@ from actors.board.board import Board, BoardRules
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Removal, SourceMatchId
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
@@ -38,7 +38,7 @@ def _list(
 
 def _applied(base: Snapshot, batches: Sequence[Batch]) -> tuple[list[Verdict], Snapshot]:
     board = Board(base, RULES)
-    verdicts = [finish(board.apply(one, Instant(one.received_mono, WALL_0))).verdict for one in batches]
+    verdicts = [run_now(board.apply(one, Instant(one.received_mono, WALL_0))).verdict for one in batches]
     return verdicts, board.commit()
 
 
@@ -223,7 +223,7 @@ def test_after_staleness_any_list_is_believed() -> None:
     """Once the doubted list's predecessor is withdrawn there is nothing left to lose."""
     doubted = _applied(FULL, [_list(SMALL, 9.0)])[1]
     board = Board(doubted, RULES)
-    finish(board.expire(Instant(30.0, WALL_0)))
+    run_now(board.expire(Instant(30.0, WALL_0)))
 
     assert board.commit().books[BOOKMAKER].lists[SCOPE].doubted == 0
     assert [ACCEPTED] == _applied(board.commit(), [_list(SMALL, 31.0)])[0]

@@ -10,7 +10,7 @@ from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Match
 from tests.support.builders.messages import BOOKMAKER, batch, match
 from tests.support.time.virtual import WALL_0
@@ -21,7 +21,7 @@ EMPTY = Snapshot.empty(1000, (BOOKMAKER,))
 def _after(base: Snapshot, *batches: Batch) -> Snapshot:
     board = Board(base, BoardRules())
     for one in batches:
-        finish(board.apply(one, Instant(0.0, 0.0)))
+        run_now(board.apply(one, Instant(0.0, 0.0)))
     return board.commit()
 
 

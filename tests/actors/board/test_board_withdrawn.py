@@ -9,7 +9,7 @@ from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Removal, SourceMatchId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after, versions
 from tests.support.builders.messages import SCOPE, batch, match, withdrawn
@@ -23,7 +23,7 @@ def _ids(snapshot: Snapshot) -> list[str]:
 
 
 def _applied(base: Snapshot, one: Batch, mono: float) -> Applied:
-    return finish(Board(base, RULES).apply(one, Instant(mono, WALL_0 + mono)))
+    return run_now(Board(base, RULES).apply(one, Instant(mono, WALL_0 + mono)))
 
 
 def test_withdrawal_takes_the_list_off_in_one_commit() -> None:

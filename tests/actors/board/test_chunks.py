@@ -14,7 +14,7 @@ from msgspec import structs
 
 from actors.board.chunks import CHUNK_SIZE, begun_by, changed, entries_of, find, of_scopes
 from actors.board.snapshot import Chunk, Entry
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId
 from tests.support.builders.messages import match
 
@@ -40,7 +40,7 @@ def _entry(match_id: str, updated: float = 0.0, start_time: int | None = None, h
 
 
 def _chunks(match_ids: tuple[SourceMatchId, ...]) -> Chunks:
-    return finish(changed((), {match_id: _entry(match_id) for match_id in match_ids}))
+    return run_now(changed((), {match_id: _entry(match_id) for match_id in match_ids}))
 
 
 def _applied(oracle: Oracle, changes: dict[SourceMatchId, Entry | None]) -> Oracle:
@@ -68,7 +68,7 @@ def test_chunks_hold_what_a_sorted_dict_holds(
     oracle: Oracle = {}
     for turn, (removes, match_ids) in enumerate(operations):
         changes = {one: None if removes else _entry(one, turn) for one in match_ids}
-        before, chunks = chunks, finish(changed(chunks, changes))
+        before, chunks = chunks, run_now(changed(chunks, changes))
         oracle = _applied(oracle, changes)
 
         assert list(oracle.values()) == list(entries_of(chunks))
@@ -90,7 +90,7 @@ def test_entries_of_scopes_are_all_of_theirs(shown: tuple[SourceMatchId, ...], s
     entries = {
         one: structs.replace(_entry(one), scope=Scope("abcd"[at % 4])) for at, one in enumerate(shown)
     }
-    found = finish(of_scopes(finish(changed((), entries)), scopes))
+    found = run_now(of_scopes(run_now(changed((), entries)), scopes))
 
     assert [(one, entry) for one, entry in entries.items() if entry.scope in scopes] == list(found.items())
 
@@ -102,7 +102,7 @@ def test_matches_that_began_are_all_that_did(
 ) -> None:
     """Up to that moment itself, in the order of the board; one without a known kick-off never does."""
     entries = {one: _entry(one, start_time=starts[at % len(starts)]) for at, one in enumerate(shown)}
-    found = finish(begun_by(finish(changed((), entries)), 5.0))
+    found = run_now(begun_by(run_now(changed((), entries)), 5.0))
 
     expected = {one for one, entry in entries.items() if entry.match.start_time in {0, 1, 2, 3, 4, 5}}
     assert [one for one in shown if one in expected] == list(found)
@@ -126,7 +126,7 @@ def test_random_deletes_leave_no_small_chunks(seed: int, at_once: int) -> None:
     random.shuffle(left)
     while len(left) > 100:
         gone, left = left[:at_once], left[at_once:]
-        chunks = finish(changed(chunks, dict.fromkeys(gone)))
+        chunks = run_now(changed(chunks, dict.fromkeys(gone)))
 
         _assert_sound(chunks)
         assert len(chunks) <= 1 + len(left) // SMALLEST
@@ -136,7 +136,7 @@ def test_one_change_rebuilds_one_chunk() -> None:
     """The cost of a change is one chunk, whatever the size of the board."""
     before = _chunks(IDS)
 
-    after = finish(changed(before, {IDS[600]: _entry(IDS[600], 1.0)}))
+    after = run_now(changed(before, {IDS[600]: _entry(IDS[600], 1.0)}))
 
     assert [_owner(before, IDS[600])] == [
         at for at, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new
@@ -147,21 +147,21 @@ def test_no_change_gives_the_same_chunks() -> None:
     """Nothing to change: the same objects."""
     before = _chunks(IDS[:300])
 
-    assert before == finish(changed(before, {}))
+    assert before == run_now(changed(before, {}))
 
 
 def test_everything_can_go() -> None:
     """There is no empty chunk: a board without entries has none."""
     before = _chunks(IDS[:300])
 
-    assert () == finish(changed(before, dict.fromkeys(IDS[:300])))
+    assert () == run_now(changed(before, dict.fromkeys(IDS[:300])))
 
 
 def test_order_is_that_of_code_points() -> None:
     """Ids are ordered by code points: `-`, `.`, digits, capitals, `_`, small letters, `~`."""
     match_ids = [SourceMatchId(one) for one in ("~", "a", "_", "A", "9", "10", ".", "-")]
 
-    chunks = finish(changed((), {one: _entry(one) for one in match_ids}))
+    chunks = run_now(changed((), {one: _entry(one) for one in match_ids}))
 
     assert ["-", ".", "10", "9", "A", "_", "a", "~"] == [one.source_match_id for one in entries_of(chunks)]
 

@@ -21,7 +21,7 @@ from actors.board.diff import (
     is_other,
 )
 from actors.board.snapshot import Book, Entry
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal, Scope, SourceMatchId
 from tests.support.builders.messages import SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
@@ -39,14 +39,14 @@ def _entry(shown: Match, scope: str = SCOPE, updated: float = WALL_0) -> Entry:
 
 
 def _book(*entries: Entry) -> Book:
-    chunks = finish(changed((), {entry.source_match_id: entry for entry in entries}))
+    chunks = run_now(changed((), {entry.source_match_id: entry for entry in entries}))
     return Book(1, 1, chunks=chunks)
 
 
 def _checked(book: Book, outcome: Outcome) -> Found:
-    """Give the differences, which must be those that the chunks show, unchanged ones kept."""
+    """Return the differences, which must be those that the chunks show, unchanged ones kept."""
     found, chunks = outcome
-    expected = finish(changed(book.chunks, found.after))
+    expected = run_now(changed(book.chunks, found.after))
     assert list(entries_of(expected)) == list(entries_of(chunks))
     if not found.after:
         assert chunks == book.chunks
@@ -54,7 +54,7 @@ def _checked(book: Book, outcome: Outcome) -> Found:
 
 
 def _complete(book: Book, *matches: Match, left: Left = NOTHING) -> Found:
-    return _checked(book, finish(complete_changes(book, batch(matches), left, NEVER)))
+    return _checked(book, run_now(complete_changes(book, batch(matches), left, NEVER)))
 
 
 def _delta(
@@ -62,7 +62,7 @@ def _delta(
 ) -> Found:
     removals = [Removal(SourceMatchId(one), "withdrawn") for one in gone]
     one = batch(matches, removals=removals, complete=False)
-    return _checked(book, finish(delta_changes(book, one, left, NEVER)))
+    return _checked(book, run_now(delta_changes(book, one, left, NEVER)))
 
 
 def _found(

@@ -8,7 +8,7 @@ from actors.board.board import Board
 from actors.board.history import BLOCK, CHANGE_BYTES, History, HistoryLimits, Recent
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Removal, SourceMatchId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders.messages import batch, match, withdrawn
@@ -29,13 +29,13 @@ def _since(history: History, version: int, view: BookmakerId | None = None) -> S
 
 
 def _recent(history: History, version: int, view: BookmakerId | None = None) -> Recent:
-    recent = finish(history.since(view, version))
+    recent = run_now(history.since(view, version))
     assert recent is not None
     return recent
 
 
 def _oldest(history: History) -> tuple[int, int, int]:
-    finish(history.digest())
+    run_now(history.digest())
     return history.oldest(None), history.oldest(ALDER), history.oldest(BIRCH)
 
 
@@ -45,7 +45,7 @@ def _at(mono: float) -> Instant:
 
 def _expired(base: Snapshot, now: Instant) -> Snapshot:
     board = Board(base, RULES)
-    finish(board.expire(now))
+    run_now(board.expire(now))
     return board.commit()
 
 
@@ -183,7 +183,7 @@ def test_the_oldest_changes_go_first(limits: HistoryLimits) -> None:
     assert [("alder_b", 1002, None), ("birch_x", 1001, None)] == _since(history, 1001) + _since(
         history, 1000, BIRCH
     )
-    assert finish(history.since(None, 1000)) is finish(history.since(ALDER, 1000)) is None
+    assert run_now(history.since(None, 1000)) is run_now(history.since(ALDER, 1000)) is None
 
 
 def test_a_lively_match_pushes_nobody_out() -> None:
@@ -207,9 +207,9 @@ def test_listeners_hear_of_commits_that_v2_shows_once_they_are_digested() -> Non
     history.add(TWO)
     before = list(heard)
 
-    finish(history.digest())
+    run_now(history.digest())
     history.add(after(TWO, batch([match("n", home="")], scope="s", received_mono=1.0), now=_at(1.0)))
-    finish(history.digest())
+    run_now(history.digest())
 
     assert ([], [[ALDER, BIRCH]]) == (before, heard)
 
@@ -232,15 +232,15 @@ def test_an_answer_that_takes_long_is_of_one_moment() -> None:
     many = [match(f"{number:05}") for number in range(4 * BLOCK)]
     first = after(EMPTY, batch(many))
     history = _history(first)
-    finish(history.digest())
+    run_now(history.digest())
     steps = history.since(None, 1000)
     next(steps)
 
     moved = [match(f"{number:05}", prices=(9.0, 9.0, 1.3)) for number in range(4 * BLOCK)]
     history.add(after(first, batch(moved, received_mono=1.0), now=_at(1.0)))
-    finish(history.digest())
+    run_now(history.digest())
 
-    old, new = finish(steps), _recent(history, 1001)
+    old, new = run_now(steps), _recent(history, 1001)
     assert old is not None
     assert [(1001, 2.0), (1002, 9.0)] == [
         (one.version, one.changes[-1].entry and one.changes[-1].entry.match.home_price)
@@ -277,7 +277,7 @@ def test_quiet_matches_do_not_keep_blocks_of_their_own() -> None:
             [*lively, match(f"quiet-{number:04}")], complete=number == 0, received_mono=number / 100
         )
         history.add(board := after(board, one, now=_at(number / 100)))
-        finish(history.digest())
+        run_now(history.digest())
 
     blocks = history._blocks.values()
     assert 40 * BLOCK // 32 + BLOCK == sum(map(len, blocks)) == len(_since(history, EMPTY.version))

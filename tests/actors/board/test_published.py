@@ -11,7 +11,7 @@ from actors.board.chunks import entries_of
 from actors.board.published import Published
 from actors.board.snapshot import Departure, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Scope
 from tests.support.builders.messages import BOOKMAKER, batch, match
 from tests.support.time.virtual import WALL_0, ManualClock
@@ -24,7 +24,7 @@ KICK_OFF = int(WALL_0) + 600
 def _after(base: Snapshot, *batches: Batch) -> Snapshot:
     board = Board(base, RULES)
     for one in batches:
-        finish(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
+        run_now(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
     return board.commit()
 
 
@@ -46,7 +46,7 @@ def test_read_gives_what_was_published(mono: float) -> None:
     published = Published(LISTED, RULES, clock)
     clock.pass_(mono)
 
-    assert LISTED is finish(published.current()) is finish(published.current())
+    assert LISTED is run_now(published.current()) is run_now(published.current())
 
 
 @pytest.mark.parametrize("mono", [30.0, 30.001, 9_000.0])
@@ -56,10 +56,10 @@ def test_read_past_a_deadline_withdraws_first(mono: float) -> None:
     published = Published(LISTED, RULES, clock)
     clock.pass_(mono)
 
-    snapshot = finish(published.current())
+    snapshot = run_now(published.current())
 
     assert ({"c"}, LISTED.version + 1) == (_ids(snapshot), snapshot.version)
-    assert snapshot is finish(published.current())
+    assert snapshot is run_now(published.current())
 
 
 def test_read_past_an_expiry_takes_the_match_off_first() -> None:
@@ -68,10 +68,10 @@ def test_read_past_an_expiry_takes_the_match_off_first() -> None:
     published = Published(LISTED, RULES, clock)
     clock.wall = KICK_OFF + 10_800.0
 
-    snapshot = finish(published.current())
+    snapshot = run_now(published.current())
 
     assert ({"a", "b"}, LISTED.version + 1) == (_ids(snapshot), snapshot.version)
-    assert snapshot is finish(published.current())
+    assert snapshot is run_now(published.current())
 
 
 def test_a_read_leaves_to_others_what_is_long_about_a_withdrawal() -> None:
@@ -80,10 +80,10 @@ def test_a_read_leaves_to_others_what_is_long_about_a_withdrawal() -> None:
     published = Published(LISTED, RULES, clock)
     published.history.subscribe(lambda bookmakers: heard.append(set(bookmakers)))
     clock.pass_(30.0)
-    finish(published.current())
+    run_now(published.current())
     before = list(heard)
 
-    asked = finish(published.history.since(None, LISTED.version))
+    asked = run_now(published.history.since(None, LISTED.version))
 
     assert asked is not None
     assert ["a", "b"] == [change.source_match_id for change in asked.changes]
@@ -98,10 +98,10 @@ def test_each_deadline_is_a_version() -> None:
     versions = []
     for mono in (29.0, 30.0, 99_999.0, 100_000.0, 1e9):
         clock.mono = mono
-        versions.append(finish(published.current()).version - LISTED.version)
+        versions.append(run_now(published.current()).version - LISTED.version)
 
     assert versions == [0, 1, 1, 2, 2]
-    assert not finish(published.current()).books[BOOKMAKER].is_serving
+    assert not run_now(published.current()).books[BOOKMAKER].is_serving
 
 
 def test_suspended_process_withdraws_everything_at_once() -> None:
@@ -110,7 +110,7 @@ def test_suspended_process_withdraws_everything_at_once() -> None:
     published = Published(LISTED, RULES, clock)
     clock.pass_(200_000.0)
 
-    snapshot = finish(published.current())
+    snapshot = run_now(published.current())
 
     assert (set(), LISTED.version + 1) == (_ids(snapshot), snapshot.version)
 
@@ -121,10 +121,10 @@ def test_empty_list_stops_serving_without_a_version() -> None:
     published = Published(_after(EMPTY, batch([])), RULES, clock)
     clock.pass_(30.0)
 
-    snapshot = finish(published.current())
+    snapshot = run_now(published.current())
 
     assert (EMPTY.version, False) == (snapshot.version, snapshot.books[BOOKMAKER].is_serving)
-    assert snapshot is finish(published.current())
+    assert snapshot is run_now(published.current())
 
 
 @pytest.mark.parametrize("shift", [3600.0, -3600.0])
@@ -133,10 +133,10 @@ def test_wall_clock_leaves_staleness_alone(shift: float) -> None:
     clock = ManualClock()
     published = Published(LISTED, RULES, clock)
     clock.wall += shift
-    before = finish(published.current())
+    before = run_now(published.current())
     clock.mono = 30.0
 
-    assert (LISTED, {"c"}) == (before, _ids(finish(published.current())))
+    assert (LISTED, {"c"}) == (before, _ids(run_now(published.current())))
 
 
 def test_new_snapshot_replaces_what_it_was_made_from() -> None:
@@ -145,7 +145,7 @@ def test_new_snapshot_replaces_what_it_was_made_from() -> None:
     new = _after(LISTED, batch([match("a")], received_mono=1.0))
 
     assert published.replace(LISTED, new)
-    shown = finish(published.current())
+    shown = run_now(published.current())
     assert (new.version, new.books) == (shown.version, shown.books)
     assert (True, {}) == (bool(new.differences), shown.differences)
 
@@ -156,14 +156,14 @@ def test_snapshot_made_before_a_withdrawal_is_refused() -> None:
     published = Published(LISTED, RULES, clock)
     new = _after(LISTED, batch([match("x")], received_mono=1.0, scope="new"))
     clock.pass_(30.0)
-    withdrawn = finish(published.current())
+    withdrawn = run_now(published.current())
 
     assert not published.replace(LISTED, new)
-    assert withdrawn is finish(published.current())
+    assert withdrawn is run_now(published.current())
     assert published.replace(
         withdrawn, _after(withdrawn, batch([match("x")], received_mono=29.0, scope="new"))
     )
-    assert {"c", "x"} == _ids(finish(published.current()))
+    assert {"c", "x"} == _ids(run_now(published.current()))
 
 
 def test_snapshot_that_is_overdue_when_published_is_not_shown() -> None:
@@ -174,12 +174,12 @@ def test_snapshot_that_is_overdue_when_published_is_not_shown() -> None:
     clock.pass_(5.0)
 
     assert published.replace(EMPTY, new)
-    shown = finish(published.current())
+    shown = run_now(published.current())
     assert (set(), new.version + 1) == (_ids(shown), shown.version)
 
 
 def _many() -> Batch:
-    """Give 20,000 matches, half of which kick off a minute after the others."""
+    """Return 20,000 matches, half of which kick off a minute after the others."""
     many = [match(f"{number:05}", start_time=KICK_OFF + number % 2 * 60) for number in range(20_000)]
     return batch(many, stale_after_s=1e9)
 

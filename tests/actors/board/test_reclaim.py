@@ -9,7 +9,7 @@ from actors.board.board import Board, BoardRules
 from actors.board.reclaim import Remains
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import CHUNKS, SLICE, finish
+from actors.core.cooperative import CHUNKS, SLICE, run_now
 from actors.core.messages import BookmakerId
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
@@ -25,7 +25,7 @@ SECOND = batch(
 def _after(base: Snapshot, *batches: object) -> Snapshot:
     board = Board(base, BoardRules())
     for one in batches:
-        finish(board.apply(one, Instant(0.0, WALL_0)))  # type: ignore[arg-type]
+        run_now(board.apply(one, Instant(0.0, WALL_0)))  # type: ignore[arg-type]
     return board.commit()
 
 
@@ -56,7 +56,7 @@ def test_what_stays_is_not_touched() -> None:
     remains = Remains.of(base, after, [SECOND])
     kept = set(map(id, base.books[ALDER].chunks))
     held = {id(chunk) for chunks in remains.books for chunk in chunks}
-    finish(remains.let_go())
+    run_now(remains.let_go())
 
     assert kept.isdisjoint(held)
     assert COUNT == sum(len(chunk.entries) for chunk in after.books[CEDAR].chunks)

@@ -17,7 +17,7 @@ from actors.board.chunks import changed
 from actors.board.diff import Found, complete_changes, delta_changes, seen_of
 from actors.board.snapshot import Book, Entry
 from actors.core.clock import Instant
-from actors.core.cooperative import RUN, Steps, finish, in_order, in_slices
+from actors.core.cooperative import RUN, Sliced, in_order, run_now, run_sliced
 from actors.core.messages import Removal
 from actors.core.validation import Bounds, admit
 from tests.support.builders.messages import SCOPE, batch, match
@@ -32,7 +32,7 @@ WORK = 200_000
 """Numbers to add up: some milliseconds of real work on any machine that runs this."""
 
 
-def _sums(numbers: list[int], seen: list[int] | None = None) -> Steps[int]:
+def _sums(numbers: list[int], seen: list[int] | None = None) -> Sliced[int]:
     total = 0
     for number in numbers:
         yield
@@ -42,7 +42,7 @@ def _sums(numbers: list[int], seen: list[int] | None = None) -> Steps[int]:
     return total
 
 
-def _busy(slices: int) -> Steps[int]:
+def _busy(slices: int) -> Sliced[int]:
     total = 0
     for _ in range(slices):
         total += sum(range(WORK))
@@ -50,21 +50,21 @@ def _busy(slices: int) -> Steps[int]:
     return total
 
 
-def _noting(who: int, turns: list[int], seen: list[tuple[int, int]]) -> Steps[int]:
+def _noting(who: int, turns: list[int], seen: list[tuple[int, int]]) -> Sliced[int]:
     """Work for some milliseconds a step, and note in which turn of the loop."""
     for _ in range(6):
         seen.append((turns[0], who))
-        finish(_busy(2))
+        run_now(_busy(2))
         yield
     return who
 
 
-def _failing() -> Steps[int]:
+def _failing() -> Sliced[int]:
     yield
     raise ValueError("the second slice")
 
 
-def _nested(numbers: list[int]) -> Steps[int]:
+def _nested(numbers: list[int]) -> Sliced[int]:
     first = yield from _sums(numbers)
     second = yield from _sums(numbers)
     return first + second
@@ -76,8 +76,8 @@ def test_finish_gives_the_result(numbers: list[int]) -> None:
     """All slices are done, in order, however many there are and however they are nested."""
     seen: list[int] = []
 
-    assert (sum(numbers), numbers) == (finish(_sums(numbers, seen)), seen)
-    assert 2 * sum(numbers) == finish(_nested(numbers))
+    assert (sum(numbers), numbers) == (run_now(_sums(numbers, seen)), seen)
+    assert 2 * sum(numbers) == run_now(_nested(numbers))
 
 
 @pytest.mark.parametrize("count", [0, 1, 1000])
@@ -85,7 +85,7 @@ async def test_slices_give_the_same_result(count: int) -> None:
     """In turns or at once: the same computation."""
     numbers = list(range(count))
 
-    assert finish(_nested(numbers)) == await in_slices(_nested(numbers))
+    assert run_now(_nested(numbers)) == await run_sliced(_nested(numbers))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,9 +94,9 @@ async def test_long_work_of_ours_is_cut_into_slices(kind: str) -> None:
     matches = [match(f"m{number}") for number in range(10 * RUN)]
     removals = [Removal(one.source_match_id, "withdrawn") for one in matches]
     changes = {one.source_match_id: Entry(one.source_match_id, SCOPE, one, 0.0) for one in matches}
-    book = Book(1, 1, chunks=finish(changed((), changes)))
+    book = Book(1, 1, chunks=run_now(changed((), changes)))
     now = Instant(0.0, WALL_0)
-    work: dict[str, Steps[object]] = {
+    work: dict[str, Sliced[object]] = {
         "admit": admit(batch(matches), Bounds()),
         "changed": changed(book.chunks, changes),
         "complete": complete_changes(Book(1, 1), batch(matches), {}, 0.0),
@@ -115,9 +115,9 @@ async def test_long_work_of_ours_is_cut_into_slices(kind: str) -> None:
 async def test_error_comes_out_of_either() -> None:
     """What a slice raises is raised to the caller."""
     with pytest.raises(ValueError, match="the second slice"):
-        finish(_failing())
+        run_now(_failing())
     with pytest.raises(ValueError, match="the second slice"):
-        await in_slices(_failing())
+        await run_sliced(_failing())
 
 
 async def test_others_get_their_turns_meanwhile() -> None:
@@ -132,7 +132,7 @@ async def test_others_get_their_turns_meanwhile() -> None:
 
     async def work() -> None:
         nonlocal result
-        result = await in_slices(_busy(40))
+        result = await run_sliced(_busy(40))
         is_done.set()
 
     async with anyio.create_task_group() as tasks:
@@ -155,14 +155,14 @@ async def test_short_slices_are_done_many_at_a_time() -> None:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(other)
-        await in_slices(_sums([1] * 100_000))
+        await run_sliced(_sums([1] * 100_000))
         is_done.set()
 
     assert turns < 10_000
 
 
 async def test_work_at_once_gives_nobody_a_turn() -> None:
-    """`finish` is one piece: nothing else runs before it ends."""
+    """`run_now` is one piece: nothing else runs before it ends."""
     turns = 0
 
     async def other() -> None:
@@ -171,7 +171,7 @@ async def test_work_at_once_gives_nobody_a_turn() -> None:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(other)
-        finish(_busy(10))
+        run_now(_busy(10))
         meanwhile = turns
 
     assert (0, 1) == (meanwhile, turns)
@@ -181,7 +181,7 @@ async def test_cancelled_work_stops_between_slices() -> None:
     """The caller may be cancelled where it gives way; the rest is not done."""
     slices = 0
 
-    def endless() -> Steps[None]:
+    def endless() -> Sliced[None]:
         nonlocal slices
         while True:
             slices += 1
@@ -189,7 +189,7 @@ async def test_cancelled_work_stops_between_slices() -> None:
             yield
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(in_slices, endless())
+        tasks.start_soon(run_sliced, endless())
         await anyio.lowlevel.checkpoint()
         tasks.cancel_scope.cancel()
 
@@ -203,7 +203,7 @@ def test_sorting_in_slices_is_sorting(texts: list[str], copies: int, is_sorted: 
     many = [f"{text}{number}" for number in range(copies * RUN // 4) for text in texts] or texts
     many = sorted(many) if is_sorted else many
 
-    assert sorted(many) == finish(in_order(many))
+    assert sorted(many) == run_now(in_order(many))
 
 
 async def test_of_many_long_computations_one_goes_on_in_a_turn_of_the_loop() -> None:
@@ -216,7 +216,7 @@ async def test_of_many_long_computations_one_goes_on_in_a_turn_of_the_loop() -> 
             await asyncio.sleep(0)
 
     async def work(who: int) -> None:
-        assert who == await in_slices(_noting(who, turns, seen))
+        assert who == await run_sliced(_noting(who, turns, seen))
 
     async with anyio.create_task_group() as counting:
         counting.start_soon(count_turns)
@@ -234,13 +234,13 @@ async def test_of_many_long_computations_one_goes_on_in_a_turn_of_the_loop() -> 
 async def test_what_a_long_computation_made_is_gone_through_when_it_ends(is_long: bool) -> None:  # noqa: FBT001
     """The collector has then forgotten the long tuple; after a short one it is left to itself."""
 
-    def work() -> Steps[tuple[str, ...]]:
+    def work() -> Sliced[tuple[str, ...]]:
         yield from _busy(20) if is_long else ()
         return tuple(str(number) for number in range(1000))
 
     gc.disable()
     try:
-        made = await in_slices(work())
+        made = await run_sliced(work())
 
         assert is_long is not gc.is_tracked(made)
     finally:
@@ -250,20 +250,20 @@ async def test_what_a_long_computation_made_is_gone_through_when_it_ends(is_long
 async def test_who_fails_or_is_cancelled_leaves_the_turn_to_the_next() -> None:
     """Others go on, whatever ends a computation half-way."""
 
-    def failing() -> Steps[int]:
+    def failing() -> Sliced[int]:
         yield from _busy(3)
         raise ValueError("in the middle")
 
     async with anyio.create_task_group() as tasks:
         async with anyio.create_task_group() as leaving:
-            leaving.start_soon(in_slices, _busy(10_000))
-            leaving.start_soon(in_slices, _busy(10_000))
+            leaving.start_soon(run_sliced, _busy(10_000))
+            leaving.start_soon(run_sliced, _busy(10_000))
             for _ in range(6):
                 await anyio.lowlevel.checkpoint()
             leaving.cancel_scope.cancel()
         with pytest.raises(ValueError, match="in the middle"):
-            await in_slices(failing())
+            await run_sliced(failing())
         for _ in range(2):
-            tasks.start_soon(in_slices, _busy(3))
+            tasks.start_soon(run_sliced, _busy(3))
 
-    assert sum(range(WORK)) == await in_slices(_busy(1))
+    assert sum(range(WORK)) == await run_sliced(_busy(1))

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.exact import NotExactError, exact_extract, number, seconds, text, whole
 from actors.core.messages import Batch, Extract, Match, Removal, SourceMatchId
 from actors.core.validation import Bounds, admit
@@ -84,8 +84,8 @@ KINDS_OF_VALUE: dict[str, set[type]] = {
 
 
 def _admitted(matches: list[Any]) -> Batch:
-    extract = finish(exact_extract(Extract(tuple(matches))))
-    return finish(admit(batch(extract.matches, removals=extract.removals), Bounds())).batch
+    extract = run_now(exact_extract(Extract(tuple(matches))))
+    return run_now(admit(batch(extract.matches, removals=extract.removals), Bounds())).batch
 
 
 @pytest.mark.parametrize("make", [*NUMBERS, Decimal])
@@ -161,7 +161,7 @@ def test_a_match_that_cannot_be_made_exact_takes_its_older_entry_off() -> None:
     """It becomes a removal with a reason of its own; its neighbours pass."""
     good = Match(SourceMatchId("m1"), "A", "B", None, 2.5, 3.4, 3.1, None)
     bad: Any = Match(SourceMatchId("m2"), "A", "B", None, "2.5", 3.4, 3.1, None)  # type: ignore[arg-type]
-    extract = finish(exact_extract(Extract((good, bad))))
+    extract = run_now(exact_extract(Extract((good, bad))))
 
     assert ((good,), (Removal(SourceMatchId("m2"), "type"),)) == (extract.matches, extract.removals)
 
@@ -169,7 +169,7 @@ def test_a_match_that_cannot_be_made_exact_takes_its_older_entry_off() -> None:
 def test_a_match_among_the_removals_goes() -> None:
     """It was meant to go, so it is never shown."""
     odd: Any = Match(SourceMatchId("m1"), "A", "B", None, 2.5, 3.4, 3.1, None)
-    extract = finish(exact_extract(Extract((), (odd,))))
+    extract = run_now(exact_extract(Extract((), (odd,))))
 
     assert ((), (Removal(SourceMatchId("m1"), "type"),)) == (extract.matches, extract.removals)
 
@@ -178,7 +178,7 @@ def test_a_match_among_the_removals_goes() -> None:
 def test_a_price_that_is_not_finite_goes_before_it_is_recorded(price: Any) -> None:
     """JSON has no such number: in a recording it would cost its neighbours too."""
     odd = Match(SourceMatchId("m1"), "A", "B", None, 2.5, price, 3.1, None)
-    extract = finish(exact_extract(Extract((odd,))))
+    extract = run_now(exact_extract(Extract((odd,))))
 
     assert ((), (Removal(SourceMatchId("m1"), "price"),)) == (extract.matches, extract.removals)
 
@@ -186,7 +186,7 @@ def test_a_price_that_is_not_finite_goes_before_it_is_recorded(price: Any) -> No
 def test_what_has_no_id_is_counted() -> None:
     """There is no entry that it could take off."""
     nameless: Any = Match(7, "A", "B", None, 2.5, 3.4, 3.1, None)  # type: ignore[arg-type]
-    extract = finish(exact_extract(Extract((nameless, {"home": "A"}), (Removal(b"m", "x"),))))  # type: ignore[arg-type]
+    extract = run_now(exact_extract(Extract((nameless, {"home": "A"}), (Removal(b"m", "x"),))))  # type: ignore[arg-type]
 
     assert ((), (), {"type": 3}) == (extract.matches, extract.removals, extract.passed_over)
 
@@ -195,7 +195,7 @@ def test_the_rest_of_an_extract_is_made_exact_as_well() -> None:
     """Its title, its counters and its lag are published or compared."""
     odd: Any = {"lag_s": Fraction(3, 2), "answered_at": Int(7), "passed_over": {Str("lay"): Int(2)}}
     given_ = Extract((), title=np.str_("Alder"), **odd)
-    extract = finish(exact_extract(given_))
+    extract = run_now(exact_extract(given_))
 
     assert ("Alder", {"lay": 2}, 1.5, 7.0) == (
         *(extract.title, extract.passed_over),
@@ -210,4 +210,4 @@ def test_the_rest_of_an_extract_is_made_exact_as_well() -> None:
 def test_what_is_no_extract_is_refused(given_: Any) -> None:
     """There is nothing to read in it."""
     with pytest.raises(NotExactError, match="must be an Extract"):
-        finish(exact_extract(given_))
+        run_now(exact_extract(given_))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import Admission, Bounds, Reason, admit, cleaned, fault
 from tests.support.builders.messages import batch, match
@@ -19,7 +19,7 @@ YEAR_2100 = 4_102_444_800
 
 
 def _admitted(*matches: Match, removals: tuple[Removal, ...] = ()) -> Admission:
-    return finish(admit(batch(matches, removals=removals), BOUNDS))
+    return run_now(admit(batch(matches, removals=removals), BOUNDS))
 
 
 def _removal(match_id: str, reason: str) -> Removal:
@@ -176,7 +176,7 @@ def test_what_the_batch_says_of_itself_stays() -> None:
         [match("a"), match("b", home="\x00")], list_id="L", complete=False, received_mono=5.0, scope="s"
     )
 
-    after = finish(admit(before, BOUNDS)).batch
+    after = run_now(admit(before, BOUNDS)).batch
 
     assert batch(after.matches, list_id="L", complete=False, received_mono=5.0, scope="s") == after
 
@@ -205,7 +205,7 @@ def test_id_that_was_read_and_could_not_be_read_is_taken_off() -> None:
     """Twice in one list, once unreadable: nobody can tell which is the last, so there is no price."""
     twice = batch([match("a"), match("b")], removals=[Removal(SourceMatchId("a"), Reason.INCOMPLETE)])
 
-    admission = finish(admit(twice, BOUNDS))
+    admission = run_now(admit(twice, BOUNDS))
 
     assert ["b"] == [one.source_match_id for one in admission.batch.matches]
     assert ["a"] == [one.source_match_id for one in admission.batch.removals]

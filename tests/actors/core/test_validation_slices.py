@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.core.cooperative import SLICE, finish
+from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import Bounds, admit, cleaned, fault
 from tests.support.builders.messages import batch, match
@@ -63,7 +63,7 @@ def _one_by_one(matches: list[Match], removals: list[Removal]) -> Judged:
 @settings(max_examples=500)
 def test_a_slice_is_judged_as_its_matches_are(matches: list[Match], removals: list[Removal]) -> None:
     """Whatever is beside a match, it is accepted, cleaned, rejected and counted as if it were alone."""
-    admission = finish(admit(batch(matches, removals=removals), BOUNDS))
+    admission = run_now(admit(batch(matches, removals=removals), BOUNDS))
     accepted = {one.source_match_id: one for one in admission.batch.matches}
     removed = {one.source_match_id: one.reason for one in admission.batch.removals}
 
@@ -76,7 +76,7 @@ def test_one_name_in_thousands_is_cleaned(name: str, place: int) -> None:
     """At the edge of a slice as in the middle."""
     matches = [match(f"m{number}") for number in range(4 * SLICE)]
     matches[place] = match("odd", home=name)
-    shown = finish(admit(batch(matches), BOUNDS)).batch.matches
+    shown = run_now(admit(batch(matches), BOUNDS)).batch.matches
 
     assert [cleaned(one) for one in matches] == list(shown)
     assert name not in {one.home for one in shown}

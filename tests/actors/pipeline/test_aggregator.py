@@ -30,7 +30,7 @@ async def test_what_waits_is_drained_and_committed_once() -> None:
 
         shown = ["alder_m1", "alder_m2", "birch_m1", "birch_m2", "cedar_m1", "cedar_m2"]
         assert (shown, 1) == (stage.shown(), stage.version)
-        assert (0, ()) == (stage.intake.depth, stage.intake.taken)
+        assert (0, ()) == (stage.intake.depth, stage.intake.unacked)
 
 
 async def test_a_batch_is_applied_at_once() -> None:

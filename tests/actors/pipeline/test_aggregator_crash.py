@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import CoreFailure
 from actors.core.messages import BookmakerId
 from actors.runtime.actor import ActorState
@@ -152,16 +152,16 @@ async def test_a_restarted_aggregator_goes_on_from_the_published_snapshot() -> N
 
     async with supervised(stage.child):
         await settle()
-        before = finish(stage.published.current())
+        before = run_now(stage.published.current())
         stage.clock.breaks = 3
         await anyio.sleep(2)
-        after = finish(stage.published.current())
+        after = run_now(stage.published.current())
         stage.intake.put_nowait(batch([match()], bookmaker="birch", received_mono=2.0))
         await settle()
 
         alder = BookmakerId("alder")
         assert (3, before) == (stage.status.board.actor.crashes, after)
-        assert before.books[alder] is finish(stage.published.current()).books[alder]
+        assert before.books[alder] is run_now(stage.published.current()).books[alder]
         assert (["alder_m1", "birch_m1"], 2) == (stage.shown(), stage.version)
 
 
@@ -174,7 +174,7 @@ async def test_a_read_that_withdraws_meanwhile_costs_no_batch() -> None:
     def withdraw_meanwhile() -> None:
         if not seen:
             _jump(25)
-            seen.append(finish(stage.published.current()))
+            seen.append(run_now(stage.published.current()))
 
     async with supervised(stage.child):
         await anyio.sleep(10)
@@ -186,5 +186,5 @@ async def test_a_read_that_withdraws_meanwhile_costs_no_batch() -> None:
 
         alder = BookmakerId("alder")
         assert (["birch_m1", "cedar_m1"], 3) == (stage.shown(), stage.version)
-        assert seen[0].books[alder] is finish(stage.published.current()).books[alder]
+        assert seen[0].books[alder] is run_now(stage.published.current()).books[alder]
         assert (0, 0) == (stage.status.board.actor.crashes, stage.status.board.dropped)

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from actors.core.errors import PayloadError
 from actors.core.messages import Removal
 from tests.support.builders.messages import batch, match
-from tests.support.systems.bookmaker_stage import BookmakerDesk
+from tests.support.systems.bookmaker_stage import BookmakerStage
 from tests.support.systems.supervision import supervised
 from tests.support.time.virtual import WALL_0, settle
 
@@ -18,75 +18,79 @@ pytestmark = pytest.mark.anyio
 
 async def test_a_document_becomes_a_complete_batch() -> None:
     """The batch carries the document's scope, list, times and staleness, and the record notes it."""
-    desk = BookmakerDesk()
+    stage = BookmakerStage()
 
-    async with supervised(desk.child):
+    async with supervised(stage.child):
         await anyio.sleep(3)
-        desk.offer((match("m1"), match("m2")))
+        stage.offer((match("m1"), match("m2")))
         await settle()
 
-    assert [batch([match("m1"), match("m2")], received_mono=3.0)] == desk.published
-    assert (1, WALL_0 + 3, None) == (desk.status.batches, desk.status.last_batch_at, desk.status.error)
+    assert [batch([match("m1"), match("m2")], received_mono=3.0)] == stage.published
+    assert (1, WALL_0 + 3, None) == (
+        stage.status.batches,
+        stage.status.last_batch_at,
+        stage.status.error,
+    )
 
 
 async def test_what_breaks_a_rule_is_counted_and_becomes_a_removal() -> None:
     """The integrity gate stands in the way of every batch, and its rejections add up by reason."""
-    desk = BookmakerDesk()
+    stage = BookmakerStage()
 
-    async with supervised(desk.child):
+    async with supervised(stage.child):
         for _ in range(2):
-            desk.offer((match("good"), match("bad", prices=(1.0, 3.0, 4.0))))
+            stage.offer((match("good"), match("bad", prices=(1.0, 3.0, 4.0))))
             await settle()
 
-    (first, _) = desk.published
+    (first, _) = stage.published
     assert ((match("good"),), (Removal(match("bad").source_match_id, "price"),)) == (
         first.matches,
         first.removals,
     )
-    assert {"price": 2} == desk.status.rejected
+    assert {"price": 2} == stage.status.rejected
 
 
 async def test_changes_and_confirmations_pass() -> None:
     """What a source offers as a batch is not extracted again; a confirmation stays one."""
-    desk = BookmakerDesk()
+    stage = BookmakerStage()
     change, confirmation = batch([match()], complete=False), batch(complete=False, scope="other")
 
-    async with supervised(desk.child):
-        desk.inbox.put_nowait(change)
-        desk.inbox.put_nowait(confirmation)
+    async with supervised(stage.child):
+        stage.inbox.put_nowait(change)
+        stage.inbox.put_nowait(confirmation)
         await settle()
 
-    assert ([change, confirmation], []) == (desk.published, desk.extracted)
+    assert ([change, confirmation], []) == (stage.published, stage.extracted)
 
 
 async def test_the_newest_document_of_a_scope_wins() -> None:
     """A document that nobody has taken up is replaced by a newer one of its scope, and by no other's."""
-    desk = BookmakerDesk()
+    stage = BookmakerStage()
 
-    async with supervised(desk.child):
-        desk.offer((match("old"),), "old")
-        desk.offer((match("other"),), "other", scope="other")
-        desk.offer((match("new"),), "new")
+    async with supervised(stage.child):
+        stage.offer((match("old"),), "old")
+        stage.offer((match("other"),), "other", scope="other")
+        stage.offer((match("new"),), "new")
         await settle()
 
-    assert ["new", "other"] == [one.list_id for one in desk.published]
+    assert ["new", "other"] == [one.list_id for one in stage.published]
 
 
 async def test_an_unreadable_part_is_an_error_until_one_can_be_read() -> None:
     """A PayloadError publishes nothing and is logged once on the way down and once on the way up."""
-    desk = BookmakerDesk()
+    stage = BookmakerStage()
     errors: list[str | None] = []
 
     with capture_logs() as logs:
-        async with supervised(desk.child):
+        async with supervised(stage.child):
             for content in (PayloadError("no column"), PayloadError("no price"), (), ()):
-                desk.offer(content)
+                stage.offer(content)
                 await settle()
-                errors.append(desk.status.error)
+                errors.append(stage.status.error)
 
     assert ["no column", "no price", None, None] == errors
     assert [
         ("bookmaker.lost", "bookmaker:alder", "alder", "no column"),
         ("bookmaker.recovered", "bookmaker:alder", "alder", None),
     ] == [(line["event"], line["actor"], line["bookmaker"], line.get("error")) for line in logs]
-    assert (2, 2) == (len(desk.published), desk.status.batches)
+    assert (2, 2) == (len(stage.published), stage.status.batches)

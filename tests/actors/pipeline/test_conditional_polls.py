@@ -32,7 +32,7 @@ def anyio_backend() -> object:
 
 @pytest.fixture
 def peer() -> Iterator[HttpPeer]:
-    """Give a peer that serves a file of one match, with an ETag."""
+    """Return a peer that serves a file of one match, with an ETag."""
     with http_peer() as one:
         one.answers["/fixtures.csv"] = conditional(_file(), '"one"')
         yield one

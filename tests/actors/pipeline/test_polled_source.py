@@ -19,10 +19,10 @@ from structlog.testing import capture_logs
 from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError, SourceError, TransportError
 from actors.core.messages import BookmakerId, Payload, Scope
-from actors.pipeline.context import Desk
+from actors.pipeline.context import SourceContext
 from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
 from actors.runtime.conflation import merged_deliveries
@@ -45,7 +45,7 @@ class Longest(Random):
     """Draws the longest delay that is allowed."""
 
     def uniform(self, a: float, b: float) -> float:
-        """Give the upper bound."""
+        """Return the upper bound."""
         return max(a, b)
 
 
@@ -65,7 +65,7 @@ class Stage:
         self.clock = VirtualClock()
         self._script = iter(script)
         url = "http://127.0.0.1:9/never-asked"
-        self.desk = Desk(
+        self.context = SourceContext(
             options=PolledOptions(kind="scripted", url=url, poll_interval_s=poll_interval_s),
             keys={ALDER: "A"},
             inboxes={ALDER: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
@@ -77,9 +77,9 @@ class Stage:
         )
         plan = every(lambda options: (Target(Scope("all"), options.url),))
         kind = PolledKind("scripted", PolledOptions, lambda _: None, plan, _decode, _never)
-        schedule = Schedule(plan(self.desk.options, ()), random)
+        schedule = Schedule(plan(self.context.options, ()), random)
         self.child = ChildSpec(
-            self.desk.status.actor, lambda: SourceActor(kind, self.desk, schedule, self._connect)
+            self.context.status.actor, lambda: SourceActor(kind, self.context, schedule, self._connect)
         )
 
     @asynccontextmanager
@@ -97,13 +97,13 @@ class Stage:
         return Fetched(b"content", 7, validators, None, now)
 
 
-def _decode(payload: Payload, options: PolledOptions) -> Steps[object]:
+def _decode(payload: Payload, options: PolledOptions) -> Sliced[object]:
     del options
     yield
     return payload.body
 
 
-def _never(*given: object) -> Steps[Any]:
+def _never(*given: object) -> Sliced[Any]:
     raise AssertionError(given)
 
 
@@ -168,7 +168,7 @@ async def test_a_peer_is_not_asked_before_it_allows_it(retry_after_s: float | No
 
     async with supervised(stage.child):
         await anyio.sleep(0.6)
-        stage.desk.refresh.set()
+        stage.context.refresh.set()
         await anyio.sleep(150)
 
     assert [0.5, 0.5 + delay] == stage.asked[:2]
@@ -180,10 +180,10 @@ async def test_a_request_for_a_fresh_list_shortens_the_wait() -> None:
 
     async with supervised(stage.child):
         await anyio.sleep(20)
-        stage.desk.refresh.set()
+        stage.context.refresh.set()
         await anyio.sleep(100)
 
-    assert ([0.5, 20.5, 80.5], False) == (stage.asked, stage.desk.refresh.is_set())
+    assert ([0.5, 20.5, 80.5], False) == (stage.asked, stage.context.refresh.is_set())
 
 
 async def test_the_wall_clock_does_not_move_the_schedule() -> None:
@@ -202,7 +202,7 @@ async def test_the_wall_clock_does_not_move_the_schedule() -> None:
 async def test_its_record_tells_the_whole_story() -> None:
     """While it is down: since when, how often, why, and when it is asked again."""
     stage = Stage([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
-    status = stage.desk.status
+    status = stage.context.status
 
     async with supervised(stage.child):
         await anyio.sleep(12.5)

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
 from actors.core.messages import Payload, Scope
 from actors.pipeline.schedule import TROUBLED
@@ -82,8 +82,8 @@ async def test_one_that_fails_for_ever_is_its_own_affair() -> None:
     assert dict.fromkeys(others, rounds) == {
         scope: pytest.approx([at for at, got in stage.got if got == scope]) for scope in others
     }
-    assert ([("scope.lost", "c")], False) == (edges, stage.desk.status.is_down)
-    assert {"c"} == {scope for scope, one in stage.desk.status.scopes.items() if one.is_lost}
+    assert ([("scope.lost", "c")], False) == (edges, stage.context.status.is_down)
+    assert {"c"} == {scope for scope, one in stage.context.status.scopes.items() if one.is_lost}
 
 
 @pytest.mark.parametrize("interval_s", [60.0, 900.0])
@@ -138,7 +138,7 @@ async def test_when_all_fail_it_is_logged_once() -> None:
     stage, edges = await played(failing(SCOPES, 100, 4000), 6000)
 
     assert [("source.down", None), ("source.recovered", None)] == edges
-    assert (False, 0) == (stage.desk.status.is_down, stage.desk.status.failures)
+    assert (False, 0) == (stage.context.status.is_down, stage.context.status.failures)
 
 
 async def test_when_the_peer_is_back_all_are_asked_soon() -> None:
@@ -154,7 +154,7 @@ async def test_a_scope_that_is_lost_and_found_is_logged_once_each() -> None:
     stage, edges = await played(failing("e", 100, 2000), 4000)
 
     assert [("scope.lost", "e"), ("scope.recovered", "e")] == edges
-    assert (0, None) == (stage.desk.status.scopes[Scope("e")].failures, stage.desk.status.error)
+    assert (0, None) == (stage.context.status.scopes[Scope("e")].failures, stage.context.status.error)
 
 
 async def test_a_single_failure_of_a_scope_is_only_counted() -> None:
@@ -168,7 +168,7 @@ async def test_a_single_failure_of_a_scope_is_only_counted() -> None:
     stage, edges = await played(answer, 600)
 
     assert [] == edges
-    assert stage.desk.status.failures_total == stage.desk.status.failed_by["connection"] > 4
+    assert stage.context.status.failures_total == stage.context.status.failed_by["connection"] > 4
 
 
 async def test_a_denied_key_is_not_tried_with_every_scope() -> None:
@@ -183,7 +183,7 @@ async def test_a_crash_neither_repeats_a_round_nor_forgets_a_delay() -> None:
     """Others keep their times, the failing one its backoff; only what was under way is asked again."""
     crashed: list[float] = []
 
-    def decode(payload: Payload, options: Any) -> Steps[object]:
+    def decode(payload: Payload, options: Any) -> Sliced[object]:
         if payload.scope == "c" and payload.received_mono > 100 and not crashed:
             crashed.append(payload.received_mono)
             raise RuntimeError("a bug")
@@ -196,7 +196,7 @@ async def test_a_crash_neither_repeats_a_round_nor_forgets_a_delay() -> None:
 
     repeated = [at for at in stage.times("c") if at not in calm.times("c")][:1]
     unharmed = [scope for scope in SCOPES if scope != "c"]
-    assert (1, 1) == (len(crashed), stage.desk.status.actor.crashes)
+    assert (1, 1) == (len(crashed), stage.context.status.actor.crashes)
     assert {scope: calm.times(scope) for scope in unharmed} == {
         scope: pytest.approx(stage.times(scope), abs=1.0) for scope in unharmed
     }
@@ -228,13 +228,13 @@ async def test_an_answer_that_echoes_the_key_does_not_show_it(message: str) -> N
 
 
 async def shown(script: Script) -> str:
-    """Give all that a source of The Odds API says of itself and logs."""
+    """Return all that a source of The Odds API says of itself and logs."""
     options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=("soccer_a", "soccer_b"))
     stage = ScopesStage(KIND, script, options)
     with capture_logs() as logs:
         async with supervised(stage.child):
             await anyio.sleep(300)
-    status = stage.desk.status
+    status = stage.context.status
     said = [status.last_error, *(one.last_error for one in status.scopes.values())]
     assert {None} != set(said)
     return repr((logs, said, status, source_view(status), stage.schedule.plan.facts()))
@@ -251,11 +251,11 @@ async def test_what_became_due_while_the_machine_slept_is_asked_when_it_wakes() 
     async with supervised(stage.child):
         await anyio.sleep(10)
         stage.clock.asleep_s += 20.0
-        stage.desk.resumed.set()
+        stage.context.resumed.set()
         await anyio.sleep(5)
         early = stage.times("a")
         stage.clock.asleep_s += 28_800.0
-        stage.desk.resumed.set()
+        stage.context.resumed.set()
         await anyio.sleep(100)
 
     assert [0.5] == early
@@ -275,4 +275,4 @@ async def test_an_answer_that_the_machine_slept_over_is_none() -> None:
         await anyio.sleep(70)
 
     assert [0.5, 1.0, 61.0] == stage.times("a")
-    assert {"timeout": 1} == stage.desk.status.failed_by
+    assert {"timeout": 1} == stage.context.status.failed_by

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.pipeline.stream_feed import SCOPE
 from actors.sources.betfair.market import Names
 from tests.support.builders.betfair import PRICES, definition, delta, image, line, market
@@ -12,7 +12,7 @@ SUSPENDED = delta({"id": "1.1", "marketDefinition": definition(status="SUSPENDED
 
 
 def _live() -> Follower:
-    """Give a subscription whose image of two markets is on the board."""
+    """Return a subscription whose image of two markets is on the board."""
     follower = Follower()
     follower.connect()
     follower.take(line(image(market("1.1"), market("1.2"))))
@@ -53,7 +53,7 @@ def test_a_withdrawal_names_no_list() -> None:
 def test_a_withdrawal_that_was_lost_is_said_again() -> None:
     """A bookmaker that lost it, or a source that began anew, finds the old list still on the board."""
     follower = _live()
-    finish(follower.feed.line(line(delta(status=503)), follower.now))
+    run_now(follower.feed.line(line(delta(status=503)), follower.now))
     lost = follower.shown()
     follower.apply(follower.feed.distrust(follower.now))
 

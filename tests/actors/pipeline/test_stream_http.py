@@ -8,7 +8,7 @@ from itertools import pairwise
 import anyio
 import pytest
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import TransportError
 from actors.core.messages import Payload
 from actors.pipeline.stream_feed import NAMES_SCOPE
@@ -36,7 +36,7 @@ CATALOGUE = "/v1"
 
 
 def _wanted(stage: StreamStage) -> list[list[str]]:
-    """Give the markets whose names were asked for, request by request."""
+    """Return the markets whose names were asked for, request by request."""
     bodies = [
         json.loads(body)["params"]["filter"] for _, url, _, body in stage.asked if url.endswith(CATALOGUE)
     ]
@@ -44,7 +44,7 @@ def _wanted(stage: StreamStage) -> list[list[str]]:
 
 
 def _several(*market_ids: str) -> StreamStage:
-    """Give a stream of these markets."""
+    """Return a stream of these markets."""
     stage = StreamStage()
     images = {**image(*map(market, market_ids)), "id": None}
     stage.answer = lambda request: (
@@ -148,8 +148,8 @@ async def test_a_catalogue_that_fails_is_asked_again_after_five_seconds() -> Non
         await anyio.sleep(100)
 
     assert [0.0, 5.0, 10.0, 15.0] == stage.times(CATALOGUE)
-    assert ([0.0], 0) == (stage.opened, stage.desk.status.failures)
-    assert 3 == stage.desk.status.failed_by["errand_connection"]
+    assert ([0.0], 0) == (stage.opened, stage.context.status.failures)
+    assert 3 == stage.context.status.failed_by["errand_connection"]
 
 
 async def test_names_vouch_for_no_price() -> None:
@@ -163,7 +163,7 @@ async def test_names_vouch_for_no_price() -> None:
         await anyio.sleep(20)
         named = [one for batch in stage.inbox.batches for one in batch.matches if one.home]
         await anyio.sleep(9.5)
-        is_serving = finish(stage.desk.published.current()).books[EXCHANGE].is_serving
+        is_serving = run_now(stage.context.published.current()).books[EXCHANGE].is_serving
 
     assert ["Alder Town"] == [one.home for one in named]
     assert {0.0} == {one.received_mono for one in stage.inbox.batches}
@@ -174,7 +174,7 @@ async def test_names_of_markets_that_are_gone_are_forgotten() -> None:
     """What is remembered is no more than what the newest image lists."""
     stage = _several("1.1", "1.2")
     stage.web = lambda _: catalogue("1.1")
-    errands = Errands(KIND, stage.desk.options, stage, stage.clock)
+    errands = Errands(KIND, stage.context.options, stage, stage.clock)
     errands.want_names(["1.1", "1.2", "1.3"], None)
     await errands.fetch_names()
     errands.want_names(["1.4", "1.5"], frozenset({"1.1", "1.5"}))
@@ -185,7 +185,7 @@ async def test_names_of_markets_that_are_gone_are_forgotten() -> None:
 async def test_nothing_is_asked_for_markets_that_are_gone() -> None:
     """An image that came before the answer settles it."""
     stage = StreamStage()
-    errands = Errands(KIND, stage.desk.options, stage, stage.clock)
+    errands = Errands(KIND, stage.context.options, stage, stage.clock)
     errands.want_names(["1.1"], None)
     errands.want_names([], frozenset())
     body, names = await errands.fetch_names()
@@ -197,7 +197,7 @@ async def test_only_what_a_catalogue_said_is_recorded() -> None:
     """Where nothing was asked there is nothing to play back."""
     recorded: list[Payload] = []
     stage = StreamStage(catalogue_url="")
-    object.__setattr__(stage.desk, "record", recorded.append)
+    object.__setattr__(stage.context, "record", recorded.append)
     async with running(stage):
         await anyio.sleep(20)
 
@@ -238,7 +238,7 @@ async def test_the_nearest_cannot_always_be_told() -> None:
         await anyio.sleep(1300)
 
     assert [None, ["1.1"]] == [one["marketFilter"].get("marketIds") for one in stage.subscriptions()]
-    assert 0 < stage.desk.status.failed_by["errand_unreadable"]
+    assert 0 < stage.context.status.failed_by["errand_unreadable"]
 
 
 async def test_a_smaller_number_grows_again() -> None:
@@ -292,7 +292,7 @@ async def test_a_refused_login_is_tried_ever_more_rarely(*, is_renewed: bool) ->
     waits = [round(later - earlier) for earlier, later in pairwise(times)]
     assert [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600] == waits[:9]
     reason = "the login was refused: INVALID_USERNAME_OR_PASSWORD"
-    assert f"{reason}; the next one is in 3600 s" == stage.desk.status.error
+    assert f"{reason}; the next one is in 3600 s" == stage.context.status.error
 
 
 async def test_a_login_that_was_granted_forgets_the_refusals() -> None:
@@ -315,7 +315,7 @@ async def test_two_that_need_a_session_log_in_once() -> None:
     """The second waits for the first, and takes what that got."""
     stage = StreamStage(**ACCOUNT)
     rest = SlowRest(token("token-1"))
-    errands = Errands(KIND, stage.desk.options, rest, stage.desk.clock)
+    errands = Errands(KIND, stage.context.options, rest, stage.context.clock)
     got: list[str] = []
 
     async def get() -> None:

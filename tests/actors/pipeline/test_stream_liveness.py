@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from tests.support.builders.betfair import SUCCESS, Json, heartbeat, image, line, market
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
 from tests.support.time.virtual import settle
@@ -30,7 +30,7 @@ def _late(request: Json) -> list[Json]:
 
 
 def _shown(stage: StreamStage) -> list[str]:
-    book = finish(stage.desk.published.current()).books[EXCHANGE]
+    book = run_now(stage.context.published.current()).books[EXCHANGE]
     return [entry.source_match_id for entry in entries_of(book.chunks)]
 
 
@@ -43,7 +43,7 @@ async def test_an_image_that_never_comes_ends_the_connection(cause: str) -> None
             stage.answer = _granted_alone
             await anyio.sleep(1)
             if cause == "lost":
-                stage.desk.refresh.set()
+                stage.context.refresh.set()
             elif cause == "late":
                 stage.wire.say(heartbeat(id=None, status=503), heartbeat(id=None))
             else:
@@ -56,7 +56,7 @@ async def test_an_image_that_never_comes_ends_the_connection(cause: str) -> None
 
     events = [one["event"] for one in logs if one["event"].startswith("source.")]
     assert (1, 2, ["1.1"]) == (before, len(stage.opened), after)
-    assert 1 == stage.desk.status.failed_by["no_image"]
+    assert 1 == stage.context.status.failed_by["no_image"]
     assert ["source.down", "source.recovered"] == events
 
 
@@ -70,7 +70,7 @@ async def test_a_stream_that_is_late_from_the_first_is_kept() -> None:
                 await anyio.sleep(5)
                 stage.wire.say(heartbeat(id=None, status=503))
             await settle()
-            error, is_down = stage.desk.status.error, stage.desk.status.is_down
+            error, is_down = stage.context.status.error, stage.context.status.is_down
             stage.answer = granted
             stage.wire.say(heartbeat(id=None))
             await settle()
@@ -78,7 +78,7 @@ async def test_a_stream_that_is_late_from_the_first_is_kept() -> None:
 
     assert ([0.0], ["1.1"]) == (stage.opened, shown)
     assert ("the server says that its stream is late", True) == (error, is_down)
-    assert (None, {"unreliable": 1}) == (stage.desk.status.error, stage.desk.status.failed_by)
+    assert (None, {"unreliable": 1}) == (stage.context.status.error, stage.context.status.failed_by)
     assert ["source.down", "source.recovered"] == [
         one["event"] for one in logs if one["event"].startswith("source.")
     ]
@@ -111,7 +111,7 @@ async def test_pieces_without_an_end_are_given_up_as_well() -> None:
         stage.wire.say(b"x" * 2000)
         await settle()
 
-    assert ((1, []), {"no_image": 1}) == (before, stage.desk.status.failed_by)
+    assert ((1, []), {"no_image": 1}) == (before, stage.context.status.failed_by)
 
 
 @pytest.mark.parametrize(

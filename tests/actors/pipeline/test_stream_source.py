@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from tests.support.builders.betfair import APP_KEY, HOME, Json, change, delta, heartbeat
 from tests.support.systems.betfair_playback import token
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
@@ -90,7 +90,7 @@ async def test_silence_of_two_heartbeats_ends_the_connection() -> None:
         await anyio.sleep(0.7)
 
     assert (1, [0.0, 10.5]) == (opened, stage.opened)
-    assert {"silence": 1} == stage.desk.status.failed_by
+    assert {"silence": 1} == stage.context.status.failed_by
 
 
 async def test_heartbeats_keep_the_connection() -> None:
@@ -114,7 +114,7 @@ async def test_a_drip_without_a_message_is_silence(drip: bytes) -> None:
         await settle()
 
     assert [0.0, 10.5] == stage.opened[:2]
-    assert 1 == stage.desk.status.failed_by["silence"]
+    assert 1 == stage.context.status.failed_by["silence"]
 
 
 async def test_a_server_that_takes_no_line_is_given_up() -> None:
@@ -141,7 +141,7 @@ async def test_what_waited_while_the_process_was_stopped_is_not_believed() -> No
         await anyio.sleep(1)
 
     assert (before, before) == (1, after)
-    assert {"silence": 1} == stage.desk.status.failed_by
+    assert {"silence": 1} == stage.context.status.failed_by
     assert [30.0 + 0.5] == [one.received_mono for one in stage.inbox.batches[1:]]
 
 
@@ -186,7 +186,7 @@ async def test_a_lost_stream_is_told_once_down_and_once_up() -> None:
 
     events = [one["event"] for one in logs if one["event"].startswith("source.")]
     assert ["source.down", "source.recovered"] == events
-    assert (0, False) == (stage.desk.status.failures, stage.desk.status.is_down)
+    assert (0, False) == (stage.context.status.failures, stage.context.status.is_down)
 
 
 async def test_no_secret_is_said_though_the_server_repeats_it() -> None:
@@ -200,7 +200,7 @@ async def test_no_secret_is_said_though_the_server_repeats_it() -> None:
             for secret in sorted(secrets):
                 stage.wire.say({"op": secret})
                 await settle()
-                said.add(stage.desk.status.last_error or "")
+                said.add(stage.context.status.last_error or "")
                 await anyio.sleep(40)
             stage.is_refused = True
             stage.wire.close()
@@ -214,7 +214,7 @@ async def test_what_somebody_lost_a_part_of_is_withdrawn_at_once() -> None:
     stage = StreamStage()
     async with running(stage, beats=False):
         before = _shown(stage)
-        stage.desk.refresh.set()
+        stage.context.refresh.set()
         await settle()
         lost = _shown(stage)
         stage.wire.say(heartbeat(id=None))
@@ -225,7 +225,7 @@ async def test_what_somebody_lost_a_part_of_is_withdrawn_at_once() -> None:
 
 
 def _shown(stage: StreamStage) -> list[str]:
-    book = finish(stage.desk.published.current()).books[EXCHANGE]
+    book = run_now(stage.context.published.current()).books[EXCHANGE]
     return [entry.source_match_id for entry in entries_of(book.chunks)]
 
 
@@ -236,7 +236,7 @@ async def test_what_somebody_lost_a_part_of_is_not_vouched_for() -> None:
         await anyio.sleep(1)
         stage.answer = lambda request: granted(request)[:1]
         before = len(stage.inbox.batches)
-        stage.desk.refresh.set()
+        stage.context.refresh.set()
         await anyio.sleep(1)
         stage.wire.say(heartbeat())
         await anyio.sleep(1)
@@ -271,5 +271,5 @@ async def test_silence_during_the_sleep_of_the_machine_ends_the_connection_when_
         stage.clock.asleep_s += 3600.0
         await anyio.sleep(1)
 
-    assert {"silence": 1} == stage.desk.status.failed_by
+    assert {"silence": 1} == stage.context.status.failed_by
     assert [0.0] == stage.opened

@@ -16,9 +16,9 @@ from actors.board.board import Board, BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps, finish
+from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
-from actors.pipeline.context import Desk
+from actors.pipeline.context import SourceContext
 from actors.pipeline.ticking_source import TickingSourceActor
 from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Mailbox
@@ -46,14 +46,14 @@ class Counting:
         self._advanced = 0
         self._images = 0
 
-    def image(self) -> Steps[Mapping[str, Extract]]:
-        """Give a list of one match."""
+    def image(self) -> Sliced[Mapping[str, Extract]]:
+        """Return a list of one match."""
         yield
         self._images += 1
         return {key: Extract((match(f"{key}-image-{self._images}"),)) for key in self._keys}
 
-    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
-        """Give one upsert and one removal."""
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
+        """Return one upsert and one removal."""
         yield
         del now
         self._advanced += 1
@@ -70,13 +70,13 @@ class Nowhere(Counting):
 
 
 class Stage:
-    """The source with its desk, and a board that takes what it is told to."""
+    """The source with its context, and a board that takes what it is told to."""
 
     def __init__(self, machine: Callable[[tuple[str, ...]], Counting] = Counting) -> None:
         self.inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda one: one.scope, merged_deliveries) for name in NAMES
         }
-        self.desk = Desk(
+        self.context = SourceContext(
             options=SourceOptions(kind="counting", stale_after_s=12.0),
             keys={name: f"key-{name}" for name in NAMES},
             inboxes=self.inboxes,
@@ -87,7 +87,7 @@ class Stage:
             random=Random(1),
         )
         kind = TickingKind("counting", SourceOptions, lambda _: None, lambda _, keys, __: machine(keys))
-        self.child = ChildSpec(self.desk.status.actor, lambda: TickingSourceActor(kind, self.desk))
+        self.child = ChildSpec(self.context.status.actor, lambda: TickingSourceActor(kind, self.context))
 
     def take(self, name: BookmakerId) -> Batch:
         """Take what `name` is offered; there must be something."""
@@ -97,10 +97,10 @@ class Stage:
 
     def change_board(self, change: Callable[[Board], object]) -> None:
         """Publish what `change` makes of the board."""
-        base = finish(self.desk.published.current())
+        base = run_now(self.context.published.current())
         board = Board(base, BoardRules())
         change(board)
-        self.desk.published.replace(base, board.commit())
+        self.context.published.replace(base, board.commit())
 
     async def play(self, ticks: int, *, accept: bool) -> str:
         """Let it tick, give "I" for each image that alder gets and "." for changes; all go on the board."""
@@ -119,7 +119,7 @@ class Stage:
 
 
 def _apply(offer: Batch, board: Board) -> None:
-    finish(board.apply(offer, VirtualClock().now()))
+    run_now(board.apply(offer, VirtualClock().now()))
 
 
 async def test_the_first_offer_is_an_image() -> None:
@@ -167,12 +167,12 @@ async def test_after_a_request_the_next_offer_is_an_image() -> None:
     async with supervised(stage.child):
         await settle()
         first = stage.take(NAMES[0])
-        stage.desk.refresh.set()
+        stage.context.refresh.set()
         await anyio.sleep(TICK_S)
         await settle()
         second = stage.take(NAMES[0])
 
-    assert (True, False) == (second.complete, stage.desk.refresh.is_set())
+    assert (True, False) == (second.complete, stage.context.refresh.is_set())
     assert first.list_id != second.list_id
 
 
@@ -193,7 +193,7 @@ async def test_a_list_that_arrived_makes_it_patient_anew() -> None:
     async with supervised(stage.child):
         await stage.play(4, accept=False)
         await stage.play(4, accept=True)
-        stage.change_board(lambda board: finish(board.withdraw(NAMES[0], SCOPE)))
+        stage.change_board(lambda board: run_now(board.withdraw(NAMES[0], SCOPE)))
 
         assert ".I...I......" == await stage.play(12, accept=False)
 
@@ -204,7 +204,7 @@ async def test_a_list_that_the_board_has_lost_is_sent_again() -> None:
 
     async with supervised(stage.child):
         await stage.play(8, accept=True)
-        stage.change_board(lambda board: finish(board.withdraw(NAMES[0], SCOPE)))
+        stage.change_board(lambda board: run_now(board.withdraw(NAMES[0], SCOPE)))
         _, before = [stage.take(name) for name in NAMES]
         await anyio.sleep(TICK_S)
         await settle()
@@ -221,7 +221,7 @@ async def test_every_tick_counts_as_a_success() -> None:
     async with supervised(stage.child):
         await anyio.sleep(10)
         await settle()
-        status = stage.desk.status
+        status = stage.context.status
 
     expected = (41, 41, 0, WALL_0 + 10)
     assert expected == (status.attempts, status.payloads, status.failures, status.last_success_at)
@@ -235,5 +235,5 @@ async def test_a_machine_that_gives_no_number_crashes() -> None:
         await anyio.sleep(1)
 
         assert "NotExactError: interval_s was nan, must be a number of seconds" == (
-            stage.desk.status.actor.last_error
+            stage.context.status.actor.last_error
         )

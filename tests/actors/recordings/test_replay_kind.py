@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, Match
 from actors.monitoring.status import BookmakerState
@@ -63,19 +63,19 @@ async def _running(config: Path) -> AsyncIterator[System]:
 
 
 def _matches(snapshot: Snapshot, bookmaker: BookmakerId) -> list[Match]:
-    """Give what is on the board but for the sources' times, which conflated changes have and others not."""
+    """Return what is on the board without the sources' times, which only conflated changes have."""
     entries = [entry for chunk in snapshot.books[bookmaker].chunks for entry in chunk.entries]
     return [msgspec.structs.replace(entry.match, source_time=None) for entry in entries]
 
 
 def _prices(system: System) -> list[float]:
-    return [match.home_price for match in _matches(finish(system.published.current()), CEDAR)]
+    return [match.home_price for match in _matches(run_now(system.published.current()), CEDAR)]
 
 
 def _final(path: Path) -> Snapshot:
     playback = Playback(open_sources(path, kind_named))
     for moment in playback.moments():
-        finish(playback.work(moment))
+        run_now(playback.work(moment))
     return playback.snapshot
 
 
@@ -100,9 +100,9 @@ async def test_the_final_content_is_the_recordings(
 
     async with _running(_config(tmp_path, path, f"speed = {speed}")) as system:
         await anyio.sleep(300)
-        after_minutes = _matches(finish(system.published.current()), CEDAR)
+        after_minutes = _matches(run_now(system.published.current()), CEDAR)
         await anyio.sleep(600)
-        much_later = _matches(finish(system.published.current()), CEDAR)
+        much_later = _matches(run_now(system.published.current()), CEDAR)
 
     assert expected == after_minutes == much_later
 
@@ -149,7 +149,7 @@ async def test_a_bookmaker_without_a_list_is_not_serving(tmp_path: Path) -> None
     async with _running(_config(tmp_path, path)) as system:
         for second in (5.0, 15.0, 38.0, 45.0, 80.0):
             await anyio.sleep(second - anyio.current_time())
-            snapshot = finish(system.published.current())
+            snapshot = run_now(system.published.current())
             (state,) = system.status.observe(snapshot, VirtualClock().now()).values()
             states.append((state, snapshot.books[CEDAR].count))
 
@@ -169,7 +169,7 @@ async def test_a_recording_of_a_computed_source(tmp_path: Path) -> None:
             await anyio.sleep(60)
             await settle()
             tasks.cancel_scope.cancel()
-    last = finish(system.published.current())
+    last = run_now(system.published.current())
     path = tmp_path / "simulated.rec.zst"
     text = CONFIG.replace("7000.0", "1_000_000_000.0").replace(
         'kind = "simulated"\nseed = 7\nmatches = 30\nupdates_per_s = 1.0',
@@ -179,7 +179,7 @@ async def test_a_recording_of_a_computed_source(tmp_path: Path) -> None:
 
     async with _running(config) as played:
         await anyio.sleep(10)
-        snapshot = finish(played.published.current())
+        snapshot = run_now(played.published.current())
 
     assert [_matches(last, name) for name in NAMES] == [_matches(snapshot, name) for name in NAMES]
     assert {True} == {source.is_simulated for source in played.status.sources.values()}

@@ -15,7 +15,7 @@ class Highest(Random):
     """Draws the upper bound, so that the bound can be seen."""
 
     def uniform(self, a: float, b: float) -> float:
-        """Give the largest value that may come."""
+        """Return the largest value that may come."""
         del a
         return b
 

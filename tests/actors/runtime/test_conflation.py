@@ -15,7 +15,7 @@ from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Match, Removal, SourceMatchId
 from actors.runtime.conflation import merged_batches
 from tests.support.builders.messages import BOOKMAKER, batch, match, withdrawn
@@ -256,5 +256,5 @@ def test_conflation_does_not_change_when_a_match_was_received(source_time: float
 def _updated(*batches: Batch) -> dict[str, float]:
     board = Board(Snapshot.empty(1000, (BOOKMAKER,)), BoardRules())
     for one in batches:
-        finish(board.apply(one, Instant(5.0, WALL_0 + 5.0)))
+        run_now(board.apply(one, Instant(5.0, WALL_0 + 5.0)))
     return {entry.id: entry.updated for entry in entries_of(board.commit().books[BOOKMAKER].chunks)}

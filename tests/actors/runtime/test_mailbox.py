@@ -47,7 +47,7 @@ def test_item_that_was_taken_is_not_merged_into() -> None:
     taken = box.get_nowait()
     box.put_nowait(Item("a", (1,)))
 
-    assert (Item("a", (0,)), taken, 1, 0) == (taken, box.in_hand, box.depth, box.conflated)
+    assert (Item("a", (0,)), taken, 1, 0) == (taken, box.in_flight, box.depth, box.conflated)
 
 
 @given(operations=OPERATIONS)
@@ -58,21 +58,21 @@ def test_every_item_comes_out_once_in_order(operations: list[str]) -> None:
     for serial, operation in enumerate(operations):
         match operation:
             case "get":
-                box.keep()
+                box.mark_processed()
                 box.get_nowait()
             case "keep":
-                box.keep()
+                box.mark_processed()
             case "settle":
-                box.keep()
-                _see(seen, box.taken)
-                box.settle()
+                box.mark_processed()
+                _see(seen, box.unacked)
+                box.ack_all()
             case key:
                 sent[key].append(serial)
                 box.put_nowait(Item(key, (serial,)))
         assert box.depth <= 3
-    box.keep()
-    _see(seen, box.taken)
-    box.settle()
+    box.mark_processed()
+    _see(seen, box.unacked)
+    box.ack_all()
     _see(seen, drained(box))
 
     assert sent == seen
@@ -99,7 +99,7 @@ async def test_reader_waits_for_an_item() -> None:
         box.put_nowait(Item("a", (1,)))
 
     assert ([], [Item("a", (0, 1))]) == (before, got)
-    assert (Item("a", (0, 1)), 0) == (box.in_hand, box.depth)
+    assert (Item("a", (0, 1)), 0) == (box.in_flight, box.depth)
 
 
 @pytest.mark.anyio
@@ -124,4 +124,4 @@ async def test_reader_that_is_cancelled_as_something_arrives_loses_nothing() -> 
     with pytest.raises(asyncio.CancelledError):
         await reader
 
-    assert (None, [Item("a", (0,))]) == (box.in_hand, drained(box))
+    assert (None, [Item("a", (0,))]) == (box.in_flight, drained(box))

@@ -44,7 +44,7 @@ class MailboxMachine(RuleBasedStateMachine):
     @rule()
     def lay_down(self) -> None:
         """The reader has worked it in."""
-        self.box.keep()
+        self.box.mark_processed()
         if self.hand is not None:
             self.laid_down.append(self.hand)
             self.hand = None
@@ -52,7 +52,7 @@ class MailboxMachine(RuleBasedStateMachine):
     @rule()
     def settle(self) -> None:
         """The commit is published."""
-        self.box.settle()
+        self.box.ack_all()
         self.hand = None
         self.laid_down.clear()
 
@@ -60,7 +60,7 @@ class MailboxMachine(RuleBasedStateMachine):
     def crash(self) -> None:
         """The next reader learns what was in hand, and finds the rest put back under what is newer."""
         blamed, self.hand = self.hand, None
-        assert blamed == self.box.recover()
+        assert blamed == self.box.requeue_unacked()
         back: dict[str, tuple[int, ...]] = {}
         for key, numbers in self.laid_down:
             back[key] = back.get(key, ()) + numbers
@@ -72,7 +72,7 @@ class MailboxMachine(RuleBasedStateMachine):
     def holds_what_the_model_holds(self) -> None:
         """At most one item a key; the same things in hand and laid down."""
         expected = (len(self.pending), self.hand, tuple(self.laid_down))
-        assert expected == (self.box.depth, self.box.in_hand, self.box.taken)
+        assert expected == (self.box.depth, self.box.in_flight, self.box.unacked)
 
 
 def test_mailbox_is_what_the_model_is() -> None:

@@ -119,7 +119,7 @@ class Mute(Exception):
     """Fails again when its text is wanted."""
 
     def __str__(self) -> str:
-        """Give none."""
+        """Return none."""
         raise SystemExit(0)
 
     __repr__ = __str__

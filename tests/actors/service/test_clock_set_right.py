@@ -37,7 +37,7 @@ def anyio_backend() -> object:
 
 @pytest.fixture
 def peer() -> Iterator[HttpPeer]:
-    """Give a peer."""
+    """Return a peer."""
     with http_peer() as one:
         yield one
 

@@ -111,7 +111,7 @@ async def test_a_restart_gives_no_credits() -> None:
     async with supervised(stage.child):
         await anyio.sleep(MIDNIGHT + 2 * DAY_S - 1)
 
-    assert 1 < stage.desk.status.actor.starts
+    assert 1 < stage.context.status.actor.starts
     assert max(spent(stage)) <= CREDITS
 
 
@@ -121,11 +121,11 @@ async def test_a_wait_that_a_wrong_clock_makes_long_ends_when_it_is_right() -> N
     stage = ScopesStage(KIND, empty, options)
     plan = stage.schedule.plan
     for _ in range(CREDITS):
-        plan.asked(plan.targets()[0], stage.clock.now())
+        plan.on_asked(plan.targets()[0], stage.clock.now())
     async with supervised(stage.child):
         await anyio.sleep(MIDNIGHT - 60)
         stage.clock.wall_shift_s = -20 * HOUR
-        stage.desk.refresh.set()  # the clock is looked at
+        stage.context.refresh.set()  # the clock is looked at
         await anyio.sleep(30)
         stage.clock.wall_shift_s = 0.0
         await anyio.sleep(30 + HOUR / 2)

@@ -27,7 +27,7 @@ from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId, Payload
-from actors.pipeline.context import Desk
+from actors.pipeline.context import SourceContext
 from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
 from actors.runtime.conflation import merged_deliveries
@@ -56,7 +56,7 @@ Budget = pytest.mark.parametrize("a_month", [500, pytest.param(20_000, marks=pyt
 
 @cache
 def kick_offs(league: str) -> tuple[datetime, ...]:
-    """Give the kick-offs of a league: each weekend, and some evenings between them.
+    """Return the kick-offs of a league: each weekend, and some evenings between them.
 
     A weekend plays from 12:30 to 20:00 on both days, midweek at 18:45 or 20:00.
     """
@@ -73,7 +73,7 @@ def kick_offs(league: str) -> tuple[datetime, ...]:
 
 
 def is_near(league: str, at: datetime) -> bool:
-    """Tell whether the league has a match in play or within two hours."""
+    """Return whether the league has a match in play or within two hours."""
     return any(timedelta(hours=-2) <= at - one <= timedelta(hours=2.5) for one in kick_offs(league))
 
 
@@ -88,7 +88,7 @@ class Month:
         self._a_month = a_month
         clock = VirtualClock(BEGIN.timestamp())
         bookmaker = BookmakerId("alder")
-        self.desk: Desk[Any] = Desk(
+        self.context: SourceContext[Any] = SourceContext(
             options=TheOddsApiOptions(
                 kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=self.per_day
             ),
@@ -101,9 +101,9 @@ class Month:
             random=Random(7),
             record=self._note,
         )
-        schedule = Schedule(TheOddsApiPlan(self.desk.options, ("alder",)), self.desk.random)
+        schedule = Schedule(TheOddsApiPlan(self.context.options, ("alder",)), self.context.random)
         self.child = ChildSpec(
-            self.desk.status.actor, lambda: SourceActor(KIND, self.desk, schedule, self._connect)
+            self.context.status.actor, lambda: SourceActor(KIND, self.context, schedule, self._connect)
         )
 
     @property
@@ -112,7 +112,7 @@ class Month:
         return self.spent_on.total()
 
     def intervals(self, league: str, *, near: bool) -> list[float]:
-        """Give the seconds between requests for a league of which the first was made near a kick-off."""
+        """Return the seconds between requests for a league of which the first was made near a kick-off."""
         return [
             (later - earlier).total_seconds()
             for earlier, later in pairwise(self.asked[league])
@@ -125,7 +125,7 @@ class Month:
 
     async def fetch(self, url: str, validators: Validators) -> Fetched:
         """Charge a credit and list the matches of the next ten days."""
-        now = self.desk.clock.now()
+        now = self.context.clock.now()
         at = datetime.fromtimestamp(now.wall, UTC)
         league = urlsplit(url).path.split("/")[-2]
         self.asked[league].append(at)
@@ -140,7 +140,7 @@ class Month:
 
 
 def _listed(league: str, at: datetime) -> tuple[int, int]:
-    """Give the first and the last of its matches that the API lists at that time, by their numbers."""
+    """Return the first and the last of its matches that the API lists at that time, by their numbers."""
     times = kick_offs(league)
     return bisect_left(times, at - LISTED_AFTER), bisect_left(times, at + LISTED_AHEAD)
 
@@ -164,7 +164,7 @@ def _slate(league: str, first: int, last: int) -> bytes:
 
 @cache
 def played(a_month: int) -> Month:
-    """Give a month that has passed with that many credits."""
+    """Return a month that has passed with that many credits."""
 
     async def play() -> Month:
         month = Month(a_month)
@@ -182,7 +182,7 @@ def test_a_month_never_costs_more_than_its_credits(a_month: int) -> None:
 
     assert max(month.spent_on.values()) <= month.per_day
     assert month.spent <= a_month
-    assert (0, month.spent) == (month.desk.status.failures_total, month.desk.status.payloads)
+    assert (0, month.spent) == (month.context.status.failures_total, month.context.status.payloads)
 
 
 @Budget
@@ -243,7 +243,7 @@ def test_no_answer_holds_for_ever(a_month: int) -> None:
 def test_what_is_left_is_shown(a_month: int) -> None:
     """The record tells what the API said last, and what is left of the present day."""
     month = played(a_month)
-    quota = month.desk.status.quota or {}
+    quota = month.context.status.quota or {}
     today = month.spent_on[int((BEGIN.timestamp() + DAYS * DAY_S - 1) // DAY_S)]
 
     assert (a_month - month.spent, 1.0) == (quota["requests_remaining"], quota["credits_last"])

@@ -46,7 +46,7 @@ def _updated(board: Running) -> dict[str, float]:
 
 
 def _refreshed(body: bytes) -> bytes:
-    """Give the answer of a minute later: the same prices, refreshed."""
+    """Return the answer of a minute later: the same prices, refreshed."""
     content = json.loads(body)
     for lines in (lines for event in content for lines in event["bookmakers"]):
         for table in (lines, *lines["markets"]):
@@ -57,7 +57,7 @@ def _refreshed(body: bytes) -> bytes:
 
 
 def _newest(body: bytes) -> dict[BookmakerId, float]:
-    """Give the Unix seconds of each bookmaker's last refresh."""
+    """Return the Unix seconds of each bookmaker's last refresh."""
     newest: dict[BookmakerId, float] = {}
     for lines in (lines for event in json.loads(body) for lines in event["bookmakers"]):
         at = [datetime.fromisoformat(market["last_update"]).timestamp() for market in lines["markets"]]

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.core.clock import Instant
-from actors.core.cooperative import Steps, finish
+from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, Extract, Scope, SourceName
 from actors.runtime.actor import ActorState
 from actors.service.settings import (
@@ -42,12 +42,12 @@ class Still:
         self.interval_s = 1 / 3
         self._keys = keys
 
-    def image(self) -> Steps[Mapping[str, Extract]]:
-        """Give the one match."""
+    def image(self) -> Sliced[Mapping[str, Extract]]:
+        """Return the one match."""
         yield
         return dict.fromkeys(self._keys, Extract((match("own"),)))
 
-    def advance(self, now: Instant) -> Steps[Mapping[str, Extract]]:
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         """Change nothing."""
         del now
         yield
@@ -89,7 +89,7 @@ def _poison(bookmaker: str, scope: str = SCOPE) -> Batch:
 
 
 def _shown(system: System) -> list[str]:
-    books = finish(system.published.current()).books.values()
+    books = run_now(system.published.current()).books.values()
     return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
 
@@ -180,12 +180,12 @@ async def test_one_of_each_bookmaker_quarantines_nobody() -> None:
 async def test_poison_of_every_bookmaker_leaves_the_process_alive() -> None:
     """With all of them in quarantine the aggregator goes on ticking, and later all come back."""
     async with _running() as system:
-        versions = [finish(system.published.current()).version]
+        versions = [run_now(system.published.current()).version]
         for _ in range(5):
             for name in NAMES:
                 system.bus.publish(_poison(name, "by-nobody"))
                 await anyio.sleep(0.1)
-                versions.append(finish(system.published.current()).version)
+                versions.append(run_now(system.published.current()).version)
 
         aggregator = system.status.board.actor
         assert dict.fromkeys(NAMES, ActorState.QUARANTINED) == _states(system)

@@ -15,7 +15,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.snapshot import Entry, Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, SourceName
 from actors.monitoring.status import BookmakerState
@@ -57,7 +57,7 @@ def _shown(path: Path) -> Shown:
     playback, shown = _playback(path), []
     first = playback.snapshot.version
     for moment in playback.moments():
-        finish(playback.work(moment))
+        run_now(playback.work(moment))
         prices = [entry.match.home_price for entry in _entries(playback.snapshot)]
         shown.append((moment.at.mono, playback.snapshot.version - first, prices))
     return shown
@@ -88,7 +88,7 @@ def test_the_epoch_is_that_of_the_recordings(tmp_path: Path) -> None:
     playback = _playback(path)
     first = playback.snapshot
     for moment in playback.moments():
-        finish(playback.work(moment))
+        run_now(playback.work(moment))
 
     again, others = _playback(path).snapshot, _playback(other).snapshot
     assert {first.epoch} == {playback.snapshot.epoch, playback.history.epoch, again.epoch}
@@ -122,7 +122,7 @@ def test_all_bookmakers_change_in_one_commit(tmp_path: Path) -> None:
     )
     playback, seen = _playback(path), []
     for moment in playback.moments():
-        finish(playback.work(moment))
+        run_now(playback.work(moment))
         books = playback.snapshot.books
         seen.append([book.v2_version - FIRST for book in books.values()])
 
@@ -137,7 +137,7 @@ def test_an_image_of_a_computed_source_is_believed(tmp_path: Path, *, is_said: b
     path = write(tmp_path / "feed.rec.zst", head, *ticks)
     playback, counts = _playback(path), list[int]()
     for moment in playback.moments():
-        finish(playback.work(moment))
+        run_now(playback.work(moment))
         counts.append(len(_entries(playback.snapshot)))
 
     assert [50, 3] == counts
@@ -277,14 +277,14 @@ async def test_it_shows_what_the_service_showed(tmp_path: Path) -> None:
             await anyio.sleep(0.5)
             for _ in range(200):
                 await settle()
-                snapshot = finish(system.published.current())
+                snapshot = run_now(system.published.current())
                 live.append([_entries(snapshot, name) for name in snapshot.books])
                 await anyio.sleep(1)
             tasks.cancel_scope.cancel()
 
     playback, replayed = _playback(tmp_path), []
     for moment in playback.moments():
-        finish(playback.work(moment))
+        run_now(playback.work(moment))
         if moment.event is not None:
             replayed.append([_entries(playback.snapshot, name) for name in playback.snapshot.books])
 
@@ -356,7 +356,7 @@ async def test_changes_are_told(tmp_path: Path) -> None:
         await replay.stop()
 
     for version, entries in lists:
-        recent = finish(playback.history.since(None, version))
+        recent = run_now(playback.history.since(None, version))
         assert recent is not None
         entries.update({one.id: one.entry for one in recent.changes})
     ends = [{entry.id: entry for entry in entries.values() if entry is not None} for _, entries in lists]

@@ -89,7 +89,7 @@ class Playback:
         self.resumed += "clk" in stream.subscriptions()[-1]
 
     def known(self) -> list[Json]:
-        """Give every market as the library has it."""
+        """Return every market as the library has it."""
         caches = self.oracle._listener.stream._caches
         return [
             {

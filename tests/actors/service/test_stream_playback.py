@@ -39,7 +39,7 @@ def anyio_backend() -> object:
 
 @pytest.fixture
 def both() -> Iterator[Peers]:
-    """Give a stream that answers a subscription with two markets, and a catalogue that knows nobody."""
+    """Return a stream that answers a subscription with two markets, and a catalogue that knows nobody."""
     with peers() as (stream, rest):
         stream.answer = lambda _: [image(market("1.1"), market("1.2", OTHER))]
         yield stream, rest

@@ -37,14 +37,14 @@ def anyio_backend() -> object:
 
 @pytest.fixture
 def both() -> Iterator[Peers]:
-    """Give a stream that answers a subscription with one market."""
+    """Return a stream that answers a subscription with one market."""
     with peers() as (stream, rest):
         stream.answer = lambda _: [image(market())]
         yield stream, rest
 
 
 def _in_turn(*answers: Answer) -> Answer:
-    """Give one answer after the other, and the last for ever."""
+    """Return one answer after the other, and the last for ever."""
     left = list(answers)
 
     def answer(connection: socket.socket, asked: Asked) -> None:
@@ -54,7 +54,7 @@ def _in_turn(*answers: Answer) -> Answer:
 
 
 def _waits_s(one: Exchange) -> float:
-    """Give the seconds from now to the next attempt."""
+    """Return the seconds from now to the next attempt."""
     return (one.board.source.next_attempt_at or 0.0) - one.board.clock.now().wall
 
 

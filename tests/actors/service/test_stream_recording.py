@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry
 from actors.core.clock import SystemClock
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
 from actors.recordings.format import Recorded
 from actors.recordings.playback import Playback
@@ -43,7 +43,7 @@ def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[st
     playback = Playback(open_sources(path, kind_named, price))
     shown = []
     for moment in playback.moments():
-        finish(playback.work(moment))
+        run_now(playback.work(moment))
         entries = entries_of(playback.snapshot.books[EXCHANGE].chunks)
         shown.append({str(entry.source_match_id): entry for entry in entries})
     return playback, shown
@@ -68,7 +68,7 @@ def historic(path: Path, messages: Iterable[Json], cut: int | None = None) -> Pa
 
 
 def traded(prices: tuple[float, float, float], *, img: bool = False) -> Json:
-    """Give a change of last traded prices alone, as basic historic files have them."""
+    """Return a change of last traded prices alone, as basic historic files have them."""
     one = market(prices=prices)
     runners = [{"id": runner["id"], "ltp": runner["batb"][0][1]} for runner in one["rc"]]
     return {**one, "rc": runners} if img else {"id": one["id"], "rc": runners}

@@ -17,6 +17,6 @@ def anyio_backend() -> object:
 
 @pytest.fixture
 def peer() -> Iterator[HttpPeer]:
-    """Give a peer that listens while the test runs."""
+    """Return a peer that listens while the test runs."""
     with http_peer() as one:
         yield one

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.transports.inflate import MAX_RATIO, SLICE_BYTES, inflated
 
@@ -29,21 +29,21 @@ BODIES = st.binary(max_size=2000) | st.binary(max_size=30).map(lambda part: part
 @given(BODIES)
 def test_gzip_gives_the_content(encoding: str, body: bytes) -> None:
     """What was packed comes back byte for byte."""
-    assert finish(inflated(gzip.compress(body), encoding, LIMIT)) == body
+    assert run_now(inflated(gzip.compress(body), encoding, LIMIT)) == body
 
 
 @pytest.mark.parametrize("encoding", ["deflate", "Deflate"])
 @given(BODIES)
 def test_deflate_gives_the_content(encoding: str, body: bytes) -> None:
     """Deflate is the zlib format (RFC 9110, 8.4.1.2)."""
-    assert finish(inflated(zlib.compress(body), encoding, LIMIT)) == body
+    assert run_now(inflated(zlib.compress(body), encoding, LIMIT)) == body
 
 
 @pytest.mark.parametrize("encoding", ["", " ", "identity", "Identity"])
 @given(BODIES)
 def test_no_encoding_gives_the_body(encoding: str, body: bytes) -> None:
     """A body that is not packed is the content."""
-    assert finish(inflated(body, encoding, LIMIT)) == body
+    assert run_now(inflated(body, encoding, LIMIT)) == body
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_no_encoding_gives_the_body(encoding: str, body: bytes) -> None:
 def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
     """Only what the request named is read, and the error says what that is."""
     with pytest.raises(PayloadError, match="must be gzip, deflate or none"):
-        finish(inflated(TEXT, encoding, LIMIT))
+        run_now(inflated(TEXT, encoding, LIMIT))
 
 
 @pytest.mark.parametrize("size", [0, 1, LIMIT - 1, LIMIT])
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
 def test_content_may_be_as_long_as_the_limit(pack: Callable[[bytes, int], bytes], size: int) -> None:
     """The limit itself is allowed."""
-    assert finish(inflated(pack(bytes(size), 0), "gzip", LIMIT)) == bytes(size)
+    assert run_now(inflated(pack(bytes(size), 0), "gzip", LIMIT)) == bytes(size)
 
 
 @pytest.mark.parametrize("size", [LIMIT + 1, 2 * LIMIT, 50 * LIMIT])
@@ -67,14 +67,14 @@ def test_content_may_be_as_long_as_the_limit(pack: Callable[[bytes, int], bytes]
 def test_content_beyond_the_limit_is_refused(pack: Callable[[bytes, int], bytes], size: int) -> None:
     """One byte more than the limit is too much, and the error says what is allowed."""
     with pytest.raises(PayloadError, match=f"at most {LIMIT}"):
-        finish(inflated(pack(bytes(size), 0), "gzip", LIMIT))
+        run_now(inflated(pack(bytes(size), 0), "gzip", LIMIT))
 
 
 @given(st.integers(0, len(gzip.compress(TEXT)) - 1))
 def test_cut_data_is_an_error(length: int) -> None:
     """A packed body that ends too early is never taken for a shorter one."""
     with pytest.raises(PayloadError):
-        finish(inflated(gzip.compress(TEXT)[:length], "gzip", LIMIT))
+        run_now(inflated(gzip.compress(TEXT)[:length], "gzip", LIMIT))
 
 
 @given(st.integers(0, len(gzip.compress(TEXT)) - 1), st.integers(0, 7))
@@ -85,7 +85,7 @@ def test_a_flipped_bit_is_an_error_or_harmless(place: int, bit: int) -> None:
     body[place] ^= 1 << bit
 
     try:
-        assert finish(inflated(bytes(body), "gzip", LIMIT)) == TEXT
+        assert run_now(inflated(bytes(body), "gzip", LIMIT)) == TEXT
     except PayloadError as error:
         assert "compressed body" in str(error)  # noqa: PT017 - either outcome is right
 
@@ -94,7 +94,7 @@ def test_a_flipped_bit_is_an_error_or_harmless(place: int, bit: int) -> None:
 def test_any_bytes_are_an_error_or_content(body: bytes, encoding: str) -> None:
     """Bytes that are no packed data at all raise nothing but a PayloadError."""
     try:
-        assert len(finish(inflated(body, encoding, LIMIT))) <= LIMIT
+        assert len(run_now(inflated(body, encoding, LIMIT))) <= LIMIT
     except PayloadError as error:
         assert str(error).isprintable()  # noqa: PT017 - either outcome is right
 
@@ -104,7 +104,7 @@ def test_a_second_gzip_member_is_never_dropped_in_silence() -> None:
     packed = gzip.compress(TEXT) + gzip.compress(b"XX,15/02/2026,Cedar City,Dogwood\r\n")
 
     try:
-        content = finish(inflated(packed, "gzip", LIMIT))
+        content = run_now(inflated(packed, "gzip", LIMIT))
     except PayloadError:
         return
 
@@ -119,7 +119,7 @@ def test_a_bomb_is_refused_for_its_ratio(encoding: str, size: int) -> None:
     assert size > MAX_RATIO * len(bomb)
 
     with pytest.raises(PayloadError, match="inflates beyond"):
-        finish(inflated(bomb, encoding, LIMIT))
+        run_now(inflated(bomb, encoding, LIMIT))
 
 
 def test_a_bomb_is_cut_before_it_is_unpacked() -> None:
@@ -128,7 +128,7 @@ def test_a_bomb_is_cut_before_it_is_unpacked() -> None:
     tracemalloc.start()
 
     with pytest.raises(PayloadError):
-        finish(inflated(bomb, "gzip", LIMIT))
+        run_now(inflated(bomb, "gzip", LIMIT))
 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -143,7 +143,7 @@ def test_a_long_body_is_inflated_in_slices(pack: Callable[[bytes], bytes], conte
     slices = sum(1 for _ in inflated(body, "gzip", len(content)))
 
     assert slices >= len(content) // SLICE_BYTES
-    assert content == finish(inflated(body, "gzip", len(content)))
+    assert content == run_now(inflated(body, "gzip", len(content)))
     for broken in (body + b"x", body + bytes(100_000), body[:-1], body[: len(body) // 2]):
         with pytest.raises(PayloadError, match="cut short, or something follows"):
-            finish(inflated(broken, "gzip", len(content)))
+            run_now(inflated(broken, "gzip", len(content)))

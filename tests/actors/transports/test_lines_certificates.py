@@ -21,12 +21,12 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """Give an authority that the machine does not trust."""
+    """Return an authority that the machine does not trust."""
     return Authority(tmp_path_factory.mktemp("certificates"))
 
 
 def _trusting(authority: Authority, client: Pair | None = None) -> ssl.SSLContext:
-    """Give our context, told to trust the authority."""
+    """Return our context, told to trust the authority."""
     files = (None, None) if client is None else (str(client.certificate), str(client.key))
     context = tls_context(*files)
     context.load_verify_locations(authority.itself.certificate)

@@ -58,7 +58,7 @@ class Resolver:
 
 @pytest.fixture
 def hanging() -> Iterator[Resolver]:
-    """Give a resolver that hangs until it is released, at the latest when the test ends."""
+    """Return a resolver that hangs until it is released, at the latest when the test ends."""
     one = Resolver(LOCAL)
     yield one
     one.released.set()

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.kind import session
@@ -54,34 +54,34 @@ def offers(prices: Sequence[float] = PRICES, size: float = 10.0) -> list[Json]:
 
 
 def market(market_id: str = "1.1", prices: Sequence[float] = PRICES, **changes: Any) -> Json:
-    """Give the image of a market; changes are of its definition."""
+    """Return the image of a market; changes are of its definition."""
     return {"id": market_id, "img": True, "marketDefinition": definition(**changes), "rc": offers(prices)}
 
 
 def change(market_id: str = "1.1", *runner_changes: Json, **more: Any) -> Json:
-    """Give a change of a market."""
+    """Return a change of a market."""
     return {"id": market_id, "rc": list(runner_changes), **more}
 
 
 def image(*markets: Json, **fields: Any) -> Json:
-    """Give the image of a subscription."""
+    """Return the image of a subscription."""
     clocks = {"initialClk": "initial-1", "clk": "clk-1"}
     message = {"op": "mcm", "id": 2, "ct": "SUB_IMAGE", "pt": 1_780_000_000_000, "mc": list(markets)}
     return {**message, **clocks, **fields}
 
 
 def delta(*changes: Json, **fields: Any) -> Json:
-    """Give what has changed of a subscription."""
+    """Return what has changed of a subscription."""
     return {"op": "mcm", "id": 2, "pt": 1_780_000_001_000, "mc": list(changes), **fields}
 
 
 def heartbeat(**fields: Any) -> Json:
-    """Give a heartbeat."""
+    """Return a heartbeat."""
     return {"op": "mcm", "id": 2, "ct": "HEARTBEAT", "pt": 1_780_000_002_000, **fields}
 
 
 def failure(code: str, *, closed: bool = True, **fields: Any) -> Json:
-    """Give a refusal."""
+    """Return a refusal."""
     refusal = {"statusCode": "FAILURE", "errorCode": code, "connectionClosed": closed}
     return {"op": "status", "id": 2, **refusal, **fields}
 
@@ -92,7 +92,7 @@ def line(message: Json) -> bytes:
 
 
 def recorded(name: str) -> list[bytes]:
-    """Give the lines of a recording, each a message; a file with one message is one line."""
+    """Return the lines of a recording, each a message; a file with one message is one line."""
     path = FOLDER / "betfair" / name
     raw = bz2.decompress(path.read_bytes()) if path.suffix == ".bz2" else path.read_bytes()
     if path.suffix == ".json":
@@ -101,7 +101,7 @@ def recorded(name: str) -> list[bytes]:
 
 
 def recordings(pattern: str) -> list[Path]:
-    """Give the recorded files of that pattern, in order of their names."""
+    """Return the recorded files of that pattern, in order of their names."""
     return sorted((FOLDER / "betfair").glob(pattern))
 
 
@@ -113,8 +113,8 @@ class Stage:
         self.sent: list[Json] = []
 
     def receive(self, message: Json | bytes) -> Reaction:
-        """Tell it a message. Raises: PayloadError, StreamError."""
-        reaction = finish(self.session.receive(message if isinstance(message, bytes) else line(message)))
+        """Return it a message. Raises: PayloadError, StreamError."""
+        reaction = run_now(self.session.receive(message if isinstance(message, bytes) else line(message)))
         self.take(reaction)
         return reaction
 
@@ -136,7 +136,7 @@ class Stage:
 
 
 def live(*markets: Json, **options: Any) -> Stage:
-    """Give a subscription that has had its image."""
+    """Return a subscription that has had its image."""
     stage = Stage(**options)
     stage.connect()
     stage.receive(image(*markets))
@@ -144,7 +144,7 @@ def live(*markets: Json, **options: Any) -> Stage:
 
 
 def offered(reaction: Reaction) -> Match | Removal:
-    """Give the one match or removal that a change consists of."""
+    """Return the one match or removal that a change consists of."""
     assert reaction.changes is not None
     changes: list[Match | Removal] = [*reaction.changes.matches, *reaction.changes.removals]
     (one,) = changes
@@ -152,5 +152,5 @@ def offered(reaction: Reaction) -> Match | Removal:
 
 
 def prices_of(matches: Iterable[Match]) -> dict[str, tuple[float, float, float]]:
-    """Give home, draw and away price by match."""
+    """Return home, draw and away price by match."""
     return {one.source_match_id: (one.home_price, one.draw_price, one.away_price) for one in matches}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from actors.board.board import Board, BoardRules
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId
 from tests.support.builders.messages import BOOKMAKER
 from tests.support.time.virtual import WALL_0
@@ -20,11 +20,11 @@ def after(base: Snapshot, *batches: Batch, now: Instant = START) -> Snapshot:
     """Apply batches and commit once."""
     board = Board(base, RULES)
     for one in batches:
-        finish(board.apply(one, now))
+        run_now(board.apply(one, now))
     return board.commit()
 
 
 def versions(snapshot: Snapshot, bookmaker: BookmakerId = ALDER) -> tuple[int, int, int]:
-    """Give the version of the snapshot, and of one bookmaker's v1 and v2 view."""
+    """Return the version of the snapshot, and of one bookmaker's v1 and v2 view."""
     book = snapshot.books[bookmaker]
     return snapshot.version, book.v1_version, book.v2_version

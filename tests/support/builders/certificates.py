@@ -18,7 +18,7 @@ class Pair(NamedTuple):
     key: Path
 
     def server_context(self) -> ssl.SSLContext:
-        """Give what a server needs to show it."""
+        """Return what a server needs to show it."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*self)
         return context

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Match
 from actors.core.validation import Bounds, admit
@@ -75,11 +75,11 @@ def _judged(kind: str, body: bytes, codes: tuple[str, ...], unharmed: list[Mappi
         return Trial(kind, 0, Counter(["file"]), ())
     for code in codes:
         try:
-            extract = finish(KIND.extract(sheet, code, OPTIONS))
+            extract = run_now(KIND.extract(sheet, code, OPTIONS))
         except PayloadError:
             rejected["column"] += 1
             continue
-        admission = finish(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+        admission = run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
         rejected.update(extract.passed_over)
         rejected.update(admission.rejected)
         accepted += len(admission.batch.matches)

@@ -20,7 +20,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import ListId, Match, Payload, Scope, SourceName
 from actors.core.validation import Bounds, admit
@@ -68,13 +68,13 @@ def _judged(kind: str, body: bytes, unharmed: Prices) -> Trial:
     rejected: Counter[str] = Counter()
     payload = Payload(SourceName("api"), Scope("soccer_epl"), ListId("l"), body, 0.0, 0.0)
     try:
-        slate = finish(KIND.decode(payload, OPTIONS))
+        slate = run_now(KIND.decode(payload, OPTIONS))
     except PayloadError:
         return Trial(kind, 0, Counter(["answer"]), ())
     accepted, wrong = 0, []
     for key in sorted({key for _, key in unharmed}):
-        extract = finish(KIND.extract(slate, key, OPTIONS))
-        admission = finish(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+        extract = run_now(KIND.extract(slate, key, OPTIONS))
+        admission = run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
         rejected.update(extract.passed_over)
         rejected.update(admission.rejected)
         accepted += len(admission.batch.matches)
@@ -137,7 +137,7 @@ def _text(value: Any, comma: str, colon: str) -> str:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """Give every table and every list within a value, itself included."""
+    """Return every table and every list within a value, itself included."""
     if isinstance(value, list):
         yield value
         for inner in value:
@@ -145,7 +145,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _tables(matches: list[Any], *having: str) -> list[list[Table]]:
-    """Give the tables of one sort, a match, a bookmaker, a market or an outcome, that have such a field."""
+    """Return the tables of one sort (match, bookmaker, market or outcome) that have such a field."""
     sorts: dict[str, list[Table]] = {}
     for value in _inside(matches):
         if isinstance(value, Table) and (not having or any(name in having for name, _ in value)):

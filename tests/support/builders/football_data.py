@@ -11,7 +11,7 @@ import csv
 import io
 from typing import NamedTuple
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Extract, ListId, Match, Payload, Scope, SourceName
 from actors.core.validation import Admission, Bounds, admit
 from actors.sources.football_data.kind import KIND, FootballDataOptions, Sheet
@@ -28,7 +28,7 @@ def csv_bytes(*rows: tuple[str, ...], header: tuple[str, ...] = COLUMNS, end: st
 
 
 def changed(row: tuple[str, ...] = ROW, /, **cells: str) -> tuple[str, ...]:
-    """Give `row` with other cells, by column name."""
+    """Return `row` with other cells, by column name."""
     assert set(cells) <= set(COLUMNS)
     return tuple(cells.get(name, cell) for name, cell in zip(COLUMNS, row, strict=True))
 
@@ -40,24 +40,24 @@ def payload(body: bytes, source_time: float | None = None) -> Payload:
 
 def decoded(body: bytes, source_time: float | None = None) -> Sheet:
     """Decode a body with our parser. Raises: PayloadError."""
-    sheet = finish(KIND.decode(payload(body, source_time), OPTIONS))
+    sheet = run_now(KIND.decode(payload(body, source_time), OPTIONS))
     assert isinstance(sheet, Sheet)
     return sheet
 
 
 def extracted(body: bytes, key: str = "B365", source_time: float | None = None) -> Extract:
     """Read one bookmaker's part of a body with our parser. Raises: PayloadError."""
-    return finish(KIND.extract(decoded(body, source_time), key, OPTIONS))
+    return run_now(KIND.extract(decoded(body, source_time), key, OPTIONS))
 
 
 def judged(body: bytes, key: str = "B365") -> Admission:
-    """Give what the integrity gate makes of it, within the default bounds."""
+    """Return what the integrity gate makes of it, within the default bounds."""
     extract = extracted(body, key)
-    return finish(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+    return run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
 
 
 def shown(body: bytes, key: str = "B365") -> tuple[Match, ...]:
-    """Give the matches that would be on the board."""
+    """Return the matches that would be on the board."""
     return judged(body, key).batch.matches
 
 
@@ -66,7 +66,7 @@ Content = tuple[str, str, int | None, tuple[float, float, float]]
 
 
 def content(match: Match) -> Content:
-    """Give what the plain reading must say of a match too."""
+    """Return what the plain reading must say of a match too."""
     prices = (match.home_price, match.draw_price, match.away_price)
     return match.home, match.away, match.start_time, prices
 

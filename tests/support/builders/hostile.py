@@ -36,7 +36,7 @@ def poison(bookmaker: str, scope: str, received_mono: float = 0.0) -> Batch:
 
 
 def with_matches(of: Batch, matches: Matches) -> Batch:
-    """Give that batch with these matches in it as they are."""
+    """Return that batch with these matches in it as they are."""
     return msgspec.structs.replace(of, matches=matches)
 
 

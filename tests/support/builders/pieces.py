@@ -16,7 +16,7 @@ class Pieces(ByteStream):
         self._pieces = iter(pieces)
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """Give the next piece."""
+        """Return the next piece."""
         piece = next(self._pieces, None)
         if piece is None:
             raise EndOfStream

@@ -54,7 +54,7 @@ def event(
 
 
 def odds_path(sport: str) -> str:
-    """Give the path at which the odds of a sport are asked for."""
+    """Return the path at which the odds of a sport are asked for."""
     return f"/v4/sports/{sport}/odds"
 
 
@@ -65,7 +65,7 @@ def serve(peer: HttpPeer, answers: Mapping[str, bytes], headers: Mapping[str, st
 
 
 def recorded(files: Iterable[Path]) -> dict[str, bytes]:
-    """Give recorded answers by sport, which is in the name of the file."""
+    """Return recorded answers by sport, which is in the name of the file."""
     return {file.stem.removeprefix("data_"): file.read_bytes() for file in files}
 
 
@@ -87,7 +87,7 @@ def bookmaker_id(key: str) -> str:
 
 
 def keys_in(answers: Mapping[str, bytes]) -> list[str]:
-    """Give the key of every bookmaker in these answers, in order."""
+    """Return the key of every bookmaker in these answers, in order."""
     events = (one for body in answers.values() for one in json.loads(body))
     return sorted({lines["key"] for one in events for lines in one["bookmakers"]})
 

@@ -86,7 +86,7 @@ class Duel:
         self.theirs.take(first)
 
     def _is_read(self, raw: bytes) -> bool:
-        """Tell whether it is of this subscription, and says something that counts."""
+        """Return whether it is of this subscription, and says something that counts."""
         message = json.loads(raw.decode(errors="replace"))  # what we skip need be no text
         number = message.get("id")
         is_late = number is not None and number < self.ours.sent[-1]["id"]
@@ -94,7 +94,7 @@ class Duel:
 
 
 def good_line(random: Random, number: int) -> Json:
-    """Give a message that a friendly server would send."""
+    """Return a message that a friendly server would send."""
     runner = random.choice((HOME, AWAY, DRAW))
     price, size = random.choice((1.5, 2.0, 3.5, 4.2)), random.choice((0, 0, 5.0, 12.5))
     ladder = random.choice(
@@ -118,7 +118,7 @@ def good_line(random: Random, number: int) -> Json:
 
 
 def hostile_line(random: Random, number: int) -> bytes:
-    """Give such a message, damaged in one way or another, or not at all."""
+    """Return such a message, damaged in one way or another, or not at all."""
     message = good_line(random, number)
     match random.randrange(12):
         case 0 | 1 | 2 | 3:

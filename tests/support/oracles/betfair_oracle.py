@@ -45,17 +45,17 @@ class Oracle:
         self._listener.on_data(json.dumps({"pt": 0, **known, "id": UNIQUE_ID}))
 
     def markets(self) -> dict[str, Reading]:
-        """Give all markets."""
+        """Return all markets."""
         return {name: self.market(name) for name in self._listener.stream._caches}
 
     def market(self, market_id: str) -> Reading:
-        """Give one market."""
+        """Return one market."""
         book = self._listener.stream._caches[market_id]
         best = {(one.selection_id, float(one.handicap)): _best(one) for one in book.runners}
         return Reading(book.market_definition.get("status"), best)
 
     def offer(self, market_id: str) -> tuple[float, float, float] | None:
-        """Give home, draw and away price of one market, None if it is no open match or lacks one."""
+        """Return home, draw and away price of one market, None if it is no open match or lacks one."""
         book = self._listener.stream._caches.get(market_id)
         described = {} if book is None else book.market_definition
         if (described.get("marketType"), described.get("status")) != ("MATCH_ODDS", "OPEN"):
@@ -70,7 +70,7 @@ class Oracle:
 
 
 def is_one_offer(prices: tuple[float, float, float]) -> bool:
-    """Tell whether the default bounds of a book sum hold."""
+    """Return whether the default bounds of a book sum hold."""
     return min(prices) > 1 and 0.95 <= sum(1 / price for price in prices) <= 1.40
 
 

@@ -116,7 +116,7 @@ class NaiveBook:
         self._keep(lambda row: row.begun_by is None or row.begun_by > over)
 
     def lacks(self, scope: Scope, now: Instant) -> list[SourceMatchId]:
-        """Give what a list names that is not over, and that is not on the board as its own."""
+        """Return what a list names that is not over, and that is not on the board as its own."""
         over = now.wall - self.expire_after_s
         return [
             name
@@ -126,15 +126,15 @@ class NaiveBook:
         ]
 
     def deadlines(self) -> list[float]:
-        """Give the deadlines of the lists that are on the board."""
+        """Return the deadlines of the lists that are on the board."""
         return [known.deadline for known in self.lists.values() if not known.withdrawn]
 
     def starts(self) -> list[float]:
-        """Give the known kick-offs, or the last moments for them."""
+        """Return the known kick-offs, or the last moments for them."""
         return [row.begun_by for row in self.rows.values() if row.begun_by is not None]
 
     def view(self, *, is_v2: bool) -> list[Shown]:
-        """Give what a view shows, in order; v2 leaves out entries with an empty name."""
+        """Return what a view shows, in order; v2 leaves out entries with an empty name."""
         return [
             (name, *row.content, row.updated)
             for name, row in sorted(self.rows.items())

@@ -35,7 +35,7 @@ class HttpPeer:
     connections: int = 0
 
     def url(self, path: str) -> str:
-        """Give the address of a path."""
+        """Return the address of a path."""
         return f"http://127.0.0.1:{self.port}{path}"
 
 

@@ -26,7 +26,7 @@ class LinePeer:
     port: int
 
     def url(self, scheme: str = "tcp", host: str = "127.0.0.1") -> str:
-        """Give the address to connect to."""
+        """Return the address to connect to."""
         return f"{scheme}://{host}:{self.port}"
 
 

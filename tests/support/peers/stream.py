@@ -43,7 +43,7 @@ class StreamPeer:
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def subscriptions(self) -> list[Any]:
-        """Give the subscriptions that were asked for."""
+        """Return the subscriptions that were asked for."""
         return [one for one in list(self.requests) if one["op"] == "marketSubscription"]
 
     def push(self, *messages: Any) -> None:

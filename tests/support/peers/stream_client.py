@@ -46,7 +46,7 @@ class Copy:
 
     @classmethod
     def of(cls, bookmakers: Sequence[str], snapshot: Snapshot, view: str | None = None) -> Copy:
-        """Give what a client of `view` should have, made of the board itself."""
+        """Return what a client of `view` should have, made of the board itself."""
         names = [BookmakerId(one) for one in bookmakers if view in {None, one}]
         rows = [
             msgspec.to_builtins(match_v2(entry, NAMES[name]))
@@ -96,7 +96,7 @@ class Copy:
 
 
 def shown(delta: dict[str, Any]) -> tuple[int, list[str]]:
-    """Give the version of a delta and the ids in it."""
+    """Return the version of a delta and the ids in it."""
     return delta["version"], [one["id"] for one in (*delta["matches"], *delta["removed"])]
 
 
@@ -110,7 +110,7 @@ class Connection:
         self._text = b""
 
     async def event(self) -> Event:
-        """Give the next event. Raises: anyio.EndOfStream at the end of the connection."""
+        """Return the next event. Raises: anyio.EndOfStream at the end of the connection."""
         while b"\n\n" not in self._text:
             if not self._dechunk():
                 with anyio.fail_after(15):
@@ -119,13 +119,13 @@ class Connection:
         return _event(raw)
 
     async def named(self, name: str) -> Event:
-        """Give the next event of that name, passing over others."""
+        """Return the next event of that name, passing over others."""
         while (event := await self.event()).name != name:
             pass
         return event
 
     async def rest(self) -> list[Event]:
-        """Give all events up to the end of the answer, which must be a proper one."""
+        """Return all events up to the end of the answer, which must be a proper one."""
         events = []
         while (self._chunked, self._text) != (_LAST_CHUNK, b""):
             if b"\n\n" in self._text or self._dechunk():
@@ -160,7 +160,7 @@ async def streaming(base: str, query: str = "", *lines: str) -> AsyncIterator[Co
 
 
 def events_of(body: bytes) -> list[Event]:
-    """Give the events of a piece that ends where an event does."""
+    """Return the events of a piece that ends where an event does."""
     return [_event(raw) for raw in body.split(b"\n\n") if raw]
 
 

@@ -8,7 +8,7 @@ from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from actors.pipeline.aggregator import AggregatorActor
 from actors.runtime.conflation import Intake, merged_batches
@@ -28,7 +28,7 @@ class BreakableClock(VirtualClock):
         self.breaks = 0
 
     def now(self) -> Instant:
-        """Give the present moment, or break."""
+        """Return the present moment, or break."""
         if self.breaks:
             self.breaks -= 1
             raise RuntimeError("the clock is broken")
@@ -49,18 +49,18 @@ class AggregatorStage:
         self.child = ChildSpec(
             self.status.board.actor,
             self._start,
-            is_explained=lambda: self.intake.in_hand is not None,
+            is_explained=lambda: self.intake.in_flight is not None,
             is_core=True,
         )
 
     @property
     def version(self) -> int:
         """The published version, counted from the first."""
-        return finish(self.published.current()).version - FIRST_VERSION
+        return run_now(self.published.current()).version - FIRST_VERSION
 
     def shown(self) -> list[str]:
-        """Give the ids of all entries that a reader sees."""
-        books = finish(self.published.current()).books.values()
+        """Return the ids of all entries that a reader sees."""
+        books = run_now(self.published.current()).books.values()
         return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
     def _start(self) -> AggregatorActor:

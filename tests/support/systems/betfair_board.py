@@ -12,7 +12,7 @@ from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.core.validation import Bounds, admit
 from actors.pipeline.stream_feed import Heard, StreamFeed
@@ -52,7 +52,7 @@ class Follower:
     def take(self, raw: bytes) -> Heard:
         """Take one line. Raises: PayloadError, StreamError."""
         self._mono += 0.001
-        heard = finish(self.feed.line(raw, self.now))
+        heard = run_now(self.feed.line(raw, self.now))
         self.sent += map(json.loads, heard.send)
         self.apply(heard.batches)
         return heard
@@ -61,11 +61,11 @@ class Follower:
         """Judge batches and put them on the board."""
         board = Board(self.snapshot, ALL_KICK_OFFS)
         for batch in batches:
-            admission = finish(admit(batch, Bounds()))
+            admission = run_now(admit(batch, Bounds()))
             self.rejected.update(admission.rejected)
-            finish(board.apply(admission.batch, self.now))
+            run_now(board.apply(admission.batch, self.now))
         self.snapshot = board.commit()
 
     def shown(self) -> dict[str, tuple[float, float, float]]:
-        """Give the prices on the board, by match."""
+        """Return the prices on the board, by match."""
         return prices_of(entry.match for entry in entries_of(self.snapshot.books[EXCHANGE].chunks))

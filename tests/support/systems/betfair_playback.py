@@ -22,7 +22,7 @@ TEAMS = ("Alder Town", "Birch United", "League")
 
 
 def catalogue(*market_ids: str, teams: tuple[str, str, str] = TEAMS) -> bytes:
-    """Give the names of these markets as the catalogue does."""
+    """Return the names of these markets as the catalogue does."""
     home, away, league = teams
     runners = [
         {"selectionId": selection, "runnerName": name}
@@ -49,20 +49,20 @@ class Exchange:
         self.board = board
 
     def prices(self) -> dict[str, tuple[float, float, float]]:
-        """Give the prices on the board, by match."""
+        """Return the prices on the board, by match."""
         return prices_of(entry.match for entry in self.entries())
 
     def entries(self) -> list[Entry]:
-        """Give what the board shows."""
+        """Return what the board shows."""
         return self.board.entries(EXCHANGE)
 
     def teams(self) -> dict[str, tuple[str, str, str | None]]:
-        """Give home, away and league by match."""
+        """Return home, away and league by match."""
         matches = [entry.match for entry in self.entries()]
         return {one.source_match_id: (one.home, one.away, one.league) for one in matches}
 
     def asked(self, path: str) -> list[Mapping[str, str]]:
-        """Give the headers of all requests for a path."""
+        """Return the headers of all requests for a path."""
         return [one.headers for one in list(self.rest.asked) if one.path == path]
 
     async def shows(self, expected: dict[str, tuple[float, float, float]]) -> None:

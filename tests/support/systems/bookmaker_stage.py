@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, Document, Extract, ListId, Scope
 from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
@@ -13,7 +13,7 @@ from actors.pipeline.bookmaker import BookmakerActor
 from actors.runtime.bus import Bus
 from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Mailbox
-from actors.runtime.poison import SetAside
+from actors.runtime.poison import PoisonGuard
 from actors.runtime.supervisor import ChildSpec
 from tests.support.builders.messages import SCOPE
 from tests.support.systems.supervision import bookmaker_record
@@ -25,7 +25,7 @@ class Endless:
 
 
 @dataclass
-class BookmakerDesk:
+class BookmakerStage:
     """A bookmaker with all that outlives its actor; `extracted` notes what each instance took up."""
 
     name: str = "alder"
@@ -33,7 +33,7 @@ class BookmakerDesk:
     child: ChildSpec = field(init=False)
     inbox: Inbox = field(default_factory=lambda: Mailbox(lambda one: one.scope, merged_deliveries))
     refresh: asyncio.Event = field(default_factory=asyncio.Event)
-    set_aside: SetAside = field(default_factory=SetAside)
+    poison_guard: PoisonGuard = field(default_factory=PoisonGuard)
     published: list[Batch] = field(default_factory=list)
     extracted: list[object] = field(default_factory=list)
 
@@ -59,11 +59,11 @@ class BookmakerDesk:
             extract=self._extract,
             bounds=Bounds(),
             refresh=self.refresh,
-            set_aside=self.set_aside,
+            poison_guard=self.poison_guard,
             clock=VirtualClock(),
         )
 
-    def _extract(self, content: object) -> Steps[Extract]:
+    def _extract(self, content: object) -> Sliced[Extract]:
         self.extracted.append(content)
         yield
         while isinstance(content, Endless):

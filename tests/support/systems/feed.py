@@ -19,7 +19,7 @@ Odds = tuple[float, float, float]
 
 
 def sheet(key: str, *prices: Odds) -> bytes:
-    """Give a CSV file with one match for each triple of prices, all in 2099."""
+    """Return a CSV file with one match for each triple of prices, all in 2099."""
     head = f"Div,Date,Time,HomeTeam,AwayTeam,{key}H,{key}D,{key}A"
     rows = (
         f"E0,02/05/2099,15:00,Home {number},Away {number},{home},{draw},{away}"
@@ -60,15 +60,15 @@ class Feed:
     client: httpx2.Client
 
     def check(self, bookmaker: str) -> Any:
-        """Give what /health says of one bookmaker."""
+        """Return what /health says of one bookmaker."""
         return self.client.get("/health").json()["checks"][bookmaker]
 
     def has(self, state: str, bookmaker: str) -> bool:
-        """Tell whether the bookmaker is in that state."""
+        """Return whether the bookmaker is in that state."""
         return bool(self.check(bookmaker)["state"] == state)
 
     def source(self, name: str) -> Any:
-        """Give what /monitor says of one source."""
+        """Return what /monitor says of one source."""
         sources = self.client.get("/monitor").json()["sources"]
         return next(one for one in sources if one["name"] == name)
 

@@ -20,7 +20,7 @@ from actors.board.board import Board, BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
 from tests.support.builders.messages import batch, match
 from tests.support.peers.stream_client import Copy, events_of
@@ -61,7 +61,7 @@ class World:
     @property
     def version(self) -> int:
         """The newest commit."""
-        return finish(self.published.current()).version
+        return run_now(self.published.current()).version
 
     def latest(self, view: BookmakerId | None) -> int:
         """The view's own version."""
@@ -81,28 +81,28 @@ class World:
         if roll < 0.15:
             self.clock.pass_(self.random.choice((0.5, 5.0, 12.0, STALE_AFTER_S)))
         else:
-            base = finish(self.published.current())
+            base = run_now(self.published.current())
             board = Board(base, self.published.rules)
             for _ in range(self.random.choice((1, 1, 1, 2, 4))):
                 if roll < 0.2:
-                    finish(board.withdraw(self.random.choice(ORDER), Scope(self.random.choice(SCOPES))))
+                    run_now(board.withdraw(self.random.choice(ORDER), Scope(self.random.choice(SCOPES))))
                 else:
-                    finish(board.apply(self._batch(), self.clock.now()))
+                    run_now(board.apply(self._batch(), self.clock.now()))
             self._commit(base, board)
-        self._note(finish(self.published.current()))
+        self._note(run_now(self.published.current()))
 
     def publish(self, bookmaker: str, *matches: Match) -> None:
         """Put a complete list of one bookmaker on the board, for ever."""
-        base = finish(self.published.current())
+        base = run_now(self.published.current())
         board = Board(base, self.published.rules)
         self._serial += 1
         one = batch(matches, bookmaker=bookmaker, list_id=str(self._serial), stale_after_s=1e9)
-        finish(board.apply(one, self.clock.now()))
+        run_now(board.apply(one, self.clock.now()))
         self._commit(base, board)
 
     def _commit(self, base: Snapshot, board: Board) -> None:
         assert self.published.replace(base, board.commit())
-        finish(self.published.history.digest())
+        run_now(self.published.history.digest())
 
     def _note(self, snapshot: Snapshot) -> None:
         for view in VIEWS:
@@ -199,7 +199,7 @@ class Poller:
 
     def __init__(self, world: World, view: BookmakerId | None) -> None:
         self.view = view
-        self.copy = Copy.of(ORDER, finish(world.published.current()), view)
+        self.copy = Copy.of(ORDER, run_now(world.published.current()), view)
         self._world = world
 
     async def poll(self) -> None:
@@ -218,7 +218,7 @@ class Poller:
             self.copy.change(msgspec.json.decode(body))
         else:
             assert self.copy.version < self._world.published.history.oldest(self.view)
-            self.copy = Copy.of(ORDER, finish(self._world.published.current()), self.view)
+            self.copy = Copy.of(ORDER, run_now(self._world.published.current()), self.view)
         self._world.check(self.copy, self.view)
 
 
@@ -238,7 +238,7 @@ def _asked() -> Any:
 
 
 def asgi_scope(path: str, query: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
-    """Give what an ASGI server tells of a GET."""
+    """Return what an ASGI server tells of a GET."""
     return {
         "type": "http",
         "asgi": {"spec_version": "2.1", "version": "3.0"},

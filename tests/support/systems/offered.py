@@ -51,7 +51,7 @@ class Fixture:
 
 
 def sheet(fixtures: Sequence[Fixture]) -> bytes:
-    """Give the file, all matches on one day in 2099."""
+    """Return the file, all matches on one day in 2099."""
     rows = ["Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A,BWH,BWD,BWA"]
     for one in fixtures:
         prices = [price for odds in (one.bet365, one.bwin) for price in (odds or ("", "", ""))]
@@ -91,7 +91,7 @@ class Offered:
 
 @contextlib.contextmanager
 def offered(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[Offered]:
-    """Give a site with nothing on it yet; what was started on it ends with the block."""
+    """Return a site with nothing on it yet; what was started on it ends with the block."""
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
         yield Offered(folder, peer, cleanup, environment)
 

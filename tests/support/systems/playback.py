@@ -11,7 +11,7 @@ import anyio
 
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Scope
 from actors.monitoring.status import SourceStatus
 from actors.service.recorder import Recorder
@@ -40,7 +40,7 @@ class WallClock:
         self._shift_s = wall - anyio.current_time()
 
     def now(self) -> Instant:
-        """Give the present moment."""
+        """Return the present moment."""
         mono = anyio.current_time()
         return Instant(mono, mono + self._shift_s)
 
@@ -49,7 +49,7 @@ class Eager(Random):
     """Randomness that waits as little as it may, so that backoff takes no time in tests."""
 
     def uniform(self, a: float, b: float) -> float:
-        """Give something near the lower end."""
+        """Return something near the lower end."""
         return min(a + 0.02, b)
 
 
@@ -74,7 +74,7 @@ class Running:
     @property
     def snapshot(self) -> Snapshot:
         """What a reader sees now."""
-        return finish(self.system.published.current())
+        return run_now(self.system.published.current())
 
     @property
     def source(self) -> SourceStatus:
@@ -83,11 +83,11 @@ class Running:
         return status
 
     def entries(self, bookmaker: BookmakerId) -> list[Entry]:
-        """Give what the board shows of one bookmaker, in its order."""
+        """Return what the board shows of one bookmaker, in its order."""
         return [entry for chunk in self.snapshot.books[bookmaker].chunks for entry in chunk.entries]
 
     def serving(self) -> set[BookmakerId]:
-        """Give the bookmakers that have a list on the board."""
+        """Return the bookmakers that have a list on the board."""
         return {name for name, book in self.snapshot.books.items() if book.is_serving}
 
     async def until(self, what: Callable[[], bool]) -> None:

@@ -28,7 +28,7 @@ class Service:
     _started: threading.Event = field(default_factory=threading.Event)
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """Give the logged events of that name."""
+        """Return the logged events of that name."""
         return [line for line in list(self.log) if line.get("event") == name]
 
     def stop(self, number: signal.Signals = signal.SIGTERM, within_s: float = 20.0) -> int:

@@ -34,12 +34,12 @@ class ScriptedPlan(Plan):
         self._targets = tuple(Target(Scope(scope), f"http://x/{scope}") for scope in scopes)
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
-        """Give what was set."""
+        """Return what was set."""
         del now
         return self.first.get(target.scope, 0.0)
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Give what was set."""
+        """Return what was set."""
         del target, now
         return self.interval
 
@@ -47,13 +47,13 @@ class ScriptedPlan(Plan):
         """Wait until the moment that was set."""
         return self.barred.get(target.scope, 0.0) - now.mono
 
-    def asked(self, target: Target, now: Instant) -> None:
+    def on_asked(self, target: Target, now: Instant) -> None:
         """Take note."""
         del now
         self.heard.append(target.scope)
 
-    def failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Give what was set."""
+    def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
+        """Return what was set."""
         del target, error, now
         return self.retry_s
 
@@ -72,7 +72,7 @@ class Stage:
         return Instant(self.mono, WALL_0 + self.mono)
 
     def next(self) -> tuple[str, float] | None:
-        """Give the scope that comes next and how long that takes."""
+        """Return the scope that comes next and how long that takes."""
         found = self.schedule.next(self.now)
         return None if found is None else (found[0].scope, found[1])
 
@@ -101,5 +101,5 @@ class Stage:
                 self.schedule.failed(target, error, self.now)
 
     def due_s(self, scope: str) -> float:
-        """Give the seconds until that scope is asked."""
+        """Return the seconds until that scope is asked."""
         return self.schedule.due_s(Target(Scope(scope), ""), self.now)

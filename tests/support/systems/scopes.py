@@ -13,9 +13,9 @@ import anyio
 from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import Steps
+from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Payload, Scope
-from actors.pipeline.context import Desk
+from actors.pipeline.context import SourceContext
 from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
 from actors.runtime.conflation import merged_deliveries
@@ -39,18 +39,18 @@ class Longest(Random):
     """Draws the longest delay that is allowed."""
 
     def uniform(self, a: float, b: float) -> float:
-        """Give the upper bound."""
+        """Return the upper bound."""
         return max(a, b)
 
 
-def scripted(scopes: Iterable[str], decode: Callable[[Payload, Any], Steps[object]]) -> PolledKind:
+def scripted(scopes: Iterable[str], decode: Callable[[Payload, Any], Sliced[object]]) -> PolledKind:
     """Make a kind that asks for these scopes, decoded so."""
     targets = tuple(Target(Scope(scope), f"{URL}/{scope}") for scope in scopes)
     plan = every(lambda _: targets)
     return PolledKind("scripted", PolledOptions, lambda _: None, plan, decode, _never)
 
 
-def verbatim(payload: Payload, options: PolledOptions) -> Steps[object]:
+def verbatim(payload: Payload, options: PolledOptions) -> Sliced[object]:
     """Decode nothing."""
     del options
     yield
@@ -65,7 +65,7 @@ class ScopesStage:
         self.got: list[tuple[float, Scope]] = []
         self._script = script
         self.clock = VirtualClock()
-        self.desk: Desk[Any] = Desk(
+        self.context: SourceContext[Any] = SourceContext(
             options=options or PolledOptions(kind=kind.name, url=URL, poll_interval_s=60.0),
             keys={ALDER: "A"},
             inboxes={ALDER: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
@@ -76,17 +76,17 @@ class ScopesStage:
             random=Longest(),
             record=lambda payload: self.got.append((payload.received_mono, payload.scope)),
         )
-        self.schedule = Schedule(kind.plan(self.desk.options, ("A",)), self.desk.random)
+        self.schedule = Schedule(kind.plan(self.context.options, ("A",)), self.context.random)
         self.child = ChildSpec(
-            self.desk.status.actor, lambda: SourceActor(kind, self.desk, self.schedule, self._connect)
+            self.context.status.actor, lambda: SourceActor(kind, self.context, self.schedule, self._connect)
         )
 
     def times(self, scope: str) -> list[float]:
-        """Give when that scope was asked for."""
+        """Return when that scope was asked for."""
         return [at for at, asked in self.asked if asked == scope]
 
     def most_in(self, span_s: float, after: float = 0.0) -> int:
-        """Give the most requests within any span of that length which begins later than `after`."""
+        """Return the most requests within any span of that length which begins later than `after`."""
         starts = [at for at, _ in self.asked if at > after]
         return max(sum(start <= at < start + span_s for at in starts) for start in starts)
 
@@ -105,10 +105,10 @@ class ScopesStage:
 
 
 def _scope(url: str) -> Scope:
-    """Tell the scope by the address: its last part, or the sport of The Odds API."""
+    """Return the scope by the address: its last part, or the sport of The Odds API."""
     path = url.partition("?")[0].removesuffix("/odds")
     return Scope(path.rpartition("/")[2])
 
 
-def _never(*given: object) -> Steps[Any]:
+def _never(*given: object) -> Sliced[Any]:
     raise AssertionError(given)

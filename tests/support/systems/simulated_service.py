@@ -11,7 +11,7 @@ from random import Random
 import anyio
 
 from actors.board.snapshot import Entry
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId
 from actors.monitoring.status import BookmakerState
 from actors.service.settings import load
@@ -58,22 +58,22 @@ class SimulatedService:
         self.system.bus.subscribe(self._kill)
 
     def entries(self, *names: BookmakerId) -> list[Entry]:
-        """Give what a reader sees of these bookmakers."""
-        books = finish(self.system.published.current()).books
+        """Return what a reader sees of these bookmakers."""
+        books = run_now(self.system.published.current()).books
         return [entry for name in names for chunk in books[name].chunks for entry in chunk.entries]
 
     def states(self) -> list[BookmakerState]:
-        """Give the state of every bookmaker."""
+        """Return the state of every bookmaker."""
         return list(
-            self.system.status.observe(finish(self.system.published.current()), self.clock.now()).values()
+            self.system.status.observe(run_now(self.system.published.current()), self.clock.now()).values()
         )
 
     def batches(self, *names: BookmakerId) -> list[int]:
-        """Give the numbers of batches that these bookmakers have published."""
+        """Return the numbers of batches that these bookmakers have published."""
         return [self.system.status.bookmakers[name].batches for name in names]
 
     def _kill(self, batch: Batch) -> None:
-        self.versions.append(finish(self.system.published.current()).version)
+        self.versions.append(run_now(self.system.published.current()).version)
         if self.kills[batch.bookmaker]:
             self.kills[batch.bookmaker] -= 1
             raise RuntimeError("killed")

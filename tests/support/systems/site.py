@@ -18,7 +18,7 @@ from actors.board.board import Board, BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Readable, Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.runtime.actor import ActorState, ActorStatus
@@ -66,13 +66,13 @@ class Site:
 
     def apply(self, *batches: Batch) -> int:
         """Put batches on the board in one commit and give its version."""
-        base = finish(self.published.current())
+        base = run_now(self.published.current())
         board = Board(base, self.published.rules)
         for one in batches:
-            finish(board.apply(one, self.clock.now()))
+            run_now(board.apply(one, self.clock.now()))
         self.published.replace(base, board.commit())
-        finish(self.published.history.digest())
-        return finish(self.published.current()).version
+        run_now(self.published.history.digest())
+        return run_now(self.published.current()).version
 
     def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
         """Put a complete list of one bookmaker on the board, received now, and give the version."""
@@ -99,7 +99,7 @@ class Site:
         return await self.client.get(path, headers=sent)
 
     async def json(self, path: str) -> Any:
-        """Give the decoded body of a GET that must succeed."""
+        """Return the decoded body of a GET that must succeed."""
         response = await self.get(path)
         assert 200 == response.status_code, response.text
         return response.json()

@@ -17,10 +17,10 @@ from anyio.abc import ByteStream
 from actors.board.board import Board, BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import TransportError
 from actors.core.messages import Batch, BookmakerId, Document, Scope
-from actors.pipeline.context import Desk
+from actors.pipeline.context import SourceContext
 from actors.pipeline.stream_source import StreamSourceActor
 from actors.runtime.conflation import merged_deliveries
 from actors.runtime.mailbox import Mailbox
@@ -52,9 +52,9 @@ class Inbox(Mailbox[Scope, Document | Batch]):
         assert isinstance(item, Batch)
         self.batches.append(item)
         if self.is_shown:
-            snapshot = finish(self._published.current())
+            snapshot = run_now(self._published.current())
             board = Board(snapshot, self._published.rules)
-            finish(board.apply(item, self._clock.now()))
+            run_now(board.apply(item, self._clock.now()))
             assert self._published.replace(snapshot, board.commit())
 
 
@@ -119,7 +119,7 @@ class StreamStage:
         self.taking.set()
         published = Published(Snapshot.empty(1, (EXCHANGE,)), BoardRules(), self.clock)
         self.inbox = Inbox(published, self.clock)
-        self.desk: Desk[StreamOptions] = Desk(
+        self.context: SourceContext[StreamOptions] = SourceContext(
             options=msgspec.structs.replace(OPTIONS, **options),
             keys={EXCHANGE: "exchange"},
             inboxes={EXCHANGE: self.inbox},
@@ -129,7 +129,7 @@ class StreamStage:
             clock=self.clock,
             random=random or Longest(),
         )
-        self.child = ChildSpec(self.desk.status.actor, self._start)
+        self.child = ChildSpec(self.context.status.actor, self._start)
 
     @property
     def wire(self) -> Wire:
@@ -137,23 +137,23 @@ class StreamStage:
         return self.wires[-1]
 
     def subscriptions(self) -> list[Json]:
-        """Give what was subscribed to."""
+        """Return what was subscribed to."""
         return [one for one in self.requests if one["op"] == "marketSubscription"]
 
     def shown(self) -> int:
-        """Give the number of matches that a reader sees."""
-        return finish(self.desk.published.current()).books[EXCHANGE].count
+        """Return the number of matches that a reader sees."""
+        return run_now(self.context.published.current()).books[EXCHANGE].count
 
     def withdraw(self) -> None:
         """Take everything off the board, as its owner does with what it doubts."""
-        snapshot = finish(self.desk.published.current())
+        snapshot = run_now(self.context.published.current())
         board = Board(snapshot, BoardRules())
         for scope in snapshot.books[EXCHANGE].lists:
-            finish(board.withdraw(EXCHANGE, scope))
-        assert self.desk.published.replace(snapshot, board.commit())
+            run_now(board.withdraw(EXCHANGE, scope))
+        assert self.context.published.replace(snapshot, board.commit())
 
     def times(self, ending: str) -> list[float]:
-        """Give the times at which an address with that ending was asked."""
+        """Return the times at which an address with that ending was asked."""
         return [at for at, url, _, _ in self.asked if url.endswith(ending)]
 
     async def beat(self) -> None:
@@ -171,7 +171,7 @@ class StreamStage:
         return self.web(url)
 
     def _start(self) -> StreamSourceActor:
-        return StreamSourceActor(KIND, self.desk, self._connected, self._rest)
+        return StreamSourceActor(KIND, self.context, self._connected, self._rest)
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[LineConnection]:

@@ -22,12 +22,12 @@ ERRORS = {"soccer_error_a": "missing_key_body.json", "soccer_error_b": "invalid_
 
 
 def leagues() -> dict[str, bytes]:
-    """Give the recorded answers of the leagues that were polled at one time."""
+    """Return the recorded answers of the leagues that were polled at one time."""
     return api.recorded(the_odds_api())
 
 
 def everything() -> dict[str, bytes]:
-    """Give every recorded list of matches: other sports, the leagues, and matches in play.
+    """Return every recorded list of matches: other sports, the leagues, and matches in play.
 
     Two matches stand in the list of another call as well, with other prices; it comes first, so that
     those of their league are the last word.
@@ -61,7 +61,7 @@ def _has_all(board: Running, scopes: Mapping[str, object]) -> bool:
 
 
 def shown(board: Running, key: str) -> dict[str, api.Row]:
-    """Give what the board shows of the bookmaker with that key, by match id."""
+    """Return what the board shows of the bookmaker with that key, by match id."""
     matches = [entry.match for entry in board.entries(BookmakerId(api.bookmaker_id(key)))]
     return {
         one.source_match_id: (
@@ -73,12 +73,12 @@ def shown(board: Running, key: str) -> dict[str, api.Row]:
 
 
 def expected(answers: Mapping[str, bytes], key: str) -> dict[str, api.Row]:
-    """Give what it must show once it has these answers, read plainly."""
+    """Return what it must show once it has these answers, read plainly."""
     return {
         match_id: row for body in answers.values() for match_id, row in api.plain_rows(body, key).items()
     }
 
 
 def lists(board: Running, sport: str) -> dict[BookmakerId, ListState]:
-    """Give the list that each bookmaker has of that sport."""
+    """Return the list that each bookmaker has of that sport."""
     return {name: book.lists[Scope(sport)] for name, book in board.snapshot.books.items()}

@@ -20,7 +20,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(_JumpingSelector(self))
 
     def time(self) -> float:
-        """Give virtual seconds since the loop was made."""
+        """Return virtual seconds since the loop was made."""
         return self._virtual_now
 
     def jump(self, seconds: float) -> None:
@@ -28,7 +28,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._virtual_now += seconds
 
     def is_idle(self) -> bool:
-        """Tell whether nothing but the present task could run without time passing."""
+        """Return whether nothing but the present task could run without time passing."""
         return not self._ready  # type: ignore[attr-defined]  # the base class keeps it private
 
 
@@ -58,7 +58,7 @@ class VirtualClock:
         self.asleep_s = 0.0
 
     def now(self) -> Instant:
-        """Give the present moment of the running loop."""
+        """Return the present moment of the running loop."""
         mono = asyncio.get_running_loop().time() + self.asleep_s
         return Instant(mono, self.wall_0 + mono + self.wall_shift_s)
 
@@ -71,7 +71,7 @@ class ManualClock:
         self.wall = wall
 
     def now(self) -> Instant:
-        """Give the moment that was set."""
+        """Return the moment that was set."""
         return Instant(self.mono, self.wall)
 
     def pass_(self, seconds: float) -> None:

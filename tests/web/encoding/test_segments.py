@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.board.snapshot import Book, Chunk, Entry
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match, SourceMatchId
 from tests.support.builders.messages import SCOPE, match
 from tests.support.time.virtual import WALL_0
@@ -45,7 +45,7 @@ def _chunk(matches: Iterable[Match]) -> Chunk:
 
 
 def _runs(segments: Segments, api: Api, chunks: Sequence[Chunk], name: str = "Älder") -> tuple[Run, ...]:
-    return finish(segments.runs(api, ALDER, Book(1, 1, tuple(chunks)), name))
+    return run_now(segments.runs(api, ALDER, Book(1, 1, tuple(chunks)), name))
 
 
 def _of(segments: Segments, api: Api, chunks: Sequence[Chunk]) -> list[Segment]:
@@ -53,15 +53,15 @@ def _of(segments: Segments, api: Api, chunks: Sequence[Chunk]) -> list[Segment]:
 
 
 def _plain(version: int, count: int, runs: Sequence[Run]) -> bytes:
-    return b"".join(finish(plain_body(version, count, runs)))
+    return b"".join(run_now(plain_body(version, count, runs)))
 
 
 def _zipped(version: int, count: int, runs: Sequence[Run]) -> bytes:
-    return b"".join(finish(gzip_body(version, count, runs)))
+    return b"".join(run_now(gzip_body(version, count, runs)))
 
 
 def _shown(api: Api, chunks: Sequence[Chunk]) -> list[msgspec.Struct]:
-    """Give what a list must show, written down a second time and without segments."""
+    """Return what a list must show, written down a second time and without segments."""
     entries = [entry for chunk in chunks for entry in chunk.entries]
     if api is Api.V1:
         return [match_v1(entry, "Älder") for entry in entries]
@@ -172,13 +172,13 @@ def test_only_runs_with_a_change_are_joined_anew() -> None:
     segments = Segments()
     chunks = [_chunk([match(f"{at:04}")]) for at in range(3 * RUN)]
     before = _runs(segments, Api.V2, chunks)
-    packed = [finish(run.packed()) for run in before]
+    packed = [run_now(run.packed()) for run in before]
 
     chunks[RUN + 1] = _chunk([match("changed")])
     after = _runs(segments, Api.V2, chunks)
 
     assert [True, False, True] == [old is new for old, new in zip(before, after, strict=True)]
-    assert packed[2] is finish(after[2].packed())
+    assert packed[2] is run_now(after[2].packed())
 
 
 def test_forgetting_keeps_the_runs_that_still_hold() -> None:
@@ -200,7 +200,7 @@ def test_a_large_body_comes_in_parts_and_in_steps() -> None:
 
     made = list(segments.runs(Api.V2, ALDER, Book(1, 1, chunks), "Alder"))
     runs = _runs(segments, Api.V2, chunks, "Alder")
-    parts = finish(plain_body(1, 20_000, runs))
+    parts = run_now(plain_body(1, 20_000, runs))
     steps = sum(1 for _ in gzip_body(1, 20_000, runs))
 
     assert (100, 4) == (len(made), len(runs))
@@ -214,14 +214,14 @@ def test_parts_of_a_new_version_are_those_of_the_last_but_for_the_change() -> No
     segments = Segments()
     chunks = [_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100)]
     before = _runs(segments, Api.V2, chunks)
-    old = finish(plain_body(1, 20_000, before))
+    old = run_now(plain_body(1, 20_000, before))
 
     chunks[50] = _chunk(match(f"050-{number:03}", prices=(3, 3, 3)) for number in range(200))
     after = _runs(segments, Api.V2, chunks)
-    new = finish(plain_body(2, 20_000, after))
+    new = run_now(plain_body(2, 20_000, after))
 
     assert [False, False, True, True] == [one is other for one, other in zip(old, new, strict=True)][:4]
-    assert finish(before[2].packed()) is finish(after[2].packed())
+    assert run_now(before[2].packed()) is run_now(after[2].packed())
     assert b"".join(new) == gzip.decompress(_zipped(2, 20_000, after))
 
 

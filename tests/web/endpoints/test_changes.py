@@ -10,7 +10,7 @@ import pytest
 
 from actors.board.history import HistoryLimits
 from actors.core.clock import elapsed_s
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from tests.support.builders.messages import batch, match
 from tests.support.peers.stream_client import Copy, shown
@@ -92,8 +92,8 @@ async def test_the_answer_leads_from_the_old_list_to_the_new_one(
     """From every version that there was, of this view or of another."""
     site, copies = empty_site, []
     for number in range(9):
-        copies.append(Copy.of(ORDER, finish(site.published.current()), view))
-        copies[-1].version = finish(site.published.current()).version
+        copies.append(Copy.of(ORDER, run_now(site.published.current()), view))
+        copies[-1].version = run_now(site.published.current()).version
         site.clock.pass_(4)
         some = (match(f"m{one}", home="Home" * ((one + number) % 3)) for one in range(number))
         site.publish(ORDER[number % 3], *some)
@@ -101,7 +101,7 @@ async def test_the_answer_leads_from_the_old_list_to_the_new_one(
     for copy in copies:
         copy.change(await site.json(_query(f"{copy.version}-{EPOCH}", view)))
 
-    newest = Copy.of(ORDER, finish(site.published.current()), view)
+    newest = Copy.of(ORDER, run_now(site.published.current()), view)
     assert {(newest.version, newest.matches)} == {(one.version, one.matches) for one in copies[:-1]}
 
 

@@ -36,7 +36,7 @@ def _text(file: Path) -> str:
 
 
 def _needed(file: Path) -> set[str]:
-    """Give the names of the files that one file asks for."""
+    """Return the names of the files that one file asks for."""
     if file.suffix == ".html":
         return set(re.findall(r'(?:src|href)="static/([^"]+)"', _text(file)))
     return set(re.findall(r'^import (?:.* from )?"\./([^"]+)";$', _text(file), re.MULTILINE))
@@ -44,7 +44,7 @@ def _needed(file: Path) -> set[str]:
 
 @EVERY
 def test_lines_are_laid_out_alike(file: Path) -> None:
-    """Steps of four spaces, nothing at the end of a line, one line feed at the end, not too much."""
+    """Sliced of four spaces, nothing at the end of a line, one line feed at the end, not too much."""
     lines = _text(file).split("\n")
 
     assert "" == lines.pop()

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Connection, Copy, Event, streaming
 from tests.support.systems.site import EPOCH, NAMES, Site
@@ -101,7 +101,7 @@ async def test_the_copy_of_a_client_is_the_list(site: Site, view: str | None) ->
             site.publish(
                 name, *(match(f"m{one}", home="x" * ((number + one) % 2)) for one in range(number))
             )
-            newest = Copy.of(ORDER, finish(site.published.current()), view)
+            newest = Copy.of(ORDER, run_now(site.published.current()), view)
             while copy.version < newest.version:
                 await _taken(copy, connection, 1)
 
@@ -193,8 +193,8 @@ async def test_staleness_is_told_as_removals(site: Site) -> None:
     async with streaming(site.base) as connection:
         await connection.event()
         site.clock.pass_(31)
-        finish(site.published.current())
-        finish(site.published.history.digest())
+        run_now(site.published.current())
+        run_now(site.published.history.digest())
         event = await connection.event()
 
     assert {"stale"} == {one["reason"] for one in event.data["removed"]}

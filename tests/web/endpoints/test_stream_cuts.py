@@ -16,7 +16,7 @@ from anyio.lowlevel import checkpoint
 from sseclient import Event as TheirEvent
 from sseclient import SSEClient
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Copy, streaming
 from tests.support.systems.site import EPOCH, NAMES, Site
@@ -55,7 +55,7 @@ class Lists:
         assert self._lists[view, copy.version] == copy.matches
 
     def _note(self) -> None:
-        snapshot = finish(self._site.published.current())
+        snapshot = run_now(self._site.published.current())
         for view in VIEWS:
             copy = Copy.of(ORDER, snapshot, view)
             self._lists.setdefault((view, copy.version), copy.matches)
@@ -122,7 +122,7 @@ async def test_a_client_that_did_not_read_gets_the_newest_merged(empty_site: Sit
             site.publish("alder", *(match(name, prices=prices) for name in names))
             for _ in range(20):
                 await checkpoint()
-        newest = Copy.of(ORDER, finish(site.published.current()))
+        newest = Copy.of(ORDER, run_now(site.published.current()))
         events = []
         while copy.version < newest.version:
             events.append(await connection.event())
@@ -211,7 +211,7 @@ async def test_somebody_elses_parser_reads_it(site: Site) -> None:
     decoded = [(one.event, one.id, one.data) for one in seen]
     for name, _, data in decoded:
         _apply(copy, name, data)
-    newest = Copy.of(ORDER, finish(site.published.current()), None)
+    newest = Copy.of(ORDER, run_now(site.published.current()), None)
     assert (newest.version, newest.matches) == (copy.version, copy.matches)
     assert ["reset", "snapshot"] == [name for name, *_ in decoded[:2]]
     assert ("bye", True) == (decoded[-1][0], 1000 <= int(seen[-1].retry or 0) <= 5000)

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 from actors.board.history import History, HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders.messages import batch, match
@@ -102,7 +102,7 @@ async def test_a_long_event_is_made_once_and_of_one_version() -> None:
     history = History(EMPTY, HistoryLimits())
     made, told = Frames(history, NAMES, _answers(first)), []
     history.add(first)
-    finish(history.digest())
+    run_now(history.digest())
 
     async def client() -> None:
         told.append(await made.changes(None, 1000))
@@ -123,7 +123,7 @@ async def test_a_long_event_is_made_once_and_of_one_version() -> None:
 
 
 def _data(told: tuple[int, frames.Pieces] | None) -> Any:
-    """Give what an event says."""
+    """Return what an event says."""
     assert told is not None
     event = b"".join(told[1])
     assert event.startswith(b"id: %d-0\nevent: changes\ndata: " % told[0])

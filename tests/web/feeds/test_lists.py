@@ -16,7 +16,7 @@ import pytest
 from actors.board.board import Board, BoardRules
 from actors.board.snapshot import Chunk, Entry, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
@@ -86,8 +86,8 @@ def _after(base: Snapshot, *batches: Batch, mono: float = 0.0) -> Snapshot:
     board = Board(base, BoardRules())
     now = Instant(mono, WALL_0 + mono)
     for one in batches:
-        finish(board.apply(one, now))
-    finish(board.expire(now))
+        run_now(board.apply(one, now))
+    run_now(board.expire(now))
     return board.commit()
 
 
@@ -268,11 +268,11 @@ async def test_406_goes_to_those_who_take_nothing_that_there_is(api: Api, coding
 @pytest.mark.parametrize("coding", [None, "gzip"])
 async def test_one_request_makes_a_body_for_all_that_wait(coding: str | None) -> None:
     """Asked by many at once, a body is made once, and all get it."""
-    desk, answers = _Desk(), list[Prepared]()
-    desk.board.snapshot = MANY
+    context, answers = _Desk(), list[Prepared]()
+    context.board.snapshot = MANY
 
     async def ask() -> None:
-        answers.append(await desk.answers.answer(View(Api.V2), None, coding))
+        answers.append(await context.answers.answer(View(Api.V2), None, coding))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(20):
@@ -318,11 +318,11 @@ async def test_one_who_leaves_does_not_keep_the_others_from_their_body() -> None
 
 async def test_what_falls_due_while_a_body_is_made_is_not_in_it() -> None:
     """No answer shows an entry past its deadline, however long its body took."""
-    desk = _Desk()
+    context = _Desk()
     later = _after(MANY, batch([match("a")], bookmaker="alder"), mono=1)
-    desk.board.overdue, desk.board.next = MANY, later
+    context.board.overdue, context.board.next = MANY, later
 
-    shown = json.loads((await desk.ask(View(Api.V2), MANY)).body)
+    shown = json.loads((await context.ask(View(Api.V2), MANY)).body)
 
     assert (later.version, 2001) == (shown["version"], shown["matches_count"])
 
@@ -346,22 +346,22 @@ async def test_what_was_replaced_while_a_body_was_made_is_let_go_by_the_next() -
 
 async def test_an_older_body_is_freed_by_the_next_read() -> None:
     """What a newer version replaced is kept by nobody, also if only another view is read."""
-    desk = _Desk()
-    part = (await desk.ask(View(Api.V2), FULL)).answer.parts[0]
+    context = _Desk()
+    part = (await context.ask(View(Api.V2), FULL)).answer.parts[0]
     while_shown = sys.getrefcount(part)
 
-    await desk.ask(View(Api.V1, ALDER), _after(FULL, batch([], bookmaker="cedar", list_id="list-2")))
+    await context.ask(View(Api.V1, ALDER), _after(FULL, batch([], bookmaker="cedar", list_id="list-2")))
 
     assert while_shown - 1 == sys.getrefcount(part)
 
 
 async def test_no_old_chunk_is_kept_alive() -> None:
     """A view that nobody reads any more does not hold the board of that time."""
-    desk, base = _Desk(), _after(EMPTY, batch([match("old")], bookmaker="cedar"))
-    await desk.ask(View(Api.V1), base, None, "gzip")
+    context, base = _Desk(), _after(EMPTY, batch([match("old")], bookmaker="cedar"))
+    await context.ask(View(Api.V1), base, None, "gzip")
     old = weakref.ref(base.books[CEDAR].chunks[0])
     later = _after(base, batch([match("new")], bookmaker="cedar", list_id="list-2"))
-    await desk.ask(View(Api.V2, ALDER), _after(later, batch([], bookmaker="alder")))
+    await context.ask(View(Api.V2, ALDER), _after(later, batch([], bookmaker="alder")))
 
     del base, later
     gc.collect()
@@ -371,13 +371,13 @@ async def test_no_old_chunk_is_kept_alive() -> None:
 
 async def test_nothing_gathers_however_many_versions_are_read() -> None:
     """After a hundred versions, each read once and each changing every bookmaker, two at most are held."""
-    desk, snapshot, chunks = _Desk(), EMPTY, list[weakref.ref[Chunk]]()
+    context, snapshot, chunks = _Desk(), EMPTY, list[weakref.ref[Chunk]]()
     for number in range(100):
         listed = [match(f"{at}", prices=(2 + number / 1000, 3.5, 3.5)) for at in range(3)]
         lists = [batch(listed, bookmaker=name, list_id=f"list-{number}") for name in NAMES]
         snapshot = _after(snapshot, *lists)
         chunks += [weakref.ref(book.chunks[0]) for book in snapshot.books.values()]
-        await desk.ask(View(Api.V2), snapshot, None, "gzip")
+        await context.ask(View(Api.V2), snapshot, None, "gzip")
     gc.collect()
 
     assert 2 <= sum(chunk() is not None for chunk in chunks) <= 4

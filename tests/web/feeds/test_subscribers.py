@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, after
 from tests.support.builders.messages import batch, match
@@ -41,7 +41,7 @@ class Stage:
     def commit(self, snapshot: Snapshot) -> None:
         """Let everybody know of a commit."""
         self.history.add(snapshot)
-        finish(self.history.digest())
+        run_now(self.history.digest())
 
 
 async def _turns(count: int) -> None:

@@ -21,7 +21,7 @@ ENOUGH = 500
 
 
 def _hosts() -> list[str]:
-    """Give what this machine can listen on."""
+    """Return what this machine can listen on."""
     hosts = ["127.0.0.1"]
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as probe:
         probe.bind(("::1", 0))

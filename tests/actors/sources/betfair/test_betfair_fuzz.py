@@ -26,7 +26,7 @@ OF_DEFINITIONS = st.sampled_from(["status", "marketType", "marketTime", "runners
 
 
 def _told(raw: bytes) -> None:
-    """Tell a live subscription; anything but expected trouble is a failure."""
+    """Return a live subscription; anything but expected trouble is a failure."""
     duel = Duel()
     duel.take(raw)
 

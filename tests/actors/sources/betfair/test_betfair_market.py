@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal
 from actors.core.validation import Bounds, Reason, admit
 from actors.sources.betfair.market import Market, Names, Runner, Terms
@@ -30,7 +30,7 @@ NAMES = Names({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "Lea
 
 
 def _runner(*changes: Json) -> Runner:
-    """Give a runner after these changes."""
+    """Return a runner after these changes."""
     one = Runner()
     for each in changes:
         one.apply(msgspec.convert({"id": HOME, **each}, RunnerChange))
@@ -38,7 +38,7 @@ def _runner(*changes: Json) -> Runner:
 
 
 def _market(*changes: Json, pt: int | None = PUBLISHED_MS) -> Market:
-    """Give a market after these changes."""
+    """Return a market after these changes."""
     one = Market("1.1")
     for each in changes:
         one.apply(msgspec.convert({"id": "1.1", **each}, MarketChange), pt)
@@ -240,7 +240,7 @@ def test_a_market_without_a_definition_offers_nothing() -> None:
 def test_times_at_the_end_of_the_calendar_are_refused_by_the_gate(text: str) -> None:
     """They are read without a crash and are no kick-offs."""
     one = _odds(market(marketTime=text))
-    admitted = finish(admit(batch([one] if isinstance(one, Match) else [], removals=[]), Bounds()))
+    admitted = run_now(admit(batch([one] if isinstance(one, Match) else [], removals=[]), Bounds()))
 
     assert () == admitted.batch.matches
 

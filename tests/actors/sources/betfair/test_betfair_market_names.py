@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Match
 from actors.core.validation import Bounds, admit
 from actors.sources.betfair.market import Market, Names, Terms
@@ -82,7 +82,7 @@ def test_names_pass_the_gate_cleaned(raw: str, shown: str) -> None:
     """Double spaces occur in real names."""
     match = _market({"name": raw}, {"name": "Fir"}).odds(Terms(), None)
     assert isinstance(match, Match)
-    (admitted,) = finish(admit(batch([match]), Bounds())).batch.matches
+    (admitted,) = run_now(admit(batch([match]), Bounds())).batch.matches
 
     assert shown == admitted.home
 

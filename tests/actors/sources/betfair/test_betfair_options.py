@@ -15,7 +15,7 @@ from tests.support.builders.betfair import OPTIONS
 
 
 def _fault(**changes: Any) -> str | None:
-    """Give what is said against these options."""
+    """Return what is said against these options."""
     try:
         check(msgspec.structs.replace(OPTIONS, **changes), ("exchange",))
     except ValueError as error:

@@ -32,7 +32,7 @@ HANDICAP = market("1.9", marketType="ASIAN_HANDICAP")
 
 
 def _shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
-    """Give the prices of an image."""
+    """Return the prices of an image."""
     assert reaction.image is not None
     return prices_of(reaction.image.matches)
 

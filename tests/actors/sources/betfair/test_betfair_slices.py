@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.sources.betfair.lines import BLOCK_BYTES, FEW, LONGEST, read_message
 from actors.sources.betfair.wire import Message
@@ -29,8 +29,8 @@ def test_a_long_line_is_read_as_a_short_one() -> None:
     """Its markets are decoded one by one, and all else of it at once: the same message."""
     message = image(*MANY)
     whole = json.dumps(message).encode()
-    parts = [finish(read_message(json.dumps({**message, "mc": [one]}).encode())) for one in MANY]
-    read = finish(read_message(whole))
+    parts = [run_now(read_message(json.dumps({**message, "mc": [one]}).encode())) for one in MANY]
+    read = run_now(read_message(whole))
 
     assert len(whole) > LONGEST * BLOCK_BYTES
     assert [one for part in parts for one in part.mc or ()] == read.mc
@@ -73,7 +73,7 @@ def test_a_long_line_is_read_as_its_json_is(written: Any) -> None:
     """However it is laid out, and wherever it seems to end: what the JSON reader makes of all of it."""
     raw = written(json.dumps(image(*MANY)).encode())
 
-    assert msgspec.json.decode(raw, type=Message) == finish(read_message(raw))
+    assert msgspec.json.decode(raw, type=Message) == run_now(read_message(raw))
 
 
 def test_a_line_is_cut_whatever_its_markets_begin_with() -> None:

@@ -7,7 +7,7 @@ import gzip
 import pytest
 from msgspec import structs
 
-from actors.core.cooperative import SLICE, finish
+from actors.core.cooperative import SLICE, run_now
 from actors.core.errors import PayloadError
 from actors.core.validation import Reason
 from actors.sources.football_data.kind import KIND
@@ -224,8 +224,8 @@ def test_a_price_cut_in_two_is_never_read() -> None:
 
     assert [match.away_price for match in shown(cut)] == [3.6, 12.0]  # framed: nobody cut it
     with pytest.raises(PayloadError, match="may be cut"):
-        finish(KIND.decode(structs.replace(payload(cut), is_framed=False), OPTIONS))
-    whole = finish(KIND.decode(structs.replace(payload(body), is_framed=False), OPTIONS))
+        run_now(KIND.decode(structs.replace(payload(cut), is_framed=False), OPTIONS))
+    whole = run_now(KIND.decode(structs.replace(payload(body), is_framed=False), OPTIONS))
     assert len([*whole.rows]) == 2
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from actors.board.board import Board, BoardRules
 from actors.board.snapshot import Departure, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.validation import Reason
 from actors.sources.football_data.fixtures import LEAGUES, match_id_of
 from tests.support.builders.football_data import COLUMNS, ROW, changed, csv_bytes, judged, shown
@@ -153,7 +153,7 @@ def test_a_match_that_gets_its_result_leaves_as_finished(prices: tuple[str, ...]
     snapshot = Snapshot.empty(1, (BOOKMAKER,))
     for row in ((*ROW, ""), (*ROW[:5], *prices, "2")):
         board = Board(snapshot, BoardRules())
-        finish(board.apply(judged(csv_bytes(row, header=header)).batch, Instant(0.0, 0.0)))
+        run_now(board.apply(judged(csv_bytes(row, header=header)).batch, Instant(0.0, 0.0)))
         snapshot = board.commit()
 
     assert {_id(): Departure.FINISHED} == snapshot.differences[BOOKMAKER].departures

@@ -26,7 +26,7 @@ FINISHED = [path for path in FILES if path.parent.name != "fixtures"]
 
 
 def _upcoming(path: Path) -> bytes:
-    """Give the file with its matches as they were before kick-off, and closing prices as live ones."""
+    """Return the file with its matches as they were before kick-off, and closing prices as live ones."""
     body = path.read_bytes().replace(b",FTHG,", b",Goals,", 1).replace(b",HG,", b",Goals,", 1)
     header = body.partition(b"\n")[0]
     return body if b",PSH," in header else body.replace(b",PSC", b",PS")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.sources.football_data.text import (
     BLOCK_BYTES,
@@ -25,7 +25,7 @@ ALPHABET = 'ab ,,,\r\n\r\n"\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\xa0é\t;\x1a\ufe
 
 
 def _ours(blocks: list[str]) -> list[list[str]] | None:
-    """Give the cells of all rows that hold any, blanks around them taken off; None for an error."""
+    """Return the cells of all rows that hold any, blanks around them taken off; None for an error."""
     try:
         rows = [cells_in(row, -1) for row in rows_in(blocks) if not is_blank(row)]
     except PayloadError:
@@ -71,7 +71,7 @@ def test_a_long_text_is_decoded_in_slices(code: str, end: str) -> None:
     text = f"Älmhult,Peña Œuvre{end}" * (4 * BLOCK_BYTES // 20)
     steps = read_text(text.encode(code))
     count = sum(1 for _ in steps)
-    blocks = finish(read_text(text.encode(code)))
+    blocks = run_now(read_text(text.encode(code)))
 
     assert (text, True) == ("".join(blocks), count >= 4)
     assert max(len(block.encode(code)) for block in blocks) <= BLOCK_BYTES
@@ -81,7 +81,7 @@ def test_a_long_text_is_decoded_in_slices(code: str, end: str) -> None:
 def test_one_bad_byte_changes_how_the_whole_text_is_read() -> None:
     """A file is in one encoding from its first byte to its last."""
     body = "Älmhult\n".encode() * 20_000
-    read = ["".join(finish(read_text(body + end)))[:8] for end in (b"", b"\xff")]
+    read = ["".join(run_now(read_text(body + end)))[:8] for end in (b"", b"\xff")]
 
     assert ["Älmhult\n", "Ã\u201elmhult"] == read
 
@@ -92,7 +92,7 @@ def test_one_bad_byte_changes_how_the_whole_text_is_read() -> None:
 def test_a_line_without_an_end_is_refused(body: bytes) -> None:
     """It cannot be read in slices, and no file has one."""
     with pytest.raises(PayloadError, match="a line of more than"):
-        finish(read_text(body))
+        run_now(read_text(body))
 
 
 def test_only_the_cells_that_are_asked_for_are_split() -> None:

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Extract, Match, SourceMatchId
 from actors.source_api.kinds import Machine
 from actors.sources.simulated.kind import KIND, SimulatedOptions
@@ -39,10 +39,10 @@ class _AtOnce:
         self.advance(START)
 
     def image(self) -> Mapping[str, Extract]:
-        return finish(self._machine.image())
+        return run_now(self._machine.image())
 
     def advance(self, now: Instant) -> Mapping[str, Extract]:
-        return finish(self._machine.advance(now))
+        return run_now(self._machine.advance(now))
 
 
 def _started(*keys: str, seed: int = 1, matches: int = 240, updates_per_s: float = 20.0) -> _AtOnce:
@@ -103,8 +103,8 @@ def test_the_image_is_the_same_in_another_process() -> None:
         "from actors.core.cooperative import finish\n"
         "o = s.SimulatedOptions(kind='simulated', matches=30)\n"
         f"machine = s.KIND.start(o, {KEYS}, Instant({START.mono}, {START.wall}))\n"
-        f"finish(machine.advance(Instant({START.mono + 600.0}, 0.0)))\n"
-        "print(msgspec.json.encode(finish(machine.image())).decode())"
+        f"run_now(machine.advance(Instant({START.mono + 600.0}, 0.0)))\n"
+        "print(msgspec.json.encode(run_now(machine.image())).decode())"
     )
     other = subprocess.run(  # our own interpreter and a constant script
         [sys.executable, "-c", script],

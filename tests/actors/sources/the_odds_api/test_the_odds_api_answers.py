@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import ListId, Payload, Scope, SourceName
 from actors.core.validation import Admission, Bounds, Reason, admit
@@ -36,31 +36,31 @@ BODY = json.dumps([match(1), match(2)]).encode()
 def decoded(body: bytes, scope: str = "soccer_epl") -> Slate | Sports:
     """Decode an answer. Raises: PayloadError."""
     payload = Payload(SourceName("api"), Scope(scope), ListId("l"), body, 0.0, 0.0)
-    slate = finish(KIND.decode(payload, OPTIONS))
+    slate = run_now(KIND.decode(payload, OPTIONS))
     assert isinstance(slate, Slate | Sports)
     return slate
 
 
 def judged(body: bytes, key: str = "some") -> Admission:
-    """Give what the integrity gate makes of one bookmaker's part."""
-    extract = finish(KIND.extract(decoded(body), key, OPTIONS))
-    return finish(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+    """Return what the integrity gate makes of one bookmaker's part."""
+    extract = run_now(KIND.extract(decoded(body), key, OPTIONS))
+    return run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
 
 
 def shown(body: bytes, key: str = "some") -> list[str]:
-    """Give the ids of the matches that would be on the board."""
+    """Return the ids of the matches that would be on the board."""
     return [one.source_match_id for one in judged(body, key).batch.matches]
 
 
 def trouble(body: bytes, scope: str = "soccer_epl") -> PayloadError:
-    """Give the error that an answer is."""
+    """Return the error that an answer is."""
     with pytest.raises(PayloadError) as caught:
         decoded(body, scope)
     return caught.value
 
 
 def with_price(price: str) -> bytes:
-    """Give the two matches, the first with that JSON for a price of the first bookmaker."""
+    """Return the two matches, the first with that JSON for a price of the first bookmaker."""
     return BODY.replace(b'"price": 2.1', b'"price": ' + price.encode(), 1)
 
 
@@ -208,7 +208,7 @@ def test_one_bad_item_costs_itself_only(item: bytes) -> None:
     items = [json.dumps(match(number)).encode() for number in range(500)]
     items[250] = item
     slate = decoded(b"[" + b",".join(items) + b"]")
-    extract = finish(KIND.extract(slate, "some", OPTIONS))
+    extract = run_now(KIND.extract(slate, "some", OPTIONS))
 
     assert (499, {Reason.UNREADABLE: 1}) == (len(extract.matches), extract.passed_over)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.sources.the_odds_api.answers import read_slate
 from actors.sources.the_odds_api.blocks import BLOCK_BYTES, LONGEST, Block, read_events, split
@@ -77,7 +77,7 @@ def test_a_list_cut_anywhere_is_refused_whole(length: int) -> None:
     body = json.dumps(_long(40)).encode()
 
     with pytest.raises(PayloadError):
-        finish(read_slate(body[: length % len(body)], None))
+        run_now(read_slate(body[: length % len(body)], None))
 
 
 @pytest.mark.parametrize("form", FORMS, ids=["spaced", "dense", "indented"])

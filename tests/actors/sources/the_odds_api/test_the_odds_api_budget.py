@@ -33,7 +33,7 @@ CALLS = st.floats(0.1, 5000.0)
 
 
 def sports_with(kick_offs: list[list[int]]) -> dict[Scope, Windows]:
-    """Give sports with these kick-offs."""
+    """Return sports with these kick-offs."""
     return {Scope(str(number)): near_windows(times) for number, times in enumerate(kick_offs)}
 
 

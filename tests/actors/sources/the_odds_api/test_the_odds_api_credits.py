@@ -31,22 +31,22 @@ def plan(keys: tuple[str, ...] = ("some",), **given: Any) -> TheOddsApiPlan:
 
 
 def at(wall: float) -> Instant:
-    """Give a moment by both clocks."""
+    """Return a moment by both clocks."""
     return Instant(wall - MIDNIGHT, wall)
 
 
 def left(of: TheOddsApiPlan) -> Any:
-    """Give the credits that are left today."""
+    """Return the credits that are left today."""
     return of.quota()["credits_left_today"]
 
 
 def test_an_empty_budget_waits_for_midnight() -> None:
     """Also when there is something left that no call can be had for; the free list goes on."""
     one = plan(("some",), sports="football", credits_per_day=2.5)
-    one.learnt(one.targets()[0], Sports(("soccer_a",)), at(MIDNIGHT))
+    one.on_learnt(one.targets()[0], Sports(("soccer_a",)), at(MIDNIGHT))
     sports, target = one.targets()
     for moment in (0.0, 60.0):
-        one.asked(target, at(MIDNIGHT + moment))
+        one.on_asked(target, at(MIDNIGHT + moment))
 
     assert 0.5 == left(one)
     assert 18 * HOUR == one.wait_s(target, at(MORNING))
@@ -77,8 +77,8 @@ def test_what_cannot_have_been_charged_is_given_back(case: str) -> None:
     error, expected = REFUSALS[case]
     one = plan(credits_per_day=10.0)
     target, *_ = one.targets()
-    one.asked(target, at(MIDNIGHT))
-    least_s = one.failed(target, error, at(MIDNIGHT))
+    one.on_asked(target, at(MIDNIGHT))
+    least_s = one.on_failed(target, error, at(MIDNIGHT))
 
     assert expected == left(one)
     assert (expected == 9.0) == (least_s > HOUR / 2)
@@ -91,8 +91,8 @@ def test_the_answer_tells_what_it_cost(said: str, expected: float) -> None:
     """What is no number says nothing."""
     one = plan(credits_per_day=10.0)
     target, *_ = one.targets()
-    one.asked(target, at(MIDNIGHT))
-    one.answered(target, {"x-requests-last": said}, at(MIDNIGHT))
+    one.on_asked(target, at(MIDNIGHT))
+    one.on_answered(target, {"x-requests-last": said}, at(MIDNIGHT))
 
     assert expected == left(one)
 
@@ -102,8 +102,8 @@ def test_a_dearer_call_is_planned_with() -> None:
     one = plan(credits_per_day=10.0)
     target, *_ = one.targets()
     for _ in range(2):
-        one.asked(target, at(MIDNIGHT))
-        one.answered(target, {"x-requests-last": "4"}, at(MIDNIGHT))
+        one.on_asked(target, at(MIDNIGHT))
+        one.on_answered(target, {"x-requests-last": "4"}, at(MIDNIGHT))
 
     assert (4, 2.0, True) == (
         one.quota()["credits_a_call"],
@@ -116,9 +116,9 @@ def test_a_refund_belongs_to_the_day_that_paid() -> None:
     """Asked before midnight and refused after it: the new day has no more than its own credits."""
     one = plan(credits_per_day=10.0)
     target, other, *_ = one.targets()
-    one.asked(target, at(MIDNIGHT + DAY_S - 1))
-    one.asked(other, at(MIDNIGHT + DAY_S + 1))
-    one.failed(target, TransportError("401", status=401), at(MIDNIGHT + DAY_S + 2))
+    one.on_asked(target, at(MIDNIGHT + DAY_S - 1))
+    one.on_asked(other, at(MIDNIGHT + DAY_S + 1))
+    one.on_failed(target, TransportError("401", status=401), at(MIDNIGHT + DAY_S + 2))
 
     assert 9.0 == left(one)
 
@@ -127,9 +127,9 @@ def test_the_quota_is_what_the_api_says() -> None:
     """Of the last answer that said so, also when it was an error."""
     one = plan(credits_per_day=10.0)
     target, *_ = one.targets()
-    one.answered(target, {"x-requests-remaining": "77", "x-requests-used": "423"}, at(MIDNIGHT))
+    one.on_answered(target, {"x-requests-remaining": "77", "x-requests-used": "423"}, at(MIDNIGHT))
     headers = {"x-requests-remaining": "76", "x-requests-last": "1"}
-    one.failed(target, TransportError("500", status=500, headers=headers), at(MIDNIGHT))
+    one.on_failed(target, TransportError("500", status=500, headers=headers), at(MIDNIGHT))
 
     quota = one.quota()
     assert (76, 423, 1) == (quota["requests_remaining"], quota["requests_used"], quota["credits_last"])
@@ -138,7 +138,7 @@ def test_the_quota_is_what_the_api_says() -> None:
 def football(*keys: str) -> TheOddsApiPlan:
     """Make a plan for all sports, of which these are in season."""
     one = plan(sports="football", credits_per_day=16.0)
-    one.learnt(one.targets()[0], Sports(keys), at(MORNING))
+    one.on_learnt(one.targets()[0], Sports(keys), at(MORNING))
     return one
 
 
@@ -146,9 +146,9 @@ def test_a_league_that_left_may_come_back() -> None:
     """It is asked at once, and what was known of it before is forgotten."""
     one = football("soccer_x", "soccer_y")
     sports, target, _ = one.targets()
-    one.learnt(target, Slate({}, (int(MORNING),), None), at(MORNING))
+    one.on_learnt(target, Slate({}, (int(MORNING),), None), at(MORNING))
     for keys in (("soccer_y",), ("soccer_x", "soccer_y")):
-        one.learnt(sports, Sports(keys), at(MORNING))
+        one.on_learnt(sports, Sports(keys), at(MORNING))
 
     delays = [one.first_delay_s(each, at(MORNING)) for each in one.targets()[1:]]
     assert [0.0, 0.0] == delays
@@ -159,7 +159,7 @@ def test_a_list_of_sports_that_lost_most_is_believed_when_it_says_so_again() -> 
     one = football(*(f"soccer_{number}" for number in range(10)))
     sports, counts = one.targets()[0], []
     for _ in range(2):
-        one.learnt(sports, Sports(("soccer_1",)), at(MORNING))
+        one.on_learnt(sports, Sports(("soccer_1",)), at(MORNING))
         counts.append((len(one.targets()) - 1, one.interval_s(sports, at(MORNING))))
 
     assert [(10, 600.0), (1, DAY_S)] == counts
@@ -169,11 +169,11 @@ def test_a_dear_answer_does_not_end_all_asking() -> None:
     """A call is never thought to cost more than a day, and less again when it does."""
     one = plan(credits_per_day=16.0)
     target = one.targets()[0]
-    one.asked(target, at(MIDNIGHT))
-    one.answered(target, {"x-requests-last": "20"}, at(MIDNIGHT))
+    one.on_asked(target, at(MIDNIGHT))
+    one.on_answered(target, {"x-requests-last": "20"}, at(MIDNIGHT))
 
     assert (16.0, 0.0) == (one.quota()["credits_a_call"], left(one))
     assert one.wait_s(target, at(MIDNIGHT + DAY_S)) <= 0
-    one.asked(target, at(MIDNIGHT + DAY_S))
-    one.answered(target, {"x-requests-last": "1"}, at(MIDNIGHT + DAY_S))
+    one.on_asked(target, at(MIDNIGHT + DAY_S))
+    one.on_answered(target, {"x-requests-last": "1"}, at(MIDNIGHT + DAY_S))
     assert (1.0, 15.0) == (one.quota()["credits_a_call"], left(one))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Extract
 from actors.core.validation import Reason
 from actors.sources.the_odds_api.answers import read_slate
@@ -48,7 +48,7 @@ def answer() -> str:
 
 def extracted(text: str, key: str = "some") -> Extract:
     """Read one bookmaker's part."""
-    return finish(KIND.extract(finish(read_slate(text.encode(), None)), key, OPTIONS))
+    return run_now(KIND.extract(run_now(read_slate(text.encode(), None)), key, OPTIONS))
 
 
 def shown(text: str, key: str = "some") -> list[str]:

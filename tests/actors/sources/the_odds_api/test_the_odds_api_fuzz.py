@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import ListId, Match, Payload, Scope, SourceName
 from actors.core.validation import Bounds, admit
@@ -91,16 +91,16 @@ def _check(body: bytes) -> None:
     for scope in ("soccer_epl", SPORTS_SCOPE):
         payload = Payload(SourceName("api"), Scope(scope), ListId("l"), body, 0.0, 0.0, answered_at=1e9)
         try:
-            content = finish(KIND.decode(payload, OPTIONS))
+            content = run_now(KIND.decode(payload, OPTIONS))
         except PayloadError:
             continue
         if scope == SPORTS_SCOPE:
             assert all(key.startswith("soccer_") for key in content.keys)
             continue
         for key in KEYS:
-            extract = finish(KIND.extract(content, key, OPTIONS))
+            extract = run_now(KIND.extract(content, key, OPTIONS))
             assert extract.lag_s is None or isfinite(extract.lag_s)
-            accepted = finish(admit(batch(extract.matches, removals=extract.removals), Bounds())).batch
+            accepted = run_now(admit(batch(extract.matches, removals=extract.removals), Bounds())).batch
             assert [one for one in accepted.matches if _breaks_a_rule(one)] == []
             assert len({one.source_match_id for one in accepted.matches}) == len(accepted.matches)
 
@@ -129,7 +129,7 @@ def test_an_answer_cut_anywhere_is_an_error(length: int) -> None:
     payload = Payload(SourceName("api"), Scope("soccer_epl"), ListId("l"), BODY[:length], 0.0, 0.0)
 
     with pytest.raises(PayloadError):
-        finish(KIND.decode(payload, OPTIONS))
+        run_now(KIND.decode(payload, OPTIONS))
 
 
 @given(st.lists(st.tuples(PLACES, st.integers(0, 7)), max_size=8))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
 from actors.core.validation import Reason
 from actors.sources.the_odds_api.kind import KIND, check_key
@@ -27,24 +27,24 @@ def extracted(*events: Any, key: str = "some", answered_at: float | None = None)
     body = json.dumps(events).encode()
     scope = Scope("soccer_epl")
     payload = Payload(SourceName("api"), scope, ListId("l"), body, 0.0, 0.0, answered_at=answered_at)
-    slate = finish(KIND.decode(payload, OPTIONS))
-    return finish(KIND.extract(slate, key, OPTIONS))
+    slate = run_now(KIND.decode(payload, OPTIONS))
+    return run_now(KIND.extract(slate, key, OPTIONS))
 
 
 def altered(event_: Any = GOOD, /, **changes: Any) -> Any:
-    """Give a match with other fields; None leaves one out."""
+    """Return a match with other fields; None leaves one out."""
     return {name: value for name, value in {**event_, **changes}.items() if value is not None}
 
 
 def listing(*outcomes: tuple[str, float], key: str = "h2h", **fields: Any) -> Any:
-    """Give the match with one market of these outcomes."""
+    """Return the match with one market of these outcomes."""
     listed = [{"name": name, "price": price} for name, price in outcomes]
     lines = {"key": "some", "title": "Some", "markets": [{"key": key, "outcomes": listed}]}
     return altered(bookmakers=[lines], **fields)
 
 
 def reasons(extract: Extract) -> list[str]:
-    """Give why nothing of it may be shown."""
+    """Return why nothing of it may be shown."""
     assert () == extract.matches
     return [removal.reason for removal in extract.removals]
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Admission, Bounds, admit
@@ -51,9 +51,9 @@ def admitted(body: bytes, answered_at: float | None = ANSWERED_AT, key: str = "s
         answered_at=answered_at,
         stale_after_s=STALE_AFTER_S,
     )
-    document = document_of(payload, finish(KIND.decode(payload, OPTIONS)))
-    extract = finish(KIND.extract(document.content, key, OPTIONS))
-    return finish(admit(complete_batch(BookmakerId("some"), document, extract), Bounds()))
+    document = document_of(payload, run_now(KIND.decode(payload, OPTIONS)))
+    extract = run_now(KIND.extract(document.content, key, OPTIONS))
+    return run_now(admit(complete_batch(BookmakerId("some"), document, extract), Bounds()))
 
 
 def shown(body: bytes, answered_at: float | None = ANSWERED_AT) -> list[str]:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from actors.core.clock import Instant
-from actors.core.cooperative import finish
+from actors.core.cooperative import run_now
 from actors.source_api.plan import Target
 from actors.sources.the_odds_api.answers import Slate, Sports, read_slate
 from actors.sources.the_odds_api.kind import KIND
@@ -39,13 +39,13 @@ def plan(keys: tuple[str, ...] = ("some",), **given: Any) -> TheOddsApiPlan:
 
 
 def at(wall: float) -> Instant:
-    """Give a moment by both clocks."""
+    """Return a moment by both clocks."""
     return Instant(wall - MIDNIGHT, wall)
 
 
 def learn(of: TheOddsApiPlan, target: Target, *kick_offs: float, now: float = MORNING) -> None:
     """Let the plan know the kick-offs of a sport."""
-    of.learnt(target, Slate({}, tuple(int(one) for one in kick_offs), None), at(now))
+    of.on_learnt(target, Slate({}, tuple(int(one) for one in kick_offs), None), at(now))
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_all_football_begins_with_the_free_list_of_sports() -> None:
     """And has a target for each that it names, as long as it does."""
     one = plan(sports="football")
     (sports,) = before = one.targets()
-    one.learnt(sports, Sports(("soccer_a", "soccer_b")), at(MORNING))
+    one.on_learnt(sports, Sports(("soccer_a", "soccer_b")), at(MORNING))
     after = one.targets()
-    one.learnt(sports, Sports(("soccer_b", "soccer_d")), at(MORNING))
+    one.on_learnt(sports, Sports(("soccer_b", "soccer_d")), at(MORNING))
 
     assert (SPORTS_SCOPE, True) == (sports.scope, sports.is_catalogue)
     assert f"https://api.the-odds-api.com/v4/sports?apiKey={API_KEY}" == sports.url
@@ -153,7 +153,7 @@ def test_two_requests_are_a_moment_apart() -> None:
     """The API allows thirty a second."""
     one = plan()
     target, other, *_ = one.targets()
-    one.asked(target, at(MORNING))
+    one.on_asked(target, at(MORNING))
 
     waits = [one.wait_s(other, at(MORNING + later)) for later in (0.0, 0.02, 0.04)]
     assert pytest.approx([0.04, 0.02, 0.0], abs=1e-6) == waits
@@ -227,7 +227,7 @@ def hostile(count: int) -> Slate:
         {"id": f"m{at}", "commence_time": (first + timedelta(hours=5 * at)).isoformat()}
         for at in range(count)
     ]
-    return finish(read_slate(json.dumps(body).encode(), MORNING))
+    return run_now(read_slate(json.dumps(body).encode(), MORNING))
 
 
 def test_hostile_kick_offs_take_few_steps() -> None:
@@ -235,10 +235,10 @@ def test_hostile_kick_offs_take_few_steps() -> None:
     slate = hostile(4000)
     one = plan(sports=tuple(f"soccer_{number}" for number in range(36)), credits_per_day=96.0)
     for target in one.targets():
-        one.learnt(target, slate, at(MORNING))
+        one.on_learnt(target, slate, at(MORNING))
 
     def work() -> None:
-        one.learnt(one.targets()[0], slate, at(MORNING))
+        one.on_learnt(one.targets()[0], slate, at(MORNING))
         one.interval_s(one.targets()[0], at(MORNING))
 
     assert len(slate.kick_offs) <= 1000
@@ -256,7 +256,7 @@ def test_kick_offs_more_than_four_weeks_ahead_are_none() -> None:
         (None, MORNING, ()),
     ):
         one = plan(credits_per_day=12.0)
-        one.learnt(one.targets()[0], Slate({}, kick_offs, answered_at), at(now))
+        one.on_learnt(one.targets()[0], Slate({}, kick_offs, answered_at), at(now))
         intervals.append([one.interval_s(one.targets()[0], at(MORNING + days * DAY_S)) for days in (1, 29)])
 
     assert intervals[0] == intervals[1] == intervals[2] != intervals[3]
