@@ -100,7 +100,7 @@ def test_the_image_is_the_same_in_another_process() -> None:
     script = (
         "import msgspec; from actors.core.clock import Instant\n"
         "from actors.sources.simulated import kind as s\n"
-        "from actors.core.cooperative import finish\n"
+        "from actors.core.cooperative import run_now\n"
         "o = s.SimulatedOptions(kind='simulated', matches=30)\n"
         f"machine = s.KIND.start(o, {KEYS}, Instant({START.mono}, {START.wall}))\n"
         f"run_now(machine.advance(Instant({START.mono + 600.0}, 0.0)))\n"
