@@ -14,12 +14,10 @@ from random import Random
 
 from actors.core.clock import Instant
 from actors.core.errors import SourceError, TransportError
-from actors.core.exact import NotExactError, seconds
 from actors.core.messages import Scope
 from actors.runtime.backoff import MIN_CAP_S, Backoff
 from actors.source_api.plan import Plan, Target
 
-MAX_INTERVAL_S = 1e9
 MAX_IN_FLIGHT = 4
 """Requests under way to a peer that answers, so that one slow answer does not hold up the others.
 
@@ -104,7 +102,7 @@ class Schedule:
             self._troubled.add(target.scope)
             self._is_answering = False
         asked_for_s = (error.retry_after_s or 0.0) if isinstance(error, TransportError) else 0.0
-        least_s = max(asked_for_s, seconds(self.plan.on_failed(target, error, now), "failed"))
+        least_s = max(asked_for_s, self.plan.on_failed(target, error, now))
         # A catalogue changes once a day, but until there is one nothing goes on.
         cap_s = MIN_CAP_S if target.is_catalogue else max(MIN_CAP_S, self.interval_s(target, now) / 3)
         if (row := self._rows.get(target.scope)) is not None:
@@ -131,14 +129,8 @@ class Schedule:
         return 0.0 if row is None else self._wait_s(target, row, now)
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Return the plan's seconds between two polls.
-
-        Raises: NotExactError if they are no number, or infinite: its list would never be stale.
-        """
-        interval_s = seconds(self.plan.interval_s(target, now), "interval_s")
-        if interval_s > MAX_INTERVAL_S:
-            raise NotExactError(f"interval_s was {interval_s}, must be at most {MAX_INTERVAL_S:g}")
-        return interval_s
+        """Return the plan's seconds between two polls."""
+        return self.plan.interval_s(target, now)
 
     def _most_in_flight(self) -> int:
         if self.is_troubled:
@@ -147,7 +139,7 @@ class Schedule:
 
     def _wait_s(self, target: Target, row: _Row, now: Instant) -> float:
         left_s = max(row.due_mono, self._gate_mono) - now.mono
-        return max(left_s, seconds(self.plan.wait_s(target, now), "wait_s"))
+        return max(left_s, self.plan.wait_s(target, now), 0.0)
 
     def _keep_rows(self, targets: tuple[Target, ...], now: Instant) -> None:
         """Open a row for what is new and close those of what is gone."""
@@ -156,7 +148,7 @@ class Schedule:
             return
         for target in targets:
             if target.scope not in self._rows:
-                due_mono = now.mono + seconds(self.plan.first_delay_s(target, now), "first_delay_s")
+                due_mono = now.mono + self.plan.first_delay_s(target, now)
                 self._rows[target.scope] = _Row(due_mono, Backoff(MIN_CAP_S, self._random))
         for scope in self._rows.keys() - scopes:
             del self._rows[scope]

@@ -12,7 +12,6 @@ import structlog
 
 from actors.core.clock import Instant
 from actors.core.cooperative import run_sliced
-from actors.core.exact import seconds
 from actors.core.messages import Batch, BookmakerId, Extract, ListId, Payload
 from actors.monitoring.transitions import succeeded
 from actors.pipeline.context import SourceContext
@@ -45,7 +44,7 @@ class TickingSourceActor:
         machine = self._kind.start(self._context.options, tuple(self._context.keys.values()), now)
         await self._tick(machine, now)
         while True:
-            await anyio.sleep(seconds(machine.interval_s, "interval_s"))
+            await anyio.sleep(machine.interval_s)
             await self._tick(machine, self._context.clock.now())
 
     async def _tick(self, machine: Machine, now: Instant) -> None:

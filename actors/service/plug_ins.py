@@ -14,12 +14,15 @@ import msgspec
 
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
-from actors.core.errors import PayloadError
-from actors.core.exact import NotExactError, exact_extract, text
+from actors.core.errors import PayloadError, SourceError
+from actors.core.exact import NotExactError, exact_extract, seconds, text
 from actors.core.messages import Extract, Scope
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.plan import Plan, PlanMaker, Target
 from actors.source_api.stream import Reaction, Session
+
+MAX_INTERVAL_S = 1e9
+"""The longest interval of a plan: the lists of a longer one would be shown for ever."""
 
 
 def with_exact_values(kind: Kind) -> Kind:
@@ -74,6 +77,21 @@ class _ExactPlan:
             for one in self._plan.targets()
         )
 
+    def first_delay_s(self, target: Target, now: Instant) -> float:
+        return seconds(self._plan.first_delay_s(target, now), "first_delay_s")
+
+    def interval_s(self, target: Target, now: Instant) -> float:
+        interval_s = seconds(self._plan.interval_s(target, now), "interval_s")
+        if interval_s > MAX_INTERVAL_S:
+            raise NotExactError(f"interval_s was {interval_s}, must be at most {MAX_INTERVAL_S:g}")
+        return interval_s
+
+    def wait_s(self, target: Target, now: Instant) -> float:
+        return seconds(self._plan.wait_s(target, now), "wait_s")
+
+    def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
+        return seconds(self._plan.on_failed(target, error, now), "on_failed")
+
 
 class _ExactMachine:
     def __init__(self, machine: Machine) -> None:
@@ -82,7 +100,7 @@ class _ExactMachine:
 
     @property
     def interval_s(self) -> float:
-        return self._machine.interval_s
+        return seconds(self._machine.interval_s, "interval_s")
 
     def image(self) -> Sliced[Mapping[str, Extract]]:
         return _exact_by_key(self._machine.image())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf, nan
-
 import pytest
 
 from actors.core.errors import PayloadError, SourceError, TransportError
@@ -181,28 +179,3 @@ def test_what_never_answered_is_not_hastened() -> None:
     stage.schedule.hasten({Scope("a"), Scope("b")}, 0.5, stage.now)
 
     assert [0.5, 5400.0] == [stage.due_s(scope) for scope in "ab"]
-
-
-def test_a_plan_that_never_asks_again_is_refused() -> None:
-    """What it brought would be live for ever."""
-    stage = Stage("a")
-    stage.begin_all()
-    stage.plan.interval = inf
-
-    with pytest.raises(ValueError, match="interval_s was inf, must be at most"):
-        stage.end("a")
-
-
-def test_a_plan_that_gives_no_number_is_refused() -> None:
-    """A timer at NaN would make the timers of everybody late, so it is the actor's crash."""
-    first, interval = Stage("ab"), Stage("ab")
-    first.plan.first["a"] = nan
-    interval.begin_all()
-    interval.plan.interval = nan
-
-    with pytest.raises(ValueError, match="was nan, must be a number of seconds"):
-        first.next()
-    with pytest.raises(ValueError, match="was nan, must be a number of seconds"):
-        interval.end("a")
-    with pytest.raises(ValueError, match="was nan, must be a number of seconds"):
-        interval.end("b", TransportError("refused"))

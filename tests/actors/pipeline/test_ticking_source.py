@@ -23,6 +23,7 @@ from actors.pipeline.ticking_source import TickingSourceActor
 from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
+from actors.service.plug_ins import with_exact_values
 from actors.source_api.kinds import TickingKind
 from actors.source_api.options import SourceOptions
 from tests.support.builders.messages import batch, match
@@ -86,7 +87,10 @@ class Stage:
             clock=VirtualClock(),
             random=Random(1),
         )
-        kind = TickingKind("counting", SourceOptions, lambda _: None, lambda _, keys, __: machine(keys))
+        kind = with_exact_values(
+            TickingKind("counting", SourceOptions, lambda _: None, lambda _, keys, __: machine(keys))
+        )
+        assert isinstance(kind, TickingKind)
         self.child = ChildSpec(self.context.status.actor, lambda: TickingSourceActor(kind, self.context))
 
     def take(self, name: BookmakerId) -> Batch:

@@ -1,0 +1,139 @@
+"""What a plug-in's plan and machine say of time: plain numbers of seconds, whatever they return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from math import inf, nan
+from typing import Any
+
+import pytest
+
+from actors.core.clock import Instant
+from actors.core.cooperative import Sliced
+from actors.core.errors import TransportError
+from actors.core.messages import Extract, Scope
+from actors.service.plug_ins import with_exact_values
+from actors.source_api.kinds import Machine, PolledKind, TickingKind
+from actors.source_api.options import SourceOptions
+from actors.source_api.plan import Plan, Target
+from tests.support.systems.schedule_stage import OPTIONS, ScriptedPlan, Stage
+
+NOW = Instant(0.0, 0.0)
+TARGET = Target(Scope("a"), "http://x/a")
+REFUSED = TransportError("refused")
+
+
+def _wrapped(plan: Plan) -> Plan:
+    """Return the plan as the service sees it when a plug-in has made it."""
+
+    def unused(*_: object) -> Any:
+        raise AssertionError
+
+    kind = PolledKind("scripted", type(OPTIONS), unused, lambda *_: plan, unused, unused)
+    exact = with_exact_values(kind)
+    assert isinstance(exact, PolledKind)
+    return exact.plan(OPTIONS, ())
+
+
+def _answering(question: str, value: object) -> Plan:
+    plan = ScriptedPlan("a")
+    setattr(plan, question, lambda *_: value)
+    return _wrapped(plan)
+
+
+QUESTIONS: dict[str, Callable[[Plan], float]] = {
+    "first_delay_s": lambda plan: plan.first_delay_s(TARGET, NOW),
+    "interval_s": lambda plan: plan.interval_s(TARGET, NOW),
+    "wait_s": lambda plan: plan.wait_s(TARGET, NOW),
+    "on_failed": lambda plan: plan.on_failed(TARGET, REFUSED, NOW),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (nan, "was nan, must be a number of seconds"),
+        ("1", "was a str, must be a number"),
+        (None, "was a NoneType, must be a number"),
+        (True, "was a bool, must be a number"),
+    ],
+)
+def test_a_plan_that_gives_no_number_is_refused(question: str, value: object, found: str) -> None:
+    """A timer at NaN would make the timers of everybody late, so it is the actor's crash."""
+    plan = _answering(question, value)
+
+    with pytest.raises(ValueError, match=f"^{question} {found}$"):
+        QUESTIONS[question](plan)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(("value", "expected"), [(Decimal("2.5"), 2.5), (-1, 0.0)])
+def test_a_number_of_another_type_becomes_a_float(question: str, value: Any, expected: float) -> None:
+    """One below zero becomes zero."""
+    answer = QUESTIONS[question](_answering(question, value))
+
+    assert (float, expected) == (type(answer), answer)
+
+
+def test_a_plan_that_never_asks_again_is_refused() -> None:
+    """What it brought would be live for ever."""
+    stage = Stage("a")
+    stage.schedule.plan = _wrapped(stage.plan)
+    stage.begin_all()
+    stage.plan.interval = inf
+
+    with pytest.raises(ValueError, match="interval_s was inf, must be at most"):
+        stage.end("a")
+
+
+def test_a_schedule_refuses_a_plan_that_gives_no_number() -> None:
+    """Whether it is asked for what comes first, after an answer or after a failure."""
+    first, interval = Stage("ab"), Stage("ab")
+    for stage in (first, interval):
+        stage.schedule.plan = _wrapped(stage.plan)
+    first.plan.first["a"] = nan
+    interval.begin_all()
+    interval.plan.interval = nan
+
+    with pytest.raises(ValueError, match="was nan, must be a number of seconds"):
+        first.next()
+    with pytest.raises(ValueError, match="was nan, must be a number of seconds"):
+        interval.end("a")
+    with pytest.raises(ValueError, match="was nan, must be a number of seconds"):
+        interval.end("b", TransportError("refused"))
+
+
+class Still:
+    """A machine in which nothing moves."""
+
+    def __init__(self, interval_s: Any) -> None:
+        self.scope = Scope("computed")
+        self.interval_s = interval_s
+
+    def image(self) -> Sliced[Mapping[str, Extract]]:
+        """Return nothing."""
+        yield
+        return {}
+
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
+        """Return nothing."""
+        del now
+        yield
+        return {}
+
+
+def _started(interval_s: Any) -> Machine:
+    kind = with_exact_values(
+        TickingKind("still", SourceOptions, lambda _: None, lambda *_: Still(interval_s))
+    )
+    assert isinstance(kind, TickingKind)
+    return kind.start(SourceOptions(kind="still"), (), NOW)
+
+
+def test_a_machine_that_gives_no_number_is_refused() -> None:
+    """The same holds for the time of its next step."""
+    assert 2.5 == _started(Decimal("2.5")).interval_s
+    with pytest.raises(ValueError, match=r"^interval_s was nan, must be a number of seconds$"):
+        _ = _started(nan).interval_s
