@@ -1,25 +1,23 @@
-"""The bookmaker actor: one bookmaker's part of each document becomes a batch on the bus.
+"""The bookmaker actor: publishes its part of each document of its source as a batch on the bus.
 
-Between its source, which offers documents, and the aggregator. It extracts, lets the integrity gate
-judge, publishes, and keeps the bookmaker's record. Its crash is this bookmaker's alone: its inbox
-outlives it, and a fresh instance asks the source for a fresh list.
+It keeps the bookmaker's record. A crash affects this bookmaker alone: its inbox outlives it, and a new
+instance asks the source for a new list.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import anyio
 import structlog
 
 from actors.core.clock import Clock
-from actors.core.cooperative import Sliced, run_sliced
+from actors.core.cooperative import run_sliced
 from actors.core.errors import PayloadError
-from actors.core.messages import Batch, Document, Extract, Scope
-from actors.core.validation import Bounds, admit, clean_name
+from actors.core.messages import Batch, Scope
+from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
-from actors.pipeline.fanout import complete_batch
+from actors.pipeline.fanout import Delivery, Extractor, read_delivery
 from actors.runtime.bus import Bus
 from actors.runtime.conflation import Inbox
 from actors.runtime.poison import PoisonGuard
@@ -28,7 +26,7 @@ log = structlog.get_logger()
 
 
 class BookmakerActor:
-    """One bookmaker. `extract(content)` reads its part of a document, raising PayloadError."""
+    """One bookmaker; `refresh` is set to request a new list from its source."""
 
     def __init__(
         self,
@@ -36,7 +34,7 @@ class BookmakerActor:
         status: BookmakerStatus,
         inbox: Inbox,
         bus: Bus,
-        extract: Callable[[object], Sliced[Extract]],
+        extract: Extractor,
         bounds: Bounds,
         refresh: asyncio.Event,
         poison_guard: PoisonGuard,
@@ -53,7 +51,7 @@ class BookmakerActor:
         self._log = log.bind(actor=status.actor.name, bookmaker=status.id)
 
     async def run(self) -> None:
-        """Publish a batch for every delivery; waits for deliveries only, and gives way in between."""
+        """Publish a batch for every delivery, for ever."""
         self._recover()
         while True:
             delivery = await self._inbox.get()
@@ -61,7 +59,7 @@ class BookmakerActor:
                 try:
                     await self._deliver(delivery)
                 except anyio.get_cancelled_exc_class():
-                    self._poison_guard.end()  # it did not die of this list
+                    self._poison_guard.end()  # stopped from outside: the list did no harm
                     raise
             else:
                 self._fail(
@@ -71,9 +69,9 @@ class BookmakerActor:
             self._inbox.ack_all()
 
     def _recover(self) -> None:
-        """Begin where the last instance ended: ask for a fresh list, for something of the old is lost.
+        """Ask for a new list: what the last instance worked on is lost.
 
-        What is still pending and builds on the list in hand must not vouch for it: a change is missing.
+        Pending changes and confirmations of that list must not confirm it: a change is missing.
         """
         self._poison_guard.recover()
         lost = self._inbox.in_flight
@@ -84,23 +82,16 @@ class BookmakerActor:
             )
         self._refresh.set()
 
-    async def _deliver(self, delivery: Document | Batch) -> None:
+    async def _deliver(self, delivery: Delivery) -> None:
         try:
-            batch = delivery if isinstance(delivery, Batch) else await self._extracted(delivery)
+            read = await run_sliced(read_delivery(self._status.id, delivery, self._extract, self._bounds))
         except PayloadError as error:
             self._fail(delivery.scope, str(error))
             return
-        admission = await run_sliced(admit(batch, self._bounds))
-        self._status.rejected.update(admission.rejected)
-        self._bus.publish(admission.batch)
+        self._status.rejected.update(read.rejected)
+        self._status.learn_name(read.title)
+        self._bus.publish(read.batch)
         self._succeed(delivery.scope)
-
-    async def _extracted(self, document: Document) -> Batch:
-        extract = await run_sliced(self._extract(document.content))
-        batch = complete_batch(self._status.id, document, extract)
-        self._status.rejected.update(extract.passed_over)
-        self._status.learn_name(clean_name(extract.title or ""))
-        return batch
 
     def _fail(self, scope: Scope, error: str) -> None:
         if scope not in self._status.errors:

@@ -1,15 +1,16 @@
-"""What a source's actor works with and leaves behind: everything that outlives one instance of it."""
+"""Dependencies and state of a source that outlive one actor instance."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Generic, TypeVar
 
 from actors.board.published import Published
 from actors.core.clock import Clock
+from actors.core.errors import SourceError
 from actors.core.messages import BookmakerId, Payload
 from actors.monitoring.status import SourceStatus
 from actors.runtime.conflation import Inbox
@@ -17,22 +18,18 @@ from actors.runtime.poison import PoisonGuard
 from actors.source_api.options import SourceOptions
 from actors.transports.names import Names
 
+MAX_ERROR_CHARS = 300
+
 Options = TypeVar("Options", bound=SourceOptions)
-
-
-def unrecorded(payload: Payload) -> None:
-    """Keep nothing."""
-    del payload
 
 
 @dataclass(frozen=True, slots=True)
 class SourceContext(Generic[Options]):
     """One source's context.
 
-    `keys` and `inboxes` are those of its bookmakers; `refresh`, when set, asks for a fresh list;
-    `resumed`, when set, says that time has passed which no timer measured, as while a machine sleeps;
-    `published` tells which lists are on the board; `record` is handed every payload as it came;
-    `names` looks up the names of its peers.
+    `keys` and `inboxes` are those of its bookmakers; `refresh` is set to request a new list, `resumed`
+    when time has passed that no timer measured, as while a machine sleeps; `published` knows which lists
+    the board shows; `record`, where given, gets every payload as it came.
     """
 
     options: Options
@@ -45,10 +42,13 @@ class SourceContext(Generic[Options]):
     random: Random
     poison_guard: PoisonGuard = field(default_factory=PoisonGuard)
     resumed: asyncio.Event = field(default_factory=asyncio.Event)
-    record: Callable[[Payload], None] = unrecorded
+    record: Callable[[Payload], None] | None = None
     names: Names = field(default_factory=Names)
 
-    @property
-    def is_recorded(self) -> bool:
-        """Whether anybody keeps what `record` is handed, for who has to make a payload first."""
-        return self.record is not unrecorded
+
+def redact(error: SourceError, secrets: Iterable[str]) -> None:
+    """Replace the secrets in an error's message, and cut it to `MAX_ERROR_CHARS`."""
+    message = str(error)
+    for secret in secrets:
+        message = message.replace(secret, "***")
+    error.args = (message[:MAX_ERROR_CHARS],)

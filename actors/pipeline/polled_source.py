@@ -1,8 +1,7 @@
-"""The actor of a polled source: asks on its schedule and offers what comes to its bookmakers.
+"""The actor of a polled source: requests on its schedule, decodes once for all bookmakers of the source.
 
-One request and one decoding for all bookmakers of the source. It owns the session and the
-validators; plan and schedule outlive it. Expected trouble becomes its status; only a bug in a decoder
-leaves it as a crash.
+It owns the HTTP session and the validators; plan and schedule outlive it. Expected failures become its
+status; only a bug in a decoder leaves it as a crash.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from msgspec import Struct
 from actors.core.clock import Instant
 from actors.core.cooperative import run_sliced
 from actors.core.errors import PayloadError, SourceError, TransportError
-from actors.core.messages import NOT_MODIFIED, ListId, Payload, Scope
+from actors.core.messages import NOT_MODIFIED, BookmakerId, ListId, Payload, Scope
 from actors.monitoring.status import ScopeStatus
 from actors.monitoring.transitions import scope_failed, scope_succeeded
-from actors.pipeline.context import SourceContext
-from actors.pipeline.fanout import FanOut, list_id_of
+from actors.pipeline.context import SourceContext, redact
+from actors.pipeline.fanout import deliveries, list_id_of, needing_document
 from actors.pipeline.schedule import Schedule
 from actors.runtime.supervisor import contained
 from actors.source_api.kinds import PolledKind
@@ -42,15 +41,14 @@ from actors.transports.polling import (
 log = structlog.get_logger()
 
 MAX_FIRST_DELAY_S = 0.5
-MAX_ERROR_CHARS = 300
 PAUSE_S = 1.0
-"""Seconds by which an answer may be later than its timeout before the process must have stood still."""
-LOOK_AGAIN_S = 600.0
-"""The longest wait without asking the plan again, which may go by a wall clock that was wrong."""
+"""Seconds by which an answer may be later than its timeout before the process must have been suspended."""
+PLAN_AGAIN_S = 600.0
+"""The longest wait without a look at the plan, which may depend on a wall clock that was wrong."""
 
 
-class Held(Struct, frozen=True):
-    """What the last answer of a scope was: the list it gave, and how to ask whether it changed."""
+class LastAnswer(Struct, frozen=True):
+    """The list that a scope's last answer was, and how to ask whether it changed."""
 
     list_id: ListId
     validators: Validators
@@ -79,21 +77,21 @@ class SourceActor:
         self._connect = connect or partial(
             PollingTransport, limits, context.clock, kind.headers, context.names
         )
-        self._fan_out = FanOut(kind, context)
+        self._decoding = anyio.Lock()  # one at a time, so that a crash has one possible cause
         self._secrets = secrets_of(options)
-        self._held: dict[Scope, Held] = {}
+        self._last: dict[Scope, LastAnswer] = {}
         self._changed = anyio.Event()
         self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
 
     async def run(self) -> None:
         """Poll for ever; the next poll of a scope is planned when its last has ended."""
         self._context.poison_guard.recover()
-        self._tell_plan()
+        self._log_plan()
         self._schedule.restart(self._context.clock.now())
-        await anyio.sleep(self._short_delay())
+        await anyio.sleep(self._short_delay_s())
         async with self._connect() as transport, anyio.create_task_group() as polls:
-            polls.start_soon(contained, self._heed_requests, name=self._status.actor.name)
-            polls.start_soon(contained, self._heed_pauses, name=self._status.actor.name)
+            polls.start_soon(contained, self._handle_refreshes, name=self._status.actor.name)
+            polls.start_soon(contained, self._handle_resumptions, name=self._status.actor.name)
             while True:
                 target = await self._next()
                 self._status.attempts += 1
@@ -101,34 +99,29 @@ class SourceActor:
                 polls.start_soon(contained, self._poll, transport, target, name=self._status.actor.name)
 
     async def _next(self) -> Target:
-        """Wait until a target may be asked, and give it."""
+        """Wait until a target is due, and return it."""
         while True:
             self._changed = anyio.Event()
             found = self._schedule.next(self._context.clock.now())
             if found is not None and found[1] <= 0:
                 return found[0]
-            wait_s = inf if found is None else found[1]
-            self._note_wait(None if found is None else wait_s)
-            with anyio.move_on_after(wait_s if found is None else min(wait_s, LOOK_AGAIN_S)):
+            wait_s = None if found is None else found[1]
+            self._note_wait(wait_s)
+            with anyio.move_on_after(inf if wait_s is None else min(wait_s, PLAN_AGAIN_S)):
                 await self._changed.wait()
 
-    async def _heed_requests(self) -> None:
-        """When somebody asks for a fresh list, ask soon and unconditionally for what is not held."""
+    async def _handle_refreshes(self) -> None:
+        """When a new list is requested, ask soon and unconditionally for what the board does not show."""
         while True:
             await self._context.refresh.wait()
             self._context.refresh.clear()
-            lacking = {
-                target.scope
-                for target in self._plan.targets()
-                if (held := self._held.get(target.scope)) is None
-                or not self._fan_out.held_by_all(target.scope, held.list_id)
-            }
-            self._held.clear()
-            self._schedule.hasten(lacking, self._short_delay(), self._context.clock.now())
+            missing = {one.scope for one in self._plan.targets() if not self._is_shown(one.scope)}
+            self._last.clear()
+            self._schedule.hasten(missing, self._short_delay_s(), self._context.clock.now())
             self._changed.set()
 
-    async def _heed_pauses(self) -> None:
-        """When time has passed that no timer measured, look anew at what is due."""
+    async def _handle_resumptions(self) -> None:
+        """When time has passed that no timer measured, look again at what is due."""
         while True:
             await self._context.resumed.wait()
             self._context.resumed.clear()
@@ -148,51 +141,52 @@ class SourceActor:
 
     async def _ask(self, transport: Transport, target: Target) -> None:
         try:
-            if (held := self._held_by_all(target)) is not None:
-                answer = await self._fetch(transport, target, held.validators)
-                if isinstance(answer, NotModified) and self._held_by_all(target) is not None:
-                    self._confirmed(target, held, answer)
+            last = self._confirmable(target)
+            validators = Validators() if last is None else last.validators
+            answer = await self._fetch(transport, target, validators)
+            if isinstance(answer, NotModified) and last is not None:
+                if self._confirmable(target) is not None:
+                    self._confirmed(target, last.list_id, answer)
                     return
-                if isinstance(answer, Fetched):
-                    await self._received(target, answer)
-                    return
-                # Withdrawn while it was being vouched for: only the list itself brings it back.
-            answer = await self._fetch(transport, target, Validators())
+                # Withdrawn during the request: only the list itself can restore it.
+                answer = await self._fetch(transport, target, Validators())
             if isinstance(answer, Fetched):
                 await self._received(target, answer)
         except PayloadError:
-            self._held.pop(target.scope, None)
+            self._last.pop(target.scope, None)
             raise
 
     async def _fetch(
         self, transport: Transport, target: Target, validators: Validators
     ) -> Fetched | NotModified:
-        """Ask for `target`, within the timeout also by a clock that goes on while timers stand still."""
+        """Request `target`; the timeout also holds by the clock, which goes on while timers stand still."""
         answer = await transport.fetch(target.url, validators)
-        took_s, timeout_s = (
-            self._context.clock.now().mono - answer.asked_mono,
-            self._context.options.timeout_s,
-        )
+        took_s = self._context.clock.now().mono - answer.asked_mono
+        timeout_s = self._context.options.timeout_s
         if took_s > timeout_s + PAUSE_S:
-            raise TransportError(
-                f"no answer within {timeout_s:g} s, it took {took_s:.0f} s", reason="timeout"
-            )
+            message = f"no answer within {timeout_s:g} s, it took {took_s:.0f} s"
+            raise TransportError(message, reason="timeout")
         return answer
 
-    def _held_by_all(self, target: Target) -> Held | None:
+    def _confirmable(self, target: Target) -> LastAnswer | None:
         """Return what a conditional request may refer to: a list that every bookmaker has on the board."""
-        held = self._held.get(target.scope)
-        if held is None or not self._kind.repeats_confirm:
-            return None
-        return held if self._fan_out.held_by_all(target.scope, held.list_id) else None
+        is_shown = self._kind.repeats_confirm and self._is_shown(target.scope)
+        return self._last.get(target.scope) if is_shown else None
 
-    def _confirmed(self, target: Target, held: Held, answer: NotModified) -> None:
+    def _is_shown(self, scope: Scope) -> bool:
+        """Return whether the board shows the list of the last answer for every bookmaker."""
+        last = self._last.get(scope)
+        return last is not None and all(
+            self._context.published.holds(one, scope, last.list_id) for one in self._context.inboxes
+        )
+
+    def _confirmed(self, target: Target, list_id: ListId, answer: NotModified) -> None:
         now = self._context.clock.now()
         self._plan.on_answered(target, answer.headers, now)
         payload = Payload(
             source=self._status.name,
             scope=target.scope,
-            list_id=held.list_id,
+            list_id=list_id,
             body=b"",
             received_at=now.wall,
             received_mono=answer.asked_mono,
@@ -200,34 +194,62 @@ class SourceActor:
             status=NOT_MODIFIED,
             headers=answer.headers,
         )
-        self._context.record(payload)
-        self._fan_out.confirm(payload)
+        self._record(payload)
+        self._deliver(payload, [], None)
 
     async def _received(self, target: Target, answer: Fetched) -> None:
         now = self._context.clock.now()
         self._status.payloads += 1
         self._status.received_bytes += answer.wire_bytes
         self._plan.on_answered(target, answer.headers, now)
-        held = Held(await run_sliced(list_id_of(answer.body)), answer.validators)
-        payload = self._payload(target, held.list_id, answer, now)
+        list_id = await run_sliced(list_id_of(answer.body))
+        payload = self._payload(target, list_id, answer, now)
         if target.is_catalogue:
-            self._plan.on_learnt(target, await self._fan_out.decoded(payload), now)
-            self._tell_plan()
+            self._plan.on_learnt(target, await self._decoded(payload), now)
+            self._log_plan()
         else:
-            await self._offer(target, payload, now)
-        self._held[target.scope] = held
+            await self._read(target, payload, now)
+        self._last[target.scope] = LastAnswer(list_id, answer.validators)
 
-    async def _offer(self, target: Target, payload: Payload, now: Instant) -> None:
-        lacking, content = self._fan_out.lacking(payload), None
+    async def _read(self, target: Target, payload: Payload, now: Instant) -> None:
+        """Decode a payload if a bookmaker needs it, and hand out what it became."""
+        inboxes, content = self._context.inboxes, None
+        needing = needing_document(payload, self._kind, inboxes, self._context.published.holds)
         try:
-            if lacking:
-                content = await self._fan_out.decoded(payload)
+            if needing:
+                content = await self._decoded(payload)
                 self._plan.on_learnt(target, content, now)
         finally:  # only now is it known how long it holds; what cannot be read is recorded as well
             stale_after_s = self._staleness_s(target, now)
             payload = msgspec.structs.replace(payload, stale_after_s=stale_after_s)
+            self._record(payload)
+        self._deliver(payload, needing, content)
+
+    async def _decoded(self, payload: Payload) -> object:
+        """Decode a payload. Raises: PayloadError if it cannot be read, or has crashed the decoder twice."""
+        poison_guard = self._context.poison_guard
+        async with self._decoding:
+            if not poison_guard.begin(payload.list_id):
+                message = f"set aside: payload {payload.list_id} has crashed the decoder twice"
+                raise PayloadError(message, "set_aside")
+            try:
+                content: object = await run_sliced(self._kind.decode(payload, self._context.options))
+            except (PayloadError, anyio.get_cancelled_exc_class()):
+                poison_guard.end()
+                raise
+            poison_guard.end()
+        return content
+
+    def _deliver(self, payload: Payload, needing: list[BookmakerId], content: object) -> None:
+        inboxes, holds = self._context.inboxes, self._context.published.holds
+        if len(needing) < len(inboxes):
+            self._status.confirmations += 1
+        for bookmaker, delivery in deliveries(payload, content, needing, inboxes, holds):
+            inboxes[bookmaker].put_nowait(delivery)
+
+    def _record(self, payload: Payload) -> None:
+        if self._context.record is not None:
             self._context.record(payload)
-        self._fan_out.hand_out(payload, lacking, content)
 
     def _payload(self, target: Target, list_id: ListId, answer: Fetched, now: Instant) -> Payload:
         return Payload(
@@ -245,30 +267,22 @@ class SourceActor:
 
     def _failed(self, target: Target, error: SourceError) -> None:
         now = self._context.clock.now()
-        error = self._told(error)
+        if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
+            self._kind.explain(error)
+        redact(error, self._secrets)
         self._schedule.failed(target, error, now)
         alone = not self._schedule.is_troubled
         scope_failed(self._status, target.scope, error, now, self._log, alone=alone)
 
-    def _told(self, error: SourceError) -> SourceError:
-        """Have the kind say what a refusal means, and take every secret out of the message."""
-        if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
-            self._kind.explain(error)
-        message = str(error)
-        for secret in self._secrets:
-            message = message.replace(secret, "***")
-        error.args = (message[:MAX_ERROR_CHARS],)
-        return error
-
     def _staleness_s(self, target: Target, now: Instant) -> float:
         return self._context.options.staleness_at(self._schedule.interval_s(target, now))
 
-    def _tell_plan(self) -> None:
+    def _log_plan(self) -> None:
         if facts := self._plan.facts():
             self._log.info("source.planned", **facts)
 
     def _note_wait(self, wait_s: float | None) -> None:
-        """Write down for the probes when what is asked next."""
+        """Set for the probes when the source, and each new scope, is asked next."""
         now, targets = self._context.clock.now(), self._plan.targets()
         self._status.next_attempt_at = None if wait_s is None else now.wall + wait_s
         self._status.quota = self._plan.quota()
@@ -279,14 +293,14 @@ class SourceActor:
                 self._note_scope(target, now)
 
     def _note_scope(self, target: Target, now: Instant) -> None:
-        """Write down the same for one scope, whenever it was asked."""
+        """Set the same for one scope."""
         if (record := self._status.scopes.get(target.scope)) is not None:
             record.next_attempt_at = now.wall + self._schedule.due_s(target, now)
             if record.last_success_at is not None:
                 record.interval_s = self._schedule.interval_s(target, now)
                 record.stale_after_s = self._context.options.staleness_at(record.interval_s)
 
-    def _short_delay(self) -> float:
+    def _short_delay_s(self) -> float:
         return self._context.random.uniform(
             0.0, min(MAX_FIRST_DELAY_S, self._context.options.poll_interval_s / 10)
         )

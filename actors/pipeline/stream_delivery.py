@@ -1,7 +1,7 @@
-"""The way of a stream's batches to its bookmakers, and back: whether the list got there.
+"""Delivers a stream's batches, and requests a new image while the board lacks the list.
 
-Owned by the stream's actor. A bookmaker that has lost the list, or a part of it, gets a fresh image
-from the server, never one from memory; until then the list is withdrawn.
+Owned by the stream's actor. A bookmaker that has lost the list, or a part of it, gets a new image from
+the server, never one from memory; until then the list is withdrawn.
 """
 
 from __future__ import annotations
@@ -13,84 +13,82 @@ import anyio
 from actors.core.clock import Instant
 from actors.core.messages import Batch, ListId, Payload, Scope
 from actors.pipeline.context import SourceContext
-from actors.pipeline.stream_feed import DISTRUST_SCOPE, REFRESH_SCOPE, SCOPE, StreamFeed
+from actors.pipeline.stream_feed import REFRESH_SCOPE, SCOPE, WITHDRAWAL_SCOPE, StreamFeed
 from actors.source_api.stream import StreamOptions
 
-PATIENCE_S, LONGEST_PATIENCE_S = 5.0, 300.0
-"""Seconds an image may be under way to the board before another one is asked for."""
+FIRST_WAIT_S, LONGEST_WAIT_S = 5.0, 300.0
+"""Seconds in which an image must reach the board before another one is requested: doubled each time."""
 
 
-class StreamOutlet:
-    """One source's outlet; whoever tells the feed anything does so `in_turn`."""
+class StreamDelivery:
+    """The delivery of one source. Hold `lock` from a call of the feed to the delivery of its batches."""
 
     def __init__(self, context: SourceContext[StreamOptions], feed: StreamFeed) -> None:
-        self.in_turn = anyio.Lock(
-            fast_acquire=True
-        )  # a line may be taken in slices, and is recorded before what follows
+        self.lock = anyio.Lock(fast_acquire=True)
         self._context = context
         self._feed = feed
-        self._wants_image = False
-        self._asked_mono = 0.0
-        self._patience_s = PATIENCE_S
+        self._is_image_requested = False
+        self._image_mono = 0.0
+        self._wait_s = FIRST_WAIT_S
 
-    def hand_out(self, batches: Iterable[Batch]) -> None:
-        """Return the bookmakers what they are addressed to."""
+    def deliver(self, batches: Iterable[Batch]) -> None:
+        """Put the batches into the inboxes of their bookmakers."""
         for batch in batches:
             if batch.complete:
-                self._wants_image = False
-                self._asked_mono = batch.received_mono
+                self._is_image_requested = False
+                self._image_mono = batch.received_mono
             self._context.inboxes[batch.bookmaker].put_nowait(batch)
 
-    def want_image(self) -> None:
-        """See to it that an image is asked for."""
-        self._wants_image = True
+    def request_image(self) -> None:
+        """Have the next `lines_to_send` ask for an image."""
+        self._is_image_requested = True
 
-    def request(self, now: Instant) -> tuple[bytes, ...]:
-        """Return the lines that ask for an image when one is wanted, or the list is not on the board."""
+    def lines_to_send(self, now: Instant) -> tuple[bytes, ...]:
+        """Return the lines that ask for an image, if one is requested or the board lacks the list."""
         is_missing = self._is_missing(now)
-        if not (self._wants_image or is_missing):
+        if not (self._is_image_requested or is_missing):
             return ()
-        if sent := self._feed.session.refresh().send:
+        if lines := self._feed.session.refresh().send:
             if is_missing:
-                self._patience_s = min(2 * self._patience_s, LONGEST_PATIENCE_S)
-            self._wants_image = False
-            self._asked_mono = now.mono
+                self._wait_s = min(2 * self._wait_s, LONGEST_WAIT_S)
+            self._is_image_requested = False
+            self._image_mono = now.mono
             self.record(REFRESH_SCOPE, b"", now)
-        return sent
+        return lines
 
-    async def heed_requests(self) -> None:
-        """When somebody has lost a part of the list, take it back at once; runs for ever."""
+    async def handle_refreshes(self) -> None:
+        """Withdraw the list at once when a bookmaker has lost a part of it; runs for ever."""
         while True:
             await self._context.refresh.wait()
             self._context.refresh.clear()
-            async with self.in_turn:
-                self._wants_image = True
+            async with self.lock:
+                self._is_image_requested = True
                 now = self._context.clock.now()
-                self.record(DISTRUST_SCOPE, b"", now)
-                self.hand_out(self._feed.distrust(now))
+                self.record(WITHDRAWAL_SCOPE, b"", now)
+                self.deliver(self._feed.withdraw(now))
 
     def record(self, scope: Scope, body: bytes, now: Instant) -> None:
-        """Keep what came, or what was done, where somebody records it."""
-        if self._context.is_recorded:
-            self._context.record(
-                Payload(
-                    source=self._context.status.name,
-                    scope=scope,
-                    list_id=ListId(""),
-                    body=body,
-                    received_at=now.wall,
-                    received_mono=now.mono,
-                    stale_after_s=self._context.options.staleness_s,
-                )
+        """Record what was received, or what the source did itself."""
+        if self._context.record is not None:
+            payload = Payload(
+                source=self._context.status.name,
+                scope=scope,
+                list_id=ListId(""),
+                body=body,
+                received_at=now.wall,
+                received_mono=now.mono,
+                stale_after_s=self._context.options.staleness_s,
             )
+            self._context.record(payload)
 
     def _is_missing(self, now: Instant) -> bool:
-        """Return whether the list is overdue on the board."""
-        if now.mono - self._asked_mono < self._patience_s:
+        """Return whether the board lacks the list for longer than an image may take."""
+        if now.mono - self._image_mono < self._wait_s:
             return False
         published, list_id = self._context.published, self._feed.list_id
-        is_held = all(published.holds(one, SCOPE, list_id) for one in self._context.inboxes)
-        if self._feed.is_given and is_held:
-            self._patience_s = PATIENCE_S
-            return False
-        return True
+        if list_id is None or not all(
+            published.holds(one, SCOPE, list_id) for one in self._context.inboxes
+        ):
+            return True
+        self._wait_s = FIRST_WAIT_S
+        return False

@@ -1,12 +1,7 @@
-"""What a stream's actor asks over HTTP beside the stream: a session token, names, the nearest matches.
+"""What a stream source does over HTTP beside its connection: session token, names, market selection.
 
-Owned by the actor; remembers the token and which names it has asked for. Trouble with a name is no
-trouble with the stream: a match without names is shown where it may be, until they are known.
-
-What goes on beside a stream's connection: names, the session, and which matches are followed.
-
-Runs as tasks of the stream's actor. Trouble with an errand is counted and tried again; it never ends
-the connection.
+Owned by the stream's actor. A failure here is counted and tried again; it never ends the connection. A
+match without names is shown, where that is possible, as soon as they are known.
 """
 
 from __future__ import annotations
@@ -22,52 +17,60 @@ import structlog
 from actors.core.clock import Clock
 from actors.core.errors import PayloadError, SourceError, StreamError, TransportError
 from actors.pipeline.context import SourceContext
-from actors.pipeline.stream_delivery import StreamOutlet
+from actors.pipeline.stream_delivery import StreamDelivery
 from actors.pipeline.stream_feed import NAMES_SCOPE, StreamFeed
 from actors.runtime.supervisor import contained
 from actors.source_api.stream import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 
+log = structlog.get_logger()
+
 NAMES_A_REQUEST = 100
 ASK_AGAIN_S = 60.0
-"""Seconds after which names that a catalogue did not know are asked for again."""
+"""Seconds after which names that a catalogue did not know are requested again."""
 LONGEST_LOGIN_RETRY_S = 3600.0
+RETRY_S = 5.0
+KEEP_ALIVE_S = 600.0
+SELECT_S = 600.0
+"""Seconds between two selections of the nearest matches."""
+GROW_S = 3600.0
+"""Seconds after which a subscription that was too large is tried at twice the size again."""
 
 
-class Rest(Protocol):
-    """What asks."""
+class HttpClient(Protocol):
+    """What sends the requests."""
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
         """Return the body of the answer. Raises: TransportError for anything but 200."""
         ...
 
 
-OpenRest = Callable[[], AbstractAsyncContextManager[Rest]]
+OpenHttp = Callable[[], AbstractAsyncContextManager[HttpClient]]
 
 
-class Errands:
-    """The errands of one source."""
+class StreamHttp:
+    """The requests of one source. It owns the session token and the list of names to be requested."""
 
-    def __init__(self, kind: StreamKind, options: StreamOptions, rest: Rest, clock: Clock) -> None:
+    def __init__(self, kind: StreamKind, options: StreamOptions, client: HttpClient, clock: Clock) -> None:
         self._kind = kind
         self._options = options
-        self._rest = rest
+        self._client = client
         self._clock = clock
         self._token: str | None = options.session_token
         self._refused_logins = 0
         self._refusal = ""
         self._login_mono = -inf
-        self._in_turn = anyio.Lock()
-        self._lacking: dict[str, None] = {}
+        self._login = anyio.Lock()  # two that need a token at once must not both log in
+        self._unnamed: dict[str, None] = {}
         self._asked_mono: dict[str, float] = {}
-        self._wanted = anyio.Event()
+        self._names_wanted = anyio.Event()
 
     async def token(self) -> str:
         """Return the session token, after a login where there is none.
 
         Raises: TransportError or PayloadError if none can be had.
         """
-        async with self._in_turn:  # two that need one at once must not both log in
+        async with self._login:
             if self._token is None:
                 self._token = await self._logged_in()
             return self._token
@@ -88,7 +91,7 @@ class Errands:
         return token
 
     def _login_refused(self, error: PayloadError) -> TransportError:
-        """Wait twice as long after each login that was refused as such: too many lock the account."""
+        """Double the wait after each login that was refused as such: too many lock the account."""
         wait_s = DENIED_RETRY_S
         if error.reason == "login":
             wait_s = min(DENIED_RETRY_S * 2.0 ** min(self._refused_logins, 32), LONGEST_LOGIN_RETRY_S)
@@ -97,10 +100,12 @@ class Errands:
         self._login_mono = self._clock.now().mono + wait_s
         return TransportError(self._refusal, wait_s, reason=error.reason)
 
-    def drop_token(self) -> None:
-        """Log in anew next time, if that can be done."""
-        if self._kind.login(self._options) is not None:
+    def drop_token(self) -> bool:
+        """Log in again next time; return whether that is possible."""
+        can_log_in = self._kind.login(self._options) is not None
+        if can_log_in:
             self._token = None
+        return can_log_in
 
     async def keep_alive(self) -> None:
         """Renew the session. Raises: TransportError or PayloadError if it cannot be renewed."""
@@ -111,40 +116,40 @@ class Errands:
             if self._token == token:  # else there was a login meanwhile, which is newer
                 self._token = renewed
 
-    def want_names(self, matches: Iterable[str], listed: frozenset[str] | None) -> None:
-        """See to it that these names are asked for; `listed`, if given, are all that still matter."""
+    def request_names(self, matches: Iterable[str], listed: frozenset[str] | None) -> None:
+        """Have the names of these matches requested; `listed`, if given, are all matches that remain."""
         if listed is not None:
             self._asked_mono = {one: at for one, at in self._asked_mono.items() if one in listed}
-            self._lacking = {one: None for one in self._lacking if one in listed}
+            self._unnamed = {one: None for one in self._unnamed if one in listed}
         now = self._clock.now().mono
         for match in matches:
             if now - self._asked_mono.get(match, -inf) >= ASK_AGAIN_S:
-                self._lacking[match] = None
-        if self._lacking:
-            self._wanted.set()
+                self._unnamed[match] = None
+        if self._unnamed:
+            self._names_wanted.set()
 
     async def fetch_names(self) -> tuple[bytes, Mapping[str, Any]]:
-        """Wait until names are wanted, ask for some, and give the answer as it came and as read.
+        """Wait until names are wanted, request some; return the answer as it came and as read.
 
-        Raises: TransportError or PayloadError; what was asked for is wanted again then.
+        Raises: TransportError or PayloadError; the same names are requested again then.
         """
-        await self._wanted.wait()
-        some = list(self._lacking)[:NAMES_A_REQUEST]
+        await self._names_wanted.wait()
+        some = list(self._unnamed)[:NAMES_A_REQUEST]
         request = self._kind.names_of(self._options, await self.token(), some) if some else None
         body = b"" if request is None else await self._ask(request)
         names = {} if request is None else self._kind.read_names(body)
         now = self._clock.now().mono
         for match in some:
-            self._lacking.pop(match, None)
+            self._unnamed.pop(match, None)
             self._asked_mono[match] = now
-        if not self._lacking:
-            self._wanted = anyio.Event()
+        if not self._unnamed:
+            self._names_wanted = anyio.Event()
         return body, names
 
     async def nearest(self, count: int) -> list[str]:
-        """Return the matches whose kick-off is nearest.
+        """Return the matches with the nearest kick-offs.
 
-        Raises: TransportError or PayloadError if the catalogue does not tell.
+        Raises: TransportError or PayloadError if the catalogue does not say.
         """
         request = self._kind.nearest(self._options, await self.token(), count)
         if request is None:
@@ -156,119 +161,106 @@ class Errands:
         return found
 
     async def _ask(self, request: Request) -> bytes:
-        return await self._rest.ask(request.method, request.url, request.headers, request.body)
+        return await self._client.ask(request.method, request.url, request.headers, request.body)
 
 
-log = structlog.get_logger()
-
-ERRAND_RETRY_S = 5.0
-KEEP_ALIVE_S = 600.0
-NEAREST_S = 600.0
-GROW_S = 3600.0
-"""Seconds after which a subscription that was too large is tried at twice the size again."""
-
-
-class StreamUpkeep:
-    """The upkeep of one source."""
+class StreamTasks:
+    """Background tasks of a stream source: session keep-alive, names, market selection."""
 
     def __init__(
         self,
         kind: StreamKind,
         context: SourceContext[StreamOptions],
         feed: StreamFeed,
-        outlet: StreamOutlet,
-        errands: Errands,
+        delivery: StreamDelivery,
+        client: HttpClient,
     ) -> None:
-        self._kind = kind
+        self.http = StreamHttp(kind, context.options, client, context.clock)
         self._context = context
         self._feed = feed
-        self._outlet = outlet
-        self._errands = errands
+        self._delivery = delivery
         self._max_matches = context.options.max_markets
         self._sized_mono = 0.0
-        self._nearest: list[str] = []
-        self._logins_in_vain = 0
+        self._selected: list[str] = []
+        self._refused_tokens = 0
         self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
 
     async def run(self) -> None:
-        """Do all of it, for ever."""
+        """Run all of them, for ever."""
         async with anyio.create_task_group() as tasks:
-            for task in (self._name, self._keep_alive, self._follow_nearest, self._outlet.heed_requests):
+            for task in (self._name, self._keep_alive, self._reselect, self._delivery.handle_refreshes):
                 tasks.start_soon(contained, task, name=self._context.status.actor.name)
 
-    def vouched(self) -> None:
-        """Note that the server stands by its list: the session is good."""
-        self._logins_in_vain = 0
+    def confirmed(self) -> None:
+        """Note that the server confirms its list: the session token is good."""
+        self._refused_tokens = 0
 
-    async def mend(self, error: StreamError) -> float:
-        """Do what may let the next connection succeed; give the least seconds until then."""
-        if error.is_login and self._kind.login(self._context.options) is not None:
-            self._errands.drop_token()
-            self._logins_in_vain += 1
-            return 0.0 if self._logins_in_vain <= 1 else DENIED_RETRY_S
+    async def prepare_retry(self, error: StreamError) -> float:
+        """Do what may let the next connection succeed; return the least seconds until then."""
+        if error.is_login and self.http.drop_token():
+            self._refused_tokens += 1
+            return 0.0 if self._refused_tokens <= 1 else DENIED_RETRY_S
         if not error.is_too_much:
             return 0.0 if error.is_passing else DENIED_RETRY_S
-        if self._nearest:
-            self._max_matches = max(len(self._nearest) // 2, 1)
-            self._sized_mono = self._context.clock.now().mono
-        return 0.0 if await self._narrow() else DENIED_RETRY_S
+        if self._selected:
+            self._resize(max(len(self._selected) // 2, 1))
+        return 0.0 if await self._select() else DENIED_RETRY_S
 
     async def _name(self) -> None:
         """Get the names of matches that have none."""
         while True:
             try:
-                body, names = await self._errands.fetch_names()
+                body, names = await self.http.fetch_names()
             except SourceError as error:
                 await self._failed(error)
             else:
-                async with self._outlet.in_turn:
+                async with self._delivery.lock:
                     if body:
-                        self._outlet.record(NAMES_SCOPE, body, self._context.clock.now())
-                    self._outlet.hand_out(self._feed.names(names))
+                        self._delivery.record(NAMES_SCOPE, body, self._context.clock.now())
+                    self._delivery.deliver(self._feed.names(names))
 
     async def _keep_alive(self) -> None:
         while True:
             await anyio.sleep(KEEP_ALIVE_S)
             try:
-                await self._errands.keep_alive()
+                await self.http.keep_alive()
             except SourceError as error:
-                self._errands.drop_token()
+                self.http.drop_token()
                 await self._failed(error)
 
-    async def _follow_nearest(self) -> None:
-        """While not all matches may be subscribed to, follow those whose kick-offs come near."""
+    async def _reselect(self) -> None:
+        """While the account allows a part of the matches only, follow the nearest kick-offs."""
         while True:
-            await anyio.sleep(NEAREST_S)
-            self._grow()
-            before = self._nearest
-            if before and await self._narrow() and self._nearest != before:
-                self._outlet.want_image()
+            await anyio.sleep(SELECT_S)
+            most, now = self._context.options.max_markets, self._context.clock.now().mono
+            if self._max_matches < most and now - self._sized_mono >= GROW_S:
+                self._resize(min(2 * self._max_matches, most))  # what the account allows can change
+            before = self._selected
+            if before and await self._select() and self._selected != before:
+                self._delivery.request_image()
 
-    def _grow(self) -> None:
-        """Ask for more again some time after a refusal: what the account may have can change."""
-        now = self._context.clock.now().mono
-        if self._max_matches < self._context.options.max_markets and now - self._sized_mono >= GROW_S:
-            self._max_matches = min(2 * self._max_matches, self._context.options.max_markets)
-            self._sized_mono = now
+    def _resize(self, max_matches: int) -> None:
+        self._max_matches = max_matches
+        self._sized_mono = self._context.clock.now().mono
 
-    async def _narrow(self) -> bool:
-        """Subscribe to the nearest matches alone from now on; False if they cannot be told."""
+    async def _select(self) -> bool:
+        """Subscribe to the nearest matches alone from now on; False if the catalogue does not say."""
         try:
-            nearest = await self._errands.nearest(self._max_matches)
+            nearest = await self.http.nearest(self._max_matches)
         except SourceError as error:
             await self._failed(error)
             return False
-        if not self._nearest:
+        if not self._selected:
             self._log.info("stream.narrowed", matches=len(nearest))
-        if nearest != self._nearest:
-            self._nearest = nearest
+        if nearest != self._selected:
+            self._selected = nearest
             self._feed.session.narrow(nearest)
         return True
 
     async def _failed(self, error: SourceError) -> None:
-        """Count it, and wait before anything is tried again."""
+        """Count it, and wait before the next attempt."""
         if error.reason == "login":
-            self._errands.drop_token()
+            self.http.drop_token()
         self._context.status.failed_by[f"errand_{error.reason}"] += 1
         asked_for_s = error.retry_after_s if isinstance(error, TransportError) else None
-        await anyio.sleep(max(asked_for_s or 0.0, ERRAND_RETRY_S))
+        await anyio.sleep(max(asked_for_s or 0.0, RETRY_S))

@@ -1,7 +1,7 @@
-"""The actor of a computed source: steps its machine by the clock and offers what changed.
+"""The actor of a computed source: steps its machine by the clock and delivers what changed.
 
-The counterpart of `source.py` for sources without a network. Each image is a new list with its own
-name; changes go out under that name, and a bookmaker that has lost the list gets an image again.
+The counterpart of `polled_source.py` for sources without a network. Each image is a new list with its own
+name, changes refer to that name, and a bookmaker that has lost the list gets an image again.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from actors.source_api.options import SourceOptions
 
 log = structlog.get_logger()
 
-PATIENCE_S = 1.0
-"""Seconds an image may be under way to the board before another one is sent; then twice as long, up to
-a third of what its list holds: else a machine that is too busy for images would be given more of them."""
+FIRST_WAIT_S = 1.0
+"""Seconds in which an image must reach the board before another one is sent. Doubled each time, up to a
+third of the list's staleness: a machine that is too busy for images must not get more of them."""
 
 
 class TickingSourceActor:
@@ -31,15 +31,14 @@ class TickingSourceActor:
     def __init__(self, kind: TickingKind, context: SourceContext[SourceOptions]) -> None:
         self._kind = kind
         self._context = context
-        self._inboxes = context.inboxes
         self._status = context.status
         self._lists: dict[BookmakerId, ListId] = {}
-        self._imaged_mono: dict[BookmakerId, float] = {}
-        self._patience_s: dict[BookmakerId, float] = {}
+        self._image_mono: dict[BookmakerId, float] = {}
+        self._wait_s: dict[BookmakerId, float] = {}
         self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
 
     async def run(self) -> None:
-        """Tick for ever: an image first, and then what changes."""
+        """Tick for ever: deliver an image first, then changes."""
         now = self._context.clock.now()
         machine = self._kind.start(self._context.options, tuple(self._context.keys.values()), now)
         await self._tick(machine, now)
@@ -52,38 +51,38 @@ class TickingSourceActor:
         if self._context.refresh.is_set():
             self._context.refresh.clear()
             self._lists.clear()
-            self._patience_s.clear()
-        wanting = [bookmaker for bookmaker in self._inboxes if self._wants_image(bookmaker, machine, now)]
-        image = await run_sliced(machine.image()) if wanting else {}
+            self._wait_s.clear()
+        needing = [one for one in self._context.inboxes if self._needs_image(one, machine, now)]
+        image = await run_sliced(machine.image()) if needing else {}
         tick = ListId(f"{self._status.name}-{now.wall:.6f}")
         batches = []
         for bookmaker, key in self._context.keys.items():
-            is_image = bookmaker in wanting
+            is_image = bookmaker in needing
             if (extract := (image if is_image else changes).get(key)) is None:
                 continue
             if is_image:
                 self._lists[bookmaker] = tick
-                self._imaged_mono[bookmaker] = now.mono
+                self._image_mono[bookmaker] = now.mono
             batches.append(self._batch(bookmaker, machine, extract, now, complete=is_image))
-        if self._context.is_recorded:
+        if self._context.record is not None:
             self._context.record(self._payload(machine, tick, batches, now))
         for batch in batches:
-            self._inboxes[batch.bookmaker].put_nowait(batch)
+            self._context.inboxes[batch.bookmaker].put_nowait(batch)
         self._status.attempts += 1
         self._status.payloads += 1
         succeeded(self._status, now, self._log)
 
-    def _wants_image(self, bookmaker: BookmakerId, machine: Machine, now: Instant) -> bool:
-        """Return whether its list is not on the board, and no image can be under way to it any more."""
-        list_id, patience_s = self._lists.get(bookmaker), self._patience_s.get(bookmaker, 0.0)
+    def _needs_image(self, bookmaker: BookmakerId, machine: Machine, now: Instant) -> bool:
+        """Return whether its list is not on the board, and no image is on its way there."""
+        list_id, wait_s = self._lists.get(bookmaker), self._wait_s.get(bookmaker, 0.0)
         if list_id is not None:
             if self._context.published.holds(bookmaker, machine.scope, list_id):
-                self._patience_s[bookmaker] = 0.0
+                self._wait_s[bookmaker] = 0.0
                 return False
-            if now.mono - self._imaged_mono[bookmaker] < patience_s:
+            if now.mono - self._image_mono[bookmaker] < wait_s:
                 return False
         longest_s = self._context.options.staleness_s / 3
-        self._patience_s[bookmaker] = min(max(2 * patience_s, PATIENCE_S), longest_s)
+        self._wait_s[bookmaker] = min(max(2 * wait_s, FIRST_WAIT_S), longest_s)
         return True
 
     def _batch(
@@ -103,7 +102,7 @@ class TickingSourceActor:
         )
 
     def _payload(self, machine: Machine, tick: ListId, batches: list[Batch], now: Instant) -> Payload:
-        """Make of a tick what a polled source would have received."""
+        """Return the payload that is recorded for a tick; `fanout.batches_of_tick` reads it."""
         return Payload(
             source=self._status.name,
             scope=machine.scope,

@@ -1,13 +1,13 @@
 """Plays recordings on a board of their own, moment by moment, on the clock of the recordings.
 
-Pure but for reading its files: no loop, no waiting, no actors, nothing conflated. One commit a payload,
-and one for each deadline that passes between two payloads, at its own time. So the same recordings
-give the same versions and the same content, however fast and however often they are played.
+Pure but for reading its files: no loop, no waiting, no actors, nothing conflated. Each payload is one
+commit, and so is each deadline that passes between two payloads, at its own time. So the same recordings
+give the same versions and the same content, however fast and however often they are played. What a
+payload becomes is decided in `pipeline`, by the functions that live actors call.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from heapq import merge
@@ -21,16 +21,26 @@ from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
-from actors.core.errors import SourceError
-from actors.core.messages import BookmakerId, Payload, SourceName
-from actors.core.validation import Bounds, admit, clean_name
-from actors.recordings.decode import Offer, RecordedOffers
+from actors.core.errors import PayloadError, SourceError
+from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
+from actors.core.validation import Bounds
+from actors.pipeline.fanout import (
+    Delivery,
+    batches_of_tick,
+    deliveries,
+    extractor,
+    needing_document,
+    read_delivery,
+)
+from actors.pipeline.stream_feed import StreamFeed
 from actors.recordings.reader import RecordedSource
 from actors.recordings.zstd_blocks import Ending
+from actors.source_api.kinds import PolledKind, TickingKind
+from actors.source_api.stream import StreamKind
 
 
-class Event(Struct, frozen=True):
-    """A payload that was received."""
+class Arrival(Struct, frozen=True):
+    """A payload of a source, and when it was received."""
 
     at: Instant
     source: RecordedSource
@@ -38,14 +48,14 @@ class Event(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """When something happens: a payload comes or, without one, something on the board is overdue."""
+    """A moment at which the board may change: a payload arrives or, without one, a deadline passes."""
 
     at: Instant
-    event: Event | None = None
+    arrival: Arrival | None = None
 
 
-class Part(Struct, frozen=True):
-    """What a payload brought one bookmaker: what was rejected by reason, or why it could not be read."""
+class BookmakerResult(Struct, frozen=True):
+    """What a payload was for one bookmaker: what was rejected by reason, or why it could not be read."""
 
     bookmaker: BookmakerId
     rejected: Mapping[str, int] = {}
@@ -54,28 +64,28 @@ class Part(Struct, frozen=True):
     applied: Applied | None = None
 
 
-class Played(Struct, frozen=True):
-    """What became of a payload, for the records; `error` if it could not be read by anybody."""
+class MomentResult(Struct, frozen=True):
+    """What a payload was for each bookmaker; `error` if it could not be read at all."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[BookmakerResult, ...] = ()
     error: SourceError | None = None
 
 
 class Playback:
-    """A board under recordings, in the order of their configuration; also the clock that they go by.
+    """Recordings on one board, in the order of their configuration; also the clock of the recordings.
 
-    `snapshot` is the board as of the moment that was worked off last; it changes at commits only.
-    `history` tells what changed since older versions.
+    `snapshot` is the board as of the moment that was played last; `history` has what changed since older
+    versions.
     """
 
     def __init__(self, sources: tuple[RecordedSource, ...]) -> None:
         self.endings: dict[SourceName, Ending] = {}
-        self._offers = RecordedOffers()
+        self._feeds: dict[SourceName, StreamFeed] = {}
         self._sources = sources
         self._began_at = min(source.header.started_at for source in sources)
         header = sources[0].header
         self._rules = BoardRules(header.expire_after_kickoff_s, header.max_matches)
-        first = next(self._events(), None)
+        first = next(self._arrivals(), None)
         self._now = Instant(0.0, self._began_at) if first is None else first.at
         bookmakers = sorted(
             (one for source in sources for one in source.header.bookmakers), key=lambda one: one.position
@@ -104,35 +114,72 @@ class Playback:
         return not is_overdue(snapshot, self._rules, self._now)
 
     def moments(self) -> Iterator[Moment]:
-        """Return what happens next, in order; work it off before asking on, for it may set a deadline."""
-        for event in self._events():
-            at = Instant(max(event.at.mono, self._now.mono), event.at.wall)
+        """Yield the moments in order; play each before taking the next one: it may set a deadline."""
+        for arrival in self._arrivals():
+            at = Instant(max(arrival.at.mono, self._now.mono), arrival.at.wall)
             while (deadline := self._deadline()).mono <= at.mono:
                 yield Moment(deadline)
-            yield Moment(at, event)
+            yield Moment(at, arrival)
 
-    def work(self, moment: Moment) -> Sliced[Played]:
-        """Let a moment happen, in slices: first what is overdue, then what came.
+    def play(self, moment: Moment) -> Sliced[MomentResult]:
+        """Play one moment, in slices: first withdraw what is overdue, then apply what arrived.
 
-        What it changed is digested by the caller or, at the latest, by the next moment.
+        The history of what it changed is digested by the caller or, at the latest, by the next moment.
         """
         yield from self.history.digest()
         board = Board(self.snapshot, self._rules)
         yield from board.expire(moment.at)
         self._now = moment.at  # not before: a read in between would find the board overdue
         self._publish(board)
-        if moment.event is None:
-            return Played()
+        if moment.arrival is None:
+            return MomentResult()
+        source = moment.arrival.source
         try:
-            offers = yield from self._offers.of(moment.event.source, moment.event.payload, self.snapshot)
+            offered = yield from self._deliveries(source, moment.arrival.payload)
         except SourceError as error:
-            return Played(error=error)
-        board = Board(self.snapshot, self._rules)
-        parts: tuple[Part, ...] = ()
-        for offer in offers:
-            parts += ((yield from self._part(board, moment.event.source, offer)),)
+            return MomentResult(error=error)
+        return MomentResult((yield from self._apply(source, offered)))
+
+    def _deliveries(
+        self, source: RecordedSource, payload: Payload
+    ) -> Sliced[list[tuple[BookmakerId, Delivery]]]:
+        """Return what a payload is for each bookmaker. Raises: PayloadError or StreamError."""
+        match source.kind:
+            case PolledKind() as kind:
+                needing = needing_document(payload, kind, source.keys, self._holds)
+                content = (yield from kind.decode(payload, source.options)) if needing else None
+                return deliveries(payload, content, needing, source.keys, self._holds)
+            case StreamKind() as kind:
+                feed = self._feeds.get(payload.source)
+                if feed is None:
+                    session = (kind.historic if source.is_historic else kind.session)(source.options)
+                    feed = StreamFeed(session, payload.source, source.keys, payload.stale_after_s)
+                    self._feeds[payload.source] = feed
+                batches = yield from feed.replay(payload, kind.read_names)
+            case TickingKind():
+                batches = batches_of_tick(payload, source.keys)
+        return [(batch.bookmaker, batch) for batch in batches]
+
+    def _holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
+        return self.snapshot.holds(bookmaker, scope, list_id, self._now.wall)
+
+    def _apply(
+        self, source: RecordedSource, offered: list[tuple[BookmakerId, Delivery]]
+    ) -> Sliced[tuple[BookmakerResult, ...]]:
+        board, options, keys = Board(self.snapshot, self._rules), source.options, source.keys
+        bounds = Bounds(options.book_sum_min, options.book_sum_max)
+        results = []
+        for bookmaker, delivery in offered:
+            extract = extractor(source.kind, keys[bookmaker], options)
+            try:
+                read = yield from read_delivery(bookmaker, delivery, extract, bounds)
+            except PayloadError as error:
+                results.append(BookmakerResult(bookmaker, error=str(error)))
+            else:
+                applied = yield from board.apply(read.batch, self._now)
+                results.append(BookmakerResult(bookmaker, read.rejected, read.title, applied=applied))
         self._publish(board)
-        return Played(parts)
+        return tuple(results)
 
     def _publish(self, board: Board) -> None:
         new = board.commit()
@@ -140,10 +187,10 @@ class Playback:
             self.snapshot = new
             self.history.add(new)
 
-    def _events(self) -> Iterator[Event]:
-        return merge(*map(self._events_of, self._sources), key=lambda event: event.at.mono)
+    def _arrivals(self) -> Iterator[Arrival]:
+        return merge(*map(self._arrivals_of, self._sources), key=lambda arrival: arrival.at.mono)
 
-    def _events_of(self, source: RecordedSource) -> Iterator[Event]:
+    def _arrivals_of(self, source: RecordedSource) -> Iterator[Arrival]:
         offset_s = source.header.started_at - self._began_at
         records = source.records()
         while True:
@@ -154,7 +201,7 @@ class Playback:
                 return
             asked_mono = one.payload.received_mono + offset_s
             payload = msgspec.structs.replace(one.payload, received_mono=asked_mono)
-            yield Event(Instant(one.received_s + offset_s, payload.received_at), source, payload)
+            yield Arrival(Instant(one.received_s + offset_s, payload.received_at), source, payload)
 
     def _deadline(self) -> Instant:
         """Return when the next list is stale or the next match past its time; infinity for never."""
@@ -165,15 +212,6 @@ class Playback:
         if stale_mono <= over_mono:
             return Instant(stale_mono, now.wall + (stale_mono - now.mono))
         return Instant(over_mono, over_at)
-
-    def _part(self, board: Board, source: RecordedSource, offer: Offer) -> Sliced[Part]:
-        if offer.batch is None:
-            return Part(offer.bookmaker, error=offer.error)
-        bounds = Bounds(source.options.book_sum_min, source.options.book_sum_max)
-        admission = yield from admit(offer.batch, bounds)
-        applied = yield from board.apply(admission.batch, self._now)
-        rejected = admission.rejected + Counter(offer.passed_over)
-        return Part(offer.bookmaker, rejected, clean_name(offer.title or ""), applied=applied)
 
 
 def _epoch(sources: tuple[RecordedSource, ...]) -> str:

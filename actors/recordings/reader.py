@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from actors.core.errors import ConfigError
+from actors.core.messages import BookmakerId
 from actors.recordings.betfair_historic import HISTORIC_SUFFIX, historic_header, historic_records
 from actors.recordings.format import Header, Recorded, Recording
 from actors.recordings.zstd_blocks import Ending
@@ -36,6 +37,11 @@ class RecordedSource(Struct, frozen=True):
     kind: Kind
     options: SourceOptions
     is_historic: bool = False
+
+    @property
+    def keys(self) -> Mapping[BookmakerId, str]:
+        """The keys of its bookmakers."""
+        return {one.id: one.key for one in self.header.bookmakers}
 
     @property
     def position(self) -> int:

@@ -145,7 +145,7 @@ class ReplayMachine:
             for moment in playback.moments():
                 due_mono = begin_mono + (moment.at.mono - first_mono) / self._speed
                 yield from self._wait(due_mono)
-                yield from playback.work(moment)
+                yield from playback.play(moment)
                 self._books = playback.snapshot.books
             begin_mono = due_mono + PAUSE_S if self._loop else inf
             yield from self._wait(begin_mono)

@@ -20,7 +20,7 @@ from actors.core.messages import NOT_MODIFIED, Scope
 from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerStatus
 from actors.monitoring.transitions import scope_failed, scope_succeeded, succeeded, turned
-from actors.recordings.playback import Event, Moment, Part, Playback, Played
+from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback
 from actors.recordings.reader import RecordedSource
 from actors.recordings.zstd_blocks import Ending
 from actors.runtime.actor import ActorState
@@ -82,7 +82,7 @@ class Replay:
                 log.info("replay.waiting", until=moment.at.wall, for_s=round(wait_s))
             await anyio.sleep(wait_s)
             await run_sliced(self._happen(moment))
-            payloads += moment.event is not None
+            payloads += moment.arrival is not None
         version = playback.snapshot.version
         commits = version - self.status.board.first_version
         tell = log.info if set(playback.endings.values()) == {Ending.CLOSED} and commits else log.warning
@@ -97,17 +97,17 @@ class Replay:
 
         Whoever waits for changes is told afterwards.
         """
-        played = yield from self.playback.work(moment)
-        if moment.event is not None:
-            self._note(moment.event, played)
+        played = yield from self.playback.play(moment)
+        if moment.arrival is not None:
+            self._note(moment.arrival, played)
         applied = [part.applied for part in played.parts if part.applied is not None]
         bound = log.bind(actor="aggregator")
         turned(self.status, self.playback.snapshot, applied, self.playback.now(), bound)
         yield from self.playback.history.digest()
 
-    def _note(self, event: Event, played: Played) -> None:
+    def _note(self, arrival: Arrival, played: MomentResult) -> None:
         """Keep the records of a source and of its bookmakers as their actors do."""
-        payload, now = event.payload, self.playback.now()
+        payload, now = arrival.payload, self.playback.now()
         status = self.status.sources[payload.source]
         bound = log.bind(actor=status.actor.name, source=status.name)
         status.attempts += 1
@@ -120,7 +120,7 @@ class Replay:
             others = [one for scope, one in status.scopes.items() if scope != payload.scope]
             alone = any(not one.failures for one in others)
             scope_failed(status, payload.scope, played.error, now, bound, alone=alone)
-        elif isinstance(event.source.kind, PolledKind):
+        elif isinstance(arrival.source.kind, PolledKind):
             scope_succeeded(status, payload.scope, now, bound)
         else:
             succeeded(status, now, bound)
@@ -142,7 +142,7 @@ def settings_of(sources: tuple[RecordedSource, ...]) -> Settings:
     )
 
 
-def _note_part(status: BookmakerStatus, part: Part, scope: Scope, now: Instant) -> None:
+def _note_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, now: Instant) -> None:
     if part.error is not None:
         status.errors[scope] = part.error
         return

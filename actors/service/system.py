@@ -20,13 +20,13 @@ from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
-from actors.core.cooperative import Sliced
-from actors.core.messages import BookmakerId, Extract, Payload, Scope, SourceName
+from actors.core.messages import BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.pipeline.aggregator import AggregatorActor
 from actors.pipeline.bookmaker import BookmakerActor
-from actors.pipeline.context import SourceContext, unrecorded
+from actors.pipeline.context import SourceContext
+from actors.pipeline.fanout import extractor
 from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
 from actors.pipeline.stream_source import StreamSourceActor
@@ -150,7 +150,7 @@ class System:
                 status=self.status.bookmakers[name],
                 inbox=self._inboxes[name],
                 bus=self.bus,
-                extract=_extractor(source, settings.key),
+                extract=extractor(source.kind, settings.key, source.options),
                 bounds=Bounds(source.options.book_sum_min, source.options.book_sum_max),
                 refresh=self._refreshes[settings.source],
                 poison_guard=poison_guard,
@@ -171,7 +171,7 @@ class System:
             published=self.published,
             clock=self._clock,
             random=self._random,
-            record=unrecorded if self._record is None else self._record(name),
+            record=None if self._record is None else self._record(name),
         )
         match source.kind:
             case PolledKind() as polled:
@@ -181,18 +181,6 @@ class System:
                 return partial(TickingSourceActor, ticking, context)
             case StreamKind() as stream:
                 return partial(StreamSourceActor, stream, context)
-
-
-def _extractor(source: SourceSettings, key: str) -> Callable[[object], Sliced[Extract]]:
-    match source.kind:
-        case PolledKind() as kind:
-            return lambda content: kind.extract(content, key, source.options)
-        case TickingKind() | StreamKind():
-            return _no_documents
-
-
-def _no_documents(content: object) -> Sliced[Extract]:
-    raise TypeError(f"this source offers batches, never a document of {type(content).__name__}")
 
 
 def service_status(settings: Settings, now: float) -> ServiceStatus:

@@ -26,14 +26,14 @@ def test_a_market_is_suspended_also_while_an_image_is_under_way() -> None:
     follower.session.refresh()
     heard = follower.take(line(SUSPENDED))
 
-    assert ({"1.2": PRICES}, False) == (follower.shown(), heard.vouches)
+    assert ({"1.2": PRICES}, False) == (follower.shown(), heard.confirms)
     assert before == follower.snapshot.books[EXCHANGE].lists[SCOPE]
 
 
 def test_a_list_that_is_distrusted_is_withdrawn() -> None:
     """What it lacks may have been a suspension. What is said before an image counts for nothing."""
     follower = _live()
-    follower.apply(follower.feed.distrust(follower.now))
+    follower.apply(follower.feed.withdraw(follower.now))
     shown = follower.shown()
     heard = follower.take(line(SUSPENDED))
 
@@ -45,7 +45,7 @@ def test_a_withdrawal_names_no_list() -> None:
     follower = _live()
     follower.session.refresh()
     unreliable = follower.take(line(delta(id=3, status=503)))
-    distrusted = _live().feed.distrust(follower.now)
+    distrusted = _live().feed.withdraw(follower.now)
 
     assert [("", True)] * 2 == [(one.list_id, one.withdrawn) for one in (*unreliable.batches, *distrusted)]
 
@@ -55,7 +55,7 @@ def test_a_withdrawal_that_was_lost_is_said_again() -> None:
     follower = _live()
     run_now(follower.feed.line(line(delta(status=503)), follower.now))
     lost = follower.shown()
-    follower.apply(follower.feed.distrust(follower.now))
+    follower.apply(follower.feed.withdraw(follower.now))
 
     assert ({"1.1": PRICES, "1.2": PRICES}, {}) == (lost, follower.shown())
 

@@ -12,7 +12,7 @@ from actors.core.cooperative import run_now
 from actors.core.errors import TransportError
 from actors.core.messages import Payload
 from actors.pipeline.stream_feed import NAMES_SCOPE
-from actors.pipeline.stream_http import Errands
+from actors.pipeline.stream_http import StreamHttp
 from actors.sources.betfair.kind import KIND
 from tests.support.builders.betfair import (
     HOME,
@@ -174,21 +174,21 @@ async def test_names_of_markets_that_are_gone_are_forgotten() -> None:
     """What is remembered is no more than what the newest image lists."""
     stage = _several("1.1", "1.2")
     stage.web = lambda _: catalogue("1.1")
-    errands = Errands(KIND, stage.context.options, stage, stage.clock)
-    errands.want_names(["1.1", "1.2", "1.3"], None)
-    await errands.fetch_names()
-    errands.want_names(["1.4", "1.5"], frozenset({"1.1", "1.5"}))
+    http = StreamHttp(KIND, stage.context.options, stage, stage.clock)
+    http.request_names(["1.1", "1.2", "1.3"], None)
+    await http.fetch_names()
+    http.request_names(["1.4", "1.5"], frozenset({"1.1", "1.5"}))
 
-    assert ({"1.1"}, {"1.4", "1.5"}) == (set(errands._asked_mono), set(errands._lacking))
+    assert ({"1.1"}, {"1.4", "1.5"}) == (set(http._asked_mono), set(http._unnamed))
 
 
 async def test_nothing_is_asked_for_markets_that_are_gone() -> None:
     """An image that came before the answer settles it."""
     stage = StreamStage()
-    errands = Errands(KIND, stage.context.options, stage, stage.clock)
-    errands.want_names(["1.1"], None)
-    errands.want_names([], frozenset())
-    body, names = await errands.fetch_names()
+    http = StreamHttp(KIND, stage.context.options, stage, stage.clock)
+    http.request_names(["1.1"], None)
+    http.request_names([], frozenset())
+    body, names = await http.fetch_names()
 
     assert ([], b"", {}) == (stage.asked, body, names)
 
@@ -315,11 +315,11 @@ async def test_two_that_need_a_session_log_in_once() -> None:
     """The second waits for the first, and takes what that got."""
     stage = StreamStage(**ACCOUNT)
     rest = SlowRest(token("token-1"))
-    errands = Errands(KIND, stage.context.options, rest, stage.context.clock)
+    http = StreamHttp(KIND, stage.context.options, rest, stage.context.clock)
     got: list[str] = []
 
     async def get() -> None:
-        got.append(await errands.token())
+        got.append(await http.token())
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(get)

@@ -75,7 +75,7 @@ def _prices(system: System) -> list[float]:
 def _final(path: Path) -> Snapshot:
     playback = Playback(open_sources(path, kind_named))
     for moment in playback.moments():
-        run_now(playback.work(moment))
+        run_now(playback.play(moment))
     return playback.snapshot
 
 

@@ -57,7 +57,7 @@ def _shown(path: Path) -> Shown:
     playback, shown = _playback(path), []
     first = playback.snapshot.version
     for moment in playback.moments():
-        run_now(playback.work(moment))
+        run_now(playback.play(moment))
         prices = [entry.match.home_price for entry in _entries(playback.snapshot)]
         shown.append((moment.at.mono, playback.snapshot.version - first, prices))
     return shown
@@ -88,7 +88,7 @@ def test_the_epoch_is_that_of_the_recordings(tmp_path: Path) -> None:
     playback = _playback(path)
     first = playback.snapshot
     for moment in playback.moments():
-        run_now(playback.work(moment))
+        run_now(playback.play(moment))
 
     again, others = _playback(path).snapshot, _playback(other).snapshot
     assert {first.epoch} == {playback.snapshot.epoch, playback.history.epoch, again.epoch}
@@ -101,8 +101,8 @@ def test_nothing_overdue_can_be_read_while_a_moment_is_worked_off(tmp_path: Path
     playback = _playback(_recorded(tmp_path, received(ONE, 0.5), received(TWO, 100_000.0)))
     valid, moments = [], 0
     for moment in playback.moments():
-        moments += moment.event is None
-        valid += [playback.is_valid(playback.snapshot) for _ in playback.work(moment)]
+        moments += moment.arrival is None
+        valid += [playback.is_valid(playback.snapshot) for _ in playback.play(moment)]
 
     assert moments > 0
     assert valid
@@ -122,7 +122,7 @@ def test_all_bookmakers_change_in_one_commit(tmp_path: Path) -> None:
     )
     playback, seen = _playback(path), []
     for moment in playback.moments():
-        run_now(playback.work(moment))
+        run_now(playback.play(moment))
         books = playback.snapshot.books
         seen.append([book.v2_version - FIRST for book in books.values()])
 
@@ -137,7 +137,7 @@ def test_an_image_of_a_computed_source_is_believed(tmp_path: Path, *, is_said: b
     path = write(tmp_path / "feed.rec.zst", head, *ticks)
     playback, counts = _playback(path), list[int]()
     for moment in playback.moments():
-        run_now(playback.work(moment))
+        run_now(playback.play(moment))
         counts.append(len(_entries(playback.snapshot)))
 
     assert [50, 3] == counts
@@ -284,8 +284,8 @@ async def test_it_shows_what_the_service_showed(tmp_path: Path) -> None:
 
     playback, replayed = _playback(tmp_path), []
     for moment in playback.moments():
-        run_now(playback.work(moment))
-        if moment.event is not None:
+        run_now(playback.play(moment))
+        if moment.arrival is not None:
             replayed.append([_entries(playback.snapshot, name) for name in playback.snapshot.books])
 
     assert len(live) <= len(replayed)

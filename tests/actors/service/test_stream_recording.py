@@ -43,7 +43,7 @@ def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[st
     playback = Playback(open_sources(path, kind_named, price))
     shown = []
     for moment in playback.moments():
-        run_now(playback.work(moment))
+        run_now(playback.play(moment))
         entries = entries_of(playback.snapshot.books[EXCHANGE].chunks)
         shown.append({str(entry.source_match_id): entry for entry in entries})
     return playback, shown

@@ -15,7 +15,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.core.validation import Bounds, admit
-from actors.pipeline.stream_feed import Heard, StreamFeed
+from actors.pipeline.stream_feed import LineResult, StreamFeed
 from actors.sources.betfair.kind import session
 from tests.support.builders.betfair import OPTIONS, SUCCESS, TOKEN, Json, line, prices_of
 from tests.support.time.virtual import WALL_0
@@ -49,7 +49,7 @@ class Follower:
         self.take(line({**SUCCESS, "id": self.sent[-1]["id"]}))
         self.take(line({**SUCCESS, "id": self.sent[-1]["id"]}))
 
-    def take(self, raw: bytes) -> Heard:
+    def take(self, raw: bytes) -> LineResult:
         """Take one line. Raises: PayloadError, StreamError."""
         self._mono += 0.001
         heard = run_now(self.feed.line(raw, self.now))
