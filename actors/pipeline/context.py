@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Generic, TypeVar
 
+import structlog
+from structlog.typing import FilteringBoundLogger
+
 from actors.board.published import Published
 from actors.core.clock import Clock
 from actors.core.errors import SourceError
@@ -18,6 +21,8 @@ from actors.runtime.poison import PoisonGuard
 from actors.source_api.options import SourceOptions
 from actors.transports.names import Names
 
+log: FilteringBoundLogger = structlog.get_logger()
+
 MAX_ERROR_CHARS = 300
 
 Options = TypeVar("Options", bound=SourceOptions)
@@ -27,9 +32,9 @@ Options = TypeVar("Options", bound=SourceOptions)
 class SourceContext(Generic[Options]):
     """One source's context.
 
-    `keys` and `inboxes` are those of its bookmakers; `refresh` is set to request a new list, `resumed`
-    when time has passed that no timer measured, as while a machine sleeps; `published` knows which lists
-    the board shows; `record`, where given, gets every payload as it came.
+    `keys` and `inboxes` are those of its bookmakers; `refresh` is set to request a new list, `wake` to have
+    the clock and the schedule looked at again, as after the machine has slept; `published` knows which
+    lists the board shows; `record`, where given, gets every payload as it came.
     """
 
     options: Options
@@ -41,9 +46,13 @@ class SourceContext(Generic[Options]):
     clock: Clock
     random: Random
     poison_guard: PoisonGuard = field(default_factory=PoisonGuard)
-    resumed: asyncio.Event = field(default_factory=asyncio.Event)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
     record: Callable[[Payload], None] | None = None
     names: Names = field(default_factory=Names)
+
+    def logger(self) -> FilteringBoundLogger:
+        """Return a logger whose lines name the actor and the source."""
+        return log.bind(actor=self.status.actor.name, source=self.status.name)
 
 
 def redact(error: SourceError, secrets: Iterable[str]) -> None:

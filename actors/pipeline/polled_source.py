@@ -13,7 +13,6 @@ from math import inf
 
 import anyio
 import msgspec
-import structlog
 from msgspec import Struct
 
 from actors.core.clock import Instant
@@ -37,8 +36,6 @@ from actors.transports.polling import (
     Transport,
     Validators,
 )
-
-log = structlog.get_logger()
 
 MAX_FIRST_DELAY_S = 0.5
 PAUSE_S = 1.0
@@ -80,8 +77,7 @@ class SourceActor:
         self._decoding = anyio.Lock()  # one at a time, so that a crash has one possible cause
         self._secrets = secrets_of(options)
         self._last: dict[Scope, LastAnswer] = {}
-        self._changed = anyio.Event()
-        self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
+        self._log = context.logger()
 
     async def run(self) -> None:
         """Poll for ever; the next poll of a scope is planned when its last has ended."""
@@ -91,7 +87,6 @@ class SourceActor:
         await anyio.sleep(self._short_delay_s())
         async with self._connect() as transport, anyio.create_task_group() as polls:
             polls.start_soon(contained, self._handle_refreshes, name=self._status.actor.name)
-            polls.start_soon(contained, self._handle_resumptions, name=self._status.actor.name)
             while True:
                 target = await self._next()
                 self._status.attempts += 1
@@ -101,14 +96,14 @@ class SourceActor:
     async def _next(self) -> Target:
         """Wait until a target is due, and return it."""
         while True:
-            self._changed = anyio.Event()
+            self._context.wake.clear()
             found = self._schedule.next(self._context.clock.now())
             if found is not None and found[1] <= 0:
                 return found[0]
             wait_s = None if found is None else found[1]
             self._note_wait(wait_s)
             with anyio.move_on_after(inf if wait_s is None else min(wait_s, PLAN_AGAIN_S)):
-                await self._changed.wait()
+                await self._context.wake.wait()
 
     async def _handle_refreshes(self) -> None:
         """When a new list is requested, ask soon and unconditionally for what the board does not show."""
@@ -118,14 +113,7 @@ class SourceActor:
             missing = {one.scope for one in self._plan.targets() if not self._is_shown(one.scope)}
             self._last.clear()
             self._schedule.hasten(missing, self._short_delay_s(), self._context.clock.now())
-            self._changed.set()
-
-    async def _handle_resumptions(self) -> None:
-        """When time has passed that no timer measured, look again at what is due."""
-        while True:
-            await self._context.resumed.wait()
-            self._context.resumed.clear()
-            self._changed.set()
+            self._context.wake.set()
 
     async def _poll(self, transport: Transport, target: Target) -> None:
         try:
@@ -137,7 +125,7 @@ class SourceActor:
             self._schedule.succeeded(target, now)
             scope_succeeded(self._status, target.scope, now, self._log)
         self._note_scope(target, self._context.clock.now())
-        self._changed.set()
+        self._context.wake.set()
 
     async def _ask(self, transport: Transport, target: Target) -> None:
         try:

@@ -12,7 +12,6 @@ from math import inf
 from typing import Any, Protocol
 
 import anyio
-import structlog
 
 from actors.core.clock import Clock
 from actors.core.errors import PayloadError, SourceError, StreamError, TransportError
@@ -22,8 +21,6 @@ from actors.pipeline.stream_feed import NAMES_SCOPE, StreamFeed
 from actors.runtime.supervisor import contained
 from actors.source_api.stream import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
-
-log = structlog.get_logger()
 
 NAMES_A_REQUEST = 100
 ASK_AGAIN_S = 60.0
@@ -183,7 +180,7 @@ class StreamTasks:
         self._sized_mono = 0.0
         self._selected: list[str] = []
         self._refused_tokens = 0
-        self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
+        self._log = context.logger()
 
     async def run(self) -> None:
         """Run all of them, for ever."""

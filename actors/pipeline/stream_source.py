@@ -11,7 +11,6 @@ from functools import partial
 from typing import NoReturn
 
 import anyio
-import structlog
 
 from actors.core.clock import Instant, elapsed_s
 from actors.core.cooperative import BUDGET_S, run_sliced
@@ -27,8 +26,6 @@ from actors.source_api.options import secrets_of
 from actors.source_api.stream import StreamKind, StreamOptions
 from actors.transports.http import RestTransport
 from actors.transports.lines import LineConnection, connected, tls_context
-
-log = structlog.get_logger()
 
 IMAGE_WITHIN_S = 60.0
 """The longest time (seconds) without a confirmation while the server does not call its stream late."""
@@ -69,7 +66,7 @@ class StreamSourceActor:
         self._backoff = Backoff(MIN_CAP_S, context.random)
         self._confirmed_mono = 0.0
         self._token = ""
-        self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
+        self._log = context.logger()
 
     async def run(self) -> None:
         """Connect for ever, with the background tasks beside."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import anyio
 import msgspec
-import structlog
 
 from actors.core.clock import Instant
 from actors.core.cooperative import run_sliced
@@ -17,8 +16,6 @@ from actors.monitoring.transitions import succeeded
 from actors.pipeline.context import SourceContext
 from actors.source_api.kinds import Machine, TickingKind
 from actors.source_api.options import SourceOptions
-
-log = structlog.get_logger()
 
 FIRST_WAIT_S = 1.0
 """Seconds in which an image must reach the board before another one is sent. Doubled each time, up to a
@@ -35,7 +32,7 @@ class TickingSourceActor:
         self._lists: dict[BookmakerId, ListId] = {}
         self._image_mono: dict[BookmakerId, float] = {}
         self._wait_s: dict[BookmakerId, float] = {}
-        self._log = log.bind(actor=context.status.actor.name, source=context.status.name)
+        self._log = context.logger()
 
     async def run(self) -> None:
         """Tick for ever: deliver an image first, then changes."""

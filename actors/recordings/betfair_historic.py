@@ -1,7 +1,7 @@
 """Betfair's historic files: the exchange's messages as they were sent, one a line, in a .bz2 file.
 
-Below the recordings, which play them as well. A message's `pt` (Unix milliseconds) is when it was
-published, and as good a receive time as there is. Format: "Betfair Historical Data", specification.
+A message's `pt` (Unix milliseconds) is when it was published, and taken as its time of receipt. Format:
+"Betfair Historical Data", specification.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from actors.core.errors import UNREADABLE, ConfigError
 from actors.core.messages import BookmakerId, ListId, Payload, SourceName
 from actors.core.validation import MAX_START_TIME
 from actors.pipeline.stream_feed import SCOPE
-from actors.recordings.format import Header, Recorded, RecordedBookmaker
-from actors.recordings.zstd_blocks import Ending
+from actors.recordings.format import Ending, Header, Recorded, RecordedBookmaker
 
 HISTORIC_SUFFIX = ".bz2"
 KIND, SOURCE, BOOKMAKER = "betfair_stream", SourceName("betfair_historic"), BookmakerId("betfair-exchange")
 FOR_EVER_S = 1e9
-"""Nothing in a historic file vouches for what does not change, so its lists never become stale."""
+"""A historic file confirms nothing that does not change, so its lists never become stale."""
 EXPIRE_AFTER_KICKOFF_S = 10_800.0
 MAX_LINE_BYTES = 16 * 1024 * 1024
 
@@ -37,9 +36,9 @@ _published = msgspec.json.Decoder(_Published)
 
 
 def historic_header(path: Path, price: str) -> Header:
-    """Say what a historic file is a recording of, with `best_back` or `last_traded` as its prices.
+    """Return the header of a historic file, with `best_back` or `last_traded` as its prices.
 
-    Raises: ConfigError, saying what was found, if its first line is no message.
+    Raises: ConfigError if its first line is no message.
     """
     first = next(historic_records(path, _header(price, 0.0)), None)
     if first is None or not first.payload.received_at:
@@ -48,7 +47,7 @@ def historic_header(path: Path, price: str) -> Header:
 
 
 def historic_records(path: Path, header: Header) -> Generator[Recorded, None, Ending]:
-    """Return its messages as if they had been received when they were published, in order."""
+    """Yield its messages in order, as if received when published; return how the file ended."""
     at = header.started_at
     try:
         with bz2.open(path) as file:
@@ -59,26 +58,22 @@ def historic_records(path: Path, header: Header) -> Generator[Recorded, None, En
                     return Ending.CUT if not line.endswith(b"\n") else Ending.DAMAGED
                 if published_ms is not None:
                     at = max(published_ms / 1000, at)
-                yield _record(line.strip(), at, header)
+                since_s = at - header.started_at
+                payload = Payload(
+                    source=header.source,
+                    scope=SCOPE,
+                    list_id=ListId(""),
+                    body=line.strip(),
+                    received_at=at,
+                    received_mono=since_s,
+                    stale_after_s=FOR_EVER_S,
+                )
+                yield Recorded(payload, since_s)
     except EOFError:
         return Ending.CUT
     except OSError:
         return Ending.DAMAGED
     return Ending.CLOSED
-
-
-def _record(line: bytes, at: float, header: Header) -> Recorded:
-    since_s = at - header.started_at
-    payload = Payload(
-        source=header.source,
-        scope=SCOPE,
-        list_id=ListId(""),
-        body=line,
-        received_at=at,
-        received_mono=since_s,
-        stale_after_s=FOR_EVER_S,
-    )
-    return Recorded(payload, since_s)
 
 
 def _header(price: str, started_at: float) -> Header:

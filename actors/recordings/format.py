@@ -1,19 +1,20 @@
 r"""The format of a recording: one source, everything that it delivered, readable after any crash.
 
-Pure: bytes in, bytes out; `recorder.py` writes the files, `playback.py` plays them. One zstd stream,
-flushed after every record. In it, as `zstdcat` shows it: a line about the source, and then for each
-payload a line about it, the body as it came, and a newline:
+Pure: bytes in, bytes out. One zstd stream, flushed after every record. In it, as `zstdcat` shows it: a
+line about the source, and then for each payload a line about it, the body as it came, and a newline:
 
     {"oddsboard_recording":1,"source":"feed","kind":"football_data",...,"crc32":2774129518}
     {"scope":"fixtures.csv",...,"received_s":0.31,"status":200,...,"bytes":9,"crc32":1190362846}
     Div,Date\n
 
-The checksum is of all that stands before it in its line, and of the body.
+The checksum is that of the line before it and of the body. It is read block by block, so that all that
+was written before a crash or a flipped bit is found, and memory is bounded whatever a file claims.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from enum import StrEnum
 from typing import Annotated, Any, BinaryIO, Literal, TypeVar
 from zlib import crc32
 
@@ -21,9 +22,8 @@ import msgspec
 import zstandard
 from msgspec import Meta, Struct
 
-from actors.core.errors import ConfigError
+from actors.core.errors import UNREADABLE, ConfigError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
-from actors.recordings.zstd_blocks import Ending, blocks
 
 S = TypeVar("S")
 
@@ -32,7 +32,20 @@ MAX_LINE_BYTES = 1024 * 1024
 NO_LIMIT = 10_000_000
 
 _LEVEL = 3
-_SEAL = b',"crc32":'
+_CHECKSUM = b',"crc32":'
+_MAX_FRAME_HEADER_BYTES = 18
+_MAX_WINDOW_BYTES = 2**23
+_BLOCK_HEADER_BYTES = 3
+_FRAME_SUM_BYTES = 4
+_REPEATED = 1  # the type of a block that is one byte, many times
+
+
+class Ending(StrEnum):
+    """How a file ended."""
+
+    CLOSED = "closed"  # in order
+    CUT = "cut"  # its writer was killed, or still writes
+    DAMAGED = "damaged"  # its content is not what was written
 
 
 class RecordedBookmaker(Struct, frozen=True):
@@ -45,10 +58,10 @@ class RecordedBookmaker(Struct, frozen=True):
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """What a recording is of: its source as it was configured, without addresses' secrets and keys.
+    """The source of a recording as it was configured, without keys and other secrets.
 
-    `started_at` (Unix seconds) is the moment from which all other times of the file are counted. One
-    without `max_matches` was made when there was no limit.
+    All other times of the file count from `started_at` (Unix seconds). A recording without `max_matches`
+    was made when there was no limit.
     """
 
     oddsboard_recording: Literal[1] = 1
@@ -62,7 +75,7 @@ class Header(Struct, frozen=True, kw_only=True):
 
 
 class Recorded(Struct, frozen=True):
-    """One payload, and when it was received; that and its `received_mono` in seconds from the start."""
+    """A payload, received `received_s` after the start; its `received_mono` counts from the start too."""
 
     payload: Payload
     received_s: float
@@ -84,7 +97,7 @@ class _About(Struct, frozen=True, kw_only=True):
 
 
 class Encoder:
-    """Makes the bytes of one recording: its header, its records, its end."""
+    """Encodes one recording: its header, its records, its end."""
 
     def __init__(self) -> None:
         self._stream = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
@@ -94,7 +107,7 @@ class Encoder:
         return self._flushed(_sealed(msgspec.json.encode(header), b""))
 
     def record(self, payload: Payload, received_s: float, asked_s: float) -> bytes:
-        """Return the bytes of one payload; nothing of it is kept back for later ones."""
+        """Return all bytes of one payload."""
         about = _About(
             scope=payload.scope,
             list_id=payload.list_id,
@@ -120,37 +133,31 @@ class Encoder:
 
 
 class Recording:
-    """A recording that is being read, once: iterate over its whole records, in the order of receipt.
-
-    `ending` is None until the last has been given. `file` is read as far as needed, block by block.
-    """
+    """A recording that is read once, from a seekable file, block by block as far as needed."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Read the header. Raises: ConfigError, saying what was found, if there is none."""
-        self.ending: Ending | None = None
         self._content = _Content(file)
         try:
-            about, seal = _opened(self._content.line())
+            about, checksum = _split(self._content.line())
             self.header = _decoded(about, Header)
-            _check(about, b"", seal)
+            _check(about, b"", checksum)
         except _Ended as ended:
             raise ConfigError(f"is not a recording that can be read: {ended}") from None
 
-    def __iter__(self) -> Iterator[Recorded]:
-        """Return the records, up to the first that is not whole or not what was written."""
-        while self.ending is None:
-            try:
-                record = self._next()
-            except _Ended as ended:
-                self.ending = ended.ending
-            else:
-                yield record
+    def records(self) -> Generator[Recorded, None, Ending]:
+        """Yield the records in the order of receipt, up to the first that is not what was written."""
+        try:
+            while True:
+                yield self._next()
+        except _Ended as ended:
+            return ended.ending
 
     def _next(self) -> Recorded:
-        line, seal = _opened(self._content.line())
+        line, checksum = _split(self._content.line())
         about = _decoded(line, _About)
         body = self._content.take(about.bytes + 1)[:-1]
-        _check(line, body, seal)
+        _check(line, body, checksum)
         payload = Payload(
             source=self.header.source,
             scope=about.scope,
@@ -175,10 +182,10 @@ class _Ended(Exception):
 
 
 class _Content:
-    """What is in the stream, by lines and lengths. Raises: _Ended where there is no more."""
+    """The decompressed content, by lines and lengths. Raises: _Ended where there is no more."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._blocks = blocks(file)
+        self._blocks = _blocks(file)
         self._data = bytearray()
 
     def line(self) -> bytes:
@@ -207,24 +214,52 @@ class _Content:
             raise _Ended(ending, f"its content is {ending}") from None
 
 
+def _blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
+    """Yield the content of each whole block of a zstd file, at most 128 KiB each.
+
+    The decoder gets one block at a time, because of several it gives nothing if the last one is damaged.
+    Where blocks end: RFC 8878, section 3.1.1.
+    """
+    front = file.read(_MAX_FRAME_HEADER_BYTES)
+    decoder = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES).decompressobj()
+    try:
+        size = zstandard.frame_header_size(front)
+        has_checksum = zstandard.get_frame_parameters(front).has_checksum
+        file.seek(size)
+        decoder.decompress(front[:size])
+        while len(head := file.read(_BLOCK_HEADER_BYTES)) == _BLOCK_HEADER_BYTES:
+            mark = int.from_bytes(head, "little")
+            size = 1 if mark >> 1 & 3 == _REPEATED else mark >> 3
+            block = file.read(size)
+            if len(block) < size:
+                break
+            if mark & 1:  # the last one
+                yield decoder.decompress(head + block + file.read(_FRAME_SUM_BYTES if has_checksum else 0))
+                return Ending.CLOSED if decoder.eof and not file.read(1) else Ending.DAMAGED
+            yield decoder.decompress(head + block)
+    except zstandard.ZstdError:
+        return Ending.DAMAGED
+    return Ending.CUT
+
+
 def _sealed(content: bytes, body: bytes) -> bytes:
     """Put the checksum into a JSON object, as its last field, and end the line."""
-    return b"%b%b%d}\n" % (content[:-1], _SEAL, crc32(body, crc32(content[:-1])))
+    return b"%b%b%d}\n" % (content[:-1], _CHECKSUM, crc32(body, crc32(content[:-1])))
 
 
-def _opened(line: bytes) -> tuple[bytes, bytes]:
+def _split(line: bytes) -> tuple[bytes, bytes]:
     """Split a line into its content, without the closing bracket, and its checksum."""
-    content, _, seal = line.rpartition(_SEAL)
-    return content, seal
+    content, _, checksum = line.rpartition(_CHECKSUM)
+    return content, checksum
 
 
-def _check(content: bytes, body: bytes, seal: bytes) -> None:
-    if seal != b"%d}\n" % crc32(body, crc32(content)):
+def _check(content: bytes, body: bytes, checksum: bytes) -> None:
+    if checksum != b"%d}\n" % crc32(body, crc32(content)):
         raise _Ended(Ending.DAMAGED, "a checksum does not fit")
 
 
 def _decoded(content: bytes, kind: type[S]) -> S:
     try:
         return msgspec.json.decode(content + b"}", type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise _Ended(Ending.DAMAGED, str(error)) from None

@@ -33,8 +33,8 @@ from actors.pipeline.fanout import (
     read_delivery,
 )
 from actors.pipeline.stream_feed import StreamFeed
+from actors.recordings.format import Ending
 from actors.recordings.reader import RecordedSource
-from actors.recordings.zstd_blocks import Ending
 from actors.source_api.kinds import PolledKind, TickingKind
 from actors.source_api.stream import StreamKind
 

@@ -1,7 +1,6 @@
-"""What a recording is of: its kind with its options, its bookmakers; opened and checked before it plays.
+"""Opens recordings: checks them, and finds their kind and options, before anything is played.
 
-Below the actors. It is handed how to find a kind by its name, because one of the kinds plays
-recordings itself.
+It is given a function that finds a kind by its name, because one of the kinds plays recordings itself.
 """
 
 from __future__ import annotations
@@ -17,20 +16,19 @@ from msgspec.structs import fields
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
 from actors.recordings.betfair_historic import HISTORIC_SUFFIX, historic_header, historic_records
-from actors.recordings.format import Header, Recorded, Recording
-from actors.recordings.zstd_blocks import Ending
+from actors.recordings.format import Ending, Header, Recorded, Recording
 from actors.source_api.kinds import Kind
 from actors.source_api.options import SourceOptions, secret_names
 
 SUFFIX = ".rec.zst"
-"""How the files of a recorder end; what stands before it is the name of the source."""
+"""The end of a recording's file name, after the name of the source."""
 
 KindNamed = Callable[[str], Kind]
-"""Gives the kind of a name. Raises: ConfigError if there is none."""
+"""Returns the kind of a name. Raises: ConfigError if there is none."""
 
 
 class RecordedSource(Struct, frozen=True):
-    """One recording, ready to be played; `is_historic` if it is a file of the exchange's own."""
+    """One recording, ready to be played; `is_historic` for a historic file of the exchange."""
 
     path: Path
     header: Header
@@ -45,21 +43,19 @@ class RecordedSource(Struct, frozen=True):
 
     @property
     def position(self) -> int:
-        """Its place among the sources of its configuration: that of its first bookmaker."""
+        """The position of its first bookmaker in the configuration."""
         return min((one.position for one in self.header.bookmakers), default=0)
 
     def records(self) -> Generator[Recorded, None, Ending]:
-        """Return the records in the order of receipt, and at the end how the file ended."""
+        """Yield the records in the order of receipt, and return how the file ended."""
         if self.is_historic:
             return (yield from historic_records(self.path, self.header))
         with self.path.open("rb") as file:
-            recording = Recording(file)
-            yield from recording
-            return recording.ending or Ending.CUT
+            return (yield from Recording(file).records())
 
 
 def open_source(path: Path, kind_named: KindNamed, price: str | None = None) -> RecordedSource:
-    """Read what a file is a recording of; `price` is what counts as one in a historic file (.bz2).
+    """Open one file; `price` is what counts as a price in a historic file (.bz2).
 
     Raises: ConfigError naming the file and what was found.
     """
@@ -80,9 +76,9 @@ def open_source(path: Path, kind_named: KindNamed, price: str | None = None) -> 
 
 
 def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) -> tuple[RecordedSource, ...]:
-    """Do so for one file, or for all recordings of a folder, in the order of their configuration.
+    """Open one file, or all recordings of a folder, in the order of their configuration.
 
-    Raises: ConfigError as well if the folder has none, or some that are not of one configuration.
+    Raises: ConfigError also for a folder without any, or with recordings of several configurations.
     """
     paths = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not paths:
@@ -106,9 +102,9 @@ def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) ->
 
 
 def options_of(kind: Kind, recorded: Mapping[str, Any]) -> SourceOptions:
-    """Make the options again; what was secret is not in a recording, and nothing that plays needs it.
+    """Return the options of a recording; secrets are not in it, and a replay needs none.
 
-    Raises: ConfigError, saying why, if they cannot be made.
+    Raises: ConfigError, saying why they do not suit the kind.
     """
     required = {field.name for field in fields(kind.options) if field.required}
     secrets = dict.fromkeys(secret_names(kind.options) & required, "recorded")

@@ -1,10 +1,9 @@
 """The source kind `replay`: plays one recording inside a running service, again and again if wanted.
 
-A ticking kind: its machine keeps a board of its own, on which the recording is played by the
-recording's clock with all that it brings (suspicion, staleness, expiry), and tells what changes on
-it. So the service ends with the content that the recording ends with, whatever the speed; except
-that matches past the service's own `[board] expire_after_kickoff_s` are not shown, which therefore
-has to be raised for recordings of the past. At the end of the recording the last content stays.
+A ticking kind: its machine plays the recording on a board of its own, by the recording's clock, with
+suspicion, staleness and expiry, and reports what changes on that board. So the service ends with the
+content that the recording ends with, whatever the speed, and keeps it. Matches past the service's own
+`[board] expire_after_kickoff_s` are not shown, so raise that for recordings of the past.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ from actors.source_api.options import SourceOptions
 
 INTERVAL_S = 0.1
 PAUSE_S = 1.0
-"""Seconds for which the last content of a recording in a loop is seen before it begins again."""
+"""Seconds for which a recording in a loop shows its last content before it begins again."""
 
 Speed = Annotated[float, Meta(gt=0, le=1e9)] | Literal["max"]
 
 
 class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options of a recording: its file, from the working directory of the service, and how it is played.
+    """Options of a recording: its file, relative to the working directory, and how it is played.
 
-    `speed` is how many of its seconds pass in one of ours, `max` as many as can; `price` is what
-    counts as one in a historic file of the exchange (.bz2), `best_back` where nothing is said. The
-    other options hold for what is played as well, beside those that the recording was made with.
+    `speed` is how many of its seconds pass in a second, `max` as many as possible; `price` is what counts
+    as a price in a historic file (.bz2), by default `best_back`. The other options apply in addition to
+    those of the recording.
     """
 
     path: str
@@ -49,7 +48,7 @@ class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 def replay_kind(kind_named: KindNamed) -> TickingKind:
-    """Make the kind; it is handed how to find the kinds that it plays."""
+    """Return the kind; `kind_named` finds the kinds that it plays."""
 
     def start(options: ReplayOptions, keys: tuple[str, ...], now: Instant) -> ReplayMachine:
         return ReplayMachine(open_source(Path(options.path), kind_named, options.price), options, keys, now)
@@ -83,16 +82,16 @@ def replay_kind(kind_named: KindNamed) -> TickingKind:
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError for what cannot be the key of any bookmaker; the recording tells which are."""
+    """Raise ValueError for an empty key; which keys there are is known when the recording is open."""
     if not key:
         raise ValueError("key was '', must be the key of a bookmaker in the recording")
 
 
 class ReplayMachine:
-    """A recording, played by the clock; what happens on its own board is what it reports.
+    """A recording, played by the clock; it reports the changes of its own board.
 
-    An `advance` works for a few milliseconds at most. If the recording is further by then, the next
-    one is wanted at once; a payload is never reported by halves.
+    An `advance` plays for `BUDGET_S` at most. If more is due by then, `interval_s` is 0; a payload is
+    always reported whole.
     """
 
     def __init__(
@@ -122,7 +121,7 @@ class ReplayMachine:
         return lists
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Play on as far as the recording is at `now`, or as far as a few milliseconds go."""
+        """Play what is due at `now`, for `BUDGET_S` at most."""
         self._until_mono = now.mono
         self._is_waiting = False
         began = elapsed_s()
@@ -138,7 +137,7 @@ class ReplayMachine:
         }
 
     def _passes(self, begin_mono: float) -> Sliced[None]:
-        """Play the recording once or for ever, then wait for ever; the first payload comes at once."""
+        """Play the recording once or for ever, beginning with the first payload, then wait for ever."""
         while True:
             playback = Playback((self._source,))
             first_mono, due_mono = playback.now().mono, begin_mono
@@ -157,7 +156,7 @@ class ReplayMachine:
 
 
 def _changes(before: Book, after: Book) -> Extract:
-    """Return the differences; chunks that both have are passed over."""
+    """Return the differences; only chunks that are not in both are compared."""
     old, new = set(before.chunks), set(after.chunks)
     gone = _matches(chunk for chunk in before.chunks if chunk not in new)
     came = _matches(chunk for chunk in after.chunks if chunk not in old)

@@ -20,9 +20,9 @@ from actors.core.messages import NOT_MODIFIED, Scope
 from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerStatus
 from actors.monitoring.transitions import scope_failed, scope_succeeded, succeeded, turned
+from actors.recordings.format import Ending
 from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback
 from actors.recordings.reader import RecordedSource
-from actors.recordings.zstd_blocks import Ending
 from actors.runtime.actor import ActorState
 from actors.service.settings import (
     BoardSettings,

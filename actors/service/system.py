@@ -167,7 +167,7 @@ class System:
             inboxes={bookmaker: self._inboxes[bookmaker] for bookmaker in bookmakers},
             status=self.status.sources[name],
             refresh=self._refreshes[name],
-            resumed=self._resumptions[name],
+            wake=self._resumptions[name],
             published=self.published,
             clock=self._clock,
             random=self._random,

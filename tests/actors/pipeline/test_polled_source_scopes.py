@@ -251,11 +251,11 @@ async def test_what_became_due_while_the_machine_slept_is_asked_when_it_wakes() 
     async with supervised(stage.child):
         await anyio.sleep(10)
         stage.clock.asleep_s += 20.0
-        stage.context.resumed.set()
+        stage.context.wake.set()
         await anyio.sleep(5)
         early = stage.times("a")
         stage.clock.asleep_s += 28_800.0
-        stage.context.resumed.set()
+        stage.context.wake.set()
         await anyio.sleep(100)
 
     assert [0.5] == early

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from actors.core.errors import ConfigError
 from actors.core.messages import ListId, Payload, Scope
-from actors.recordings.format import MAX_BODY_BYTES, Header, Recorded, Recording
-from actors.recordings.zstd_blocks import Ending
+from actors.recordings.format import MAX_BODY_BYTES, Ending, Header, Recorded, Recording
 from tests.support.builders.recorded import SOURCE, encoded, header, pieces_of, read, received
 
 TEXTS = st.text(max_size=20)

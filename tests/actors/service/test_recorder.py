@@ -14,7 +14,7 @@ import pytest
 
 from actors.core.errors import ConfigError, CoreFailure
 from actors.core.messages import ListId, Payload, Scope, SourceName
-from actors.recordings.zstd_blocks import Ending
+from actors.recordings.format import Ending
 from actors.service.recorder import Recorder
 from actors.service.settings import Settings, load
 from actors.service.system import System

@@ -16,10 +16,9 @@ from actors.board.snapshot import Entry
 from actors.core.clock import SystemClock
 from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
-from actors.recordings.format import Recorded
+from actors.recordings.format import Ending, Recorded
 from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
-from actors.recordings.zstd_blocks import Ending
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from tests.support.builders.betfair import Json, change, delta, heartbeat, image, market

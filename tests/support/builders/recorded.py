@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
-from actors.recordings.format import Encoder, Header, Recorded, RecordedBookmaker, Recording
-from actors.recordings.zstd_blocks import Ending
+from actors.recordings.format import Encoder, Ending, Header, Recorded, RecordedBookmaker, Recording
 from tests.support.time.virtual import WALL_0
 
 SOURCE = SourceName("feed")
@@ -84,8 +83,12 @@ def write(path: Path, head: Header, *records: Recorded) -> Path:
     return path
 
 
-def read(data: bytes) -> tuple[Header, list[Recorded], Ending | None]:
+def read(data: bytes) -> tuple[Header, list[Recorded], Ending]:
     """Read a recording as far as it goes. Raises: ConfigError without a header."""
     recording = Recording(io.BytesIO(data))
-    records = list(recording)
-    return recording.header, records, recording.ending
+    records, rest = [], recording.records()
+    while True:
+        try:
+            records.append(next(rest))
+        except StopIteration as done:
+            return recording.header, records, done.value
