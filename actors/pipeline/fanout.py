@@ -31,15 +31,11 @@ from actors.core.validation import Bounds, Reason, admit, clean_name
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import SourceOptions
 
-HASHED_BYTES = 1024 * 1024
-"""Bytes that are hashed between two yields, in 1.7 ms: the largest body allowed by default takes 22 ms."""
+HASHED_BYTES = 1024 * 1024  # between two yields, in 1.7 ms; the largest body allowed by default takes 22
 
-Delivery = Document | Batch
-"""What a bookmaker gets from its source."""
-Extractor = Callable[[object], Sliced[Extract]]
-"""Reads one bookmaker's part of a document's content. Raises: PayloadError."""
-HasList = Callable[[BookmakerId, Scope, ListId], bool]
-"""Whether the board shows that very list of a bookmaker."""
+Delivery = Document | Batch  # what a bookmaker gets from its source
+Extractor = Callable[[object], Sliced[Extract]]  # reads one bookmaker's part of a document's content
+HasList = Callable[[BookmakerId, Scope, ListId], bool]  # whether the board shows that very list
 
 _BATCHES = msgspec.json.Decoder(tuple[Batch, ...])
 
@@ -84,12 +80,13 @@ def deliveries(
     A bookmaker whose list was withdrawn since gets nothing: only a complete list can restore it.
     """
     confirmed = [
-        (one, confirmation(one, payload))
-        for one in bookmakers
-        if one not in needing and has_list(one, payload.scope, payload.list_id)
+        one for one in bookmakers if one not in needing and has_list(one, payload.scope, payload.list_id)
     ]
     document = document_of(payload, content)
-    return [*confirmed, *((one, document) for one in needing)]
+    return [
+        *((one, document) for one in needing),
+        *((one, _batch(one, payload, complete=False)) for one in confirmed),
+    ]
 
 
 def document_of(payload: Payload, content: object) -> Document:
@@ -102,11 +99,6 @@ def document_of(payload: Payload, content: object) -> Document:
         received_mono=payload.received_mono,
         stale_after_s=payload.stale_after_s,
     )
-
-
-def confirmation(bookmaker: BookmakerId, payload: Payload) -> Batch:
-    """Return the batch which says that the list named by the payload still holds."""
-    return _batch(bookmaker, payload, complete=False)
 
 
 def extractor(kind: Kind, key: str, options: SourceOptions) -> Extractor:

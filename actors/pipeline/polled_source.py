@@ -28,20 +28,11 @@ from actors.runtime.supervisor import contained
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, secrets_of
 from actors.source_api.plan import Target
-from actors.transports.polling import (
-    Fetched,
-    Limits,
-    NotModified,
-    PollingTransport,
-    Transport,
-    Validators,
-)
+from actors.transports.polling import Fetched, Limits, NotModified, PollingTransport, Transport, Validators
 
 MAX_FIRST_DELAY_S = 0.5
-PAUSE_S = 1.0
-"""Seconds by which an answer may be later than its timeout before the process must have been suspended."""
-PLAN_AGAIN_S = 600.0
-"""The longest wait without a look at the plan, which may depend on a wall clock that was wrong."""
+SUSPENDED_S = 1.0  # an answer that is later than its timeout by more came while the process was suspended
+MAX_WAIT_S = 600.0  # without a look at the plan, which may depend on a wall clock that was wrong
 
 
 class LastAnswer(Struct, frozen=True):
@@ -102,7 +93,7 @@ class SourceActor:
                 return found[0]
             wait_s = None if found is None else found[1]
             self._note_wait(wait_s)
-            with anyio.move_on_after(inf if wait_s is None else min(wait_s, PLAN_AGAIN_S)):
+            with anyio.move_on_after(inf if wait_s is None else min(wait_s, MAX_WAIT_S)):
                 await self._context.wake.wait()
 
     async def _handle_refreshes(self) -> None:
@@ -151,7 +142,7 @@ class SourceActor:
         answer = await transport.fetch(target.url, validators)
         took_s = self._context.clock.now().mono - answer.asked_mono
         timeout_s = self._context.options.timeout_s
-        if took_s > timeout_s + PAUSE_S:
+        if took_s > timeout_s + SUSPENDED_S:
             message = f"no answer within {timeout_s:g} s, it took {took_s:.0f} s"
             raise TransportError(message, reason="timeout")
         return answer
@@ -191,7 +182,18 @@ class SourceActor:
         self._status.received_bytes += answer.wire_bytes
         self._plan.on_answered(target, answer.headers, now)
         list_id = await run_sliced(list_id_of(answer.body))
-        payload = self._payload(target, list_id, answer, now)
+        payload = Payload(
+            source=self._status.name,
+            scope=target.scope,
+            list_id=list_id,
+            body=answer.body,
+            received_at=now.wall,
+            received_mono=answer.asked_mono,
+            source_time=answer.last_modified_at,
+            is_framed=answer.is_framed,
+            answered_at=answer.answered_at,
+            headers=answer.headers,
+        )
         if target.is_catalogue:
             self._plan.on_learnt(target, await self._decoded(payload), now)
             self._log_plan()
@@ -239,20 +241,6 @@ class SourceActor:
         if self._context.record is not None:
             self._context.record(payload)
 
-    def _payload(self, target: Target, list_id: ListId, answer: Fetched, now: Instant) -> Payload:
-        return Payload(
-            source=self._status.name,
-            scope=target.scope,
-            list_id=list_id,
-            body=answer.body,
-            received_at=now.wall,
-            received_mono=answer.asked_mono,
-            source_time=answer.last_modified_at,
-            is_framed=answer.is_framed,
-            answered_at=answer.answered_at,
-            headers=answer.headers,
-        )
-
     def _failed(self, target: Target, error: SourceError) -> None:
         now = self._context.clock.now()
         if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
@@ -263,7 +251,7 @@ class SourceActor:
         scope_failed(self._status, target.scope, error, now, self._log, alone=alone)
 
     def _staleness_s(self, target: Target, now: Instant) -> float:
-        return self._context.options.staleness_at(self._schedule.interval_s(target, now))
+        return self._context.options.staleness_at(self._plan.interval_s(target, now))
 
     def _log_plan(self) -> None:
         if facts := self._plan.facts():
@@ -285,7 +273,7 @@ class SourceActor:
         if (record := self._status.scopes.get(target.scope)) is not None:
             record.next_attempt_at = now.wall + self._schedule.due_s(target, now)
             if record.last_success_at is not None:
-                record.interval_s = self._schedule.interval_s(target, now)
+                record.interval_s = self._plan.interval_s(target, now)
                 record.stale_after_s = self._context.options.staleness_at(record.interval_s)
 
     def _short_delay_s(self) -> float:

@@ -16,8 +16,8 @@ from actors.pipeline.context import SourceContext
 from actors.pipeline.stream_feed import REFRESH_SCOPE, SCOPE, WITHDRAWAL_SCOPE, StreamFeed
 from actors.source_api.stream import StreamOptions
 
+# For an image to reach the board before another one is requested: doubled each time.
 FIRST_WAIT_S, LONGEST_WAIT_S = 5.0, 300.0
-"""Seconds in which an image must reach the board before another one is requested: doubled each time."""
 
 
 class StreamDelivery:
@@ -26,7 +26,7 @@ class StreamDelivery:
     def __init__(self, context: SourceContext[StreamOptions], feed: StreamFeed) -> None:
         self.lock = anyio.Lock(fast_acquire=True)
         self._context = context
-        self._feed = feed
+        self.feed = feed
         self._is_image_requested = False
         self._image_mono = 0.0
         self._wait_s = FIRST_WAIT_S
@@ -48,7 +48,7 @@ class StreamDelivery:
         is_missing = self._is_missing(now)
         if not (self._is_image_requested or is_missing):
             return ()
-        if lines := self._feed.session.refresh().send:
+        if lines := self.feed.session.refresh().send:
             if is_missing:
                 self._wait_s = min(2 * self._wait_s, LONGEST_WAIT_S)
             self._is_image_requested = False
@@ -65,7 +65,7 @@ class StreamDelivery:
                 self._is_image_requested = True
                 now = self._context.clock.now()
                 self.record(WITHDRAWAL_SCOPE, b"", now)
-                self.deliver(self._feed.withdraw(now))
+                self.deliver(self.feed.withdraw(now))
 
     def record(self, scope: Scope, body: bytes, now: Instant) -> None:
         """Record what was received, or what the source did itself."""
@@ -85,7 +85,7 @@ class StreamDelivery:
         """Return whether the board lacks the list for longer than an image may take."""
         if now.mono - self._image_mono < self._wait_s:
             return False
-        published, list_id = self._context.published, self._feed.list_id
+        published, list_id = self._context.published, self.feed.list_id
         if list_id is None or not all(
             published.holds(one, SCOPE, list_id) for one in self._context.inboxes
         ):

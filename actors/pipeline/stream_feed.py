@@ -17,28 +17,22 @@ from actors.core.errors import PayloadError
 from actors.core.messages import Batch, BookmakerId, Extract, ListId, Payload, Scope, SourceName
 from actors.source_api.stream import Reaction, Session
 
+CLOSED = "closed"  # the reason of a removal for good
 SCOPE = Scope("stream")
-CLOSED = "closed"
-"""The reason of a removal for good."""
-NAMES_SCOPE = Scope("names")
-"""In a recording: an answer of the catalogue."""
-CONNECTION_SCOPE, WITHDRAWAL_SCOPE, REFRESH_SCOPE = Scope("connection"), Scope("distrust"), Scope("refresh")
-"""In a recording, without a body: a new connection, a withdrawal by ourselves, a request for an image."""
+
+# In recordings only; all but names have no body.
+NAMES_SCOPE = Scope("names")  # an answer of the catalogue
+CONNECTION_SCOPE = Scope("connection")  # a new connection
+WITHDRAWAL_SCOPE = Scope("distrust")  # a withdrawal by ourselves
+REFRESH_SCOPE = Scope("refresh")  # a request for an image
 
 
 class LineResult(Struct, frozen=True):
-    """What a line gives: lines to send, batches to deliver, matches whose names are not known.
+    """What a line gives: its reaction, the batches to deliver, all matches of a new image."""
 
-    `confirms` when the server says that the list still holds, `withdraws` when it says that it may not;
-    `listed` are all matches of a new image.
-    """
-
-    send: tuple[bytes, ...] = ()
-    batches: tuple[Batch, ...] = ()
-    unnamed: tuple[str, ...] = ()
-    confirms: bool = False
-    withdraws: bool = False
-    listed: frozenset[str] | None = None
+    reaction: Reaction
+    batches: tuple[Batch, ...]
+    listed: frozenset[str] | None
 
 
 class StreamFeed:
@@ -78,12 +72,7 @@ class StreamFeed:
         if known:
             batches += self.names(known)
         return LineResult(
-            send=reaction.send,
-            batches=batches,
-            unnamed=reaction.unnamed,
-            confirms=reaction.vouches,
-            withdraws=reaction.withdraw,
-            listed=None if reaction.image is None else self._listed(reaction.image),
+            reaction, batches, None if reaction.image is None else self._listed(reaction.image)
         )
 
     def names(self, names: Mapping[str, Any]) -> tuple[Batch, ...]:

@@ -17,21 +17,18 @@ from actors.core.clock import Clock
 from actors.core.errors import PayloadError, SourceError, StreamError, TransportError
 from actors.pipeline.context import SourceContext
 from actors.pipeline.stream_delivery import StreamDelivery
-from actors.pipeline.stream_feed import NAMES_SCOPE, StreamFeed
+from actors.pipeline.stream_feed import NAMES_SCOPE
 from actors.runtime.supervisor import contained
 from actors.source_api.stream import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 
 NAMES_A_REQUEST = 100
-ASK_AGAIN_S = 60.0
-"""Seconds after which names that a catalogue did not know are requested again."""
+ASK_AGAIN_S = 60.0  # for names that the catalogue did not know
 LONGEST_LOGIN_RETRY_S = 3600.0
 RETRY_S = 5.0
 KEEP_ALIVE_S = 600.0
-SELECT_S = 600.0
-"""Seconds between two selections of the nearest matches."""
-GROW_S = 3600.0
-"""Seconds after which a subscription that was too large is tried at twice the size again."""
+SELECT_S = 600.0  # between two selections of the nearest matches
+GROW_S = 3600.0  # until a subscription that was too large is tried at twice the size again
 
 
 class HttpClient(Protocol):
@@ -168,13 +165,11 @@ class StreamTasks:
         self,
         kind: StreamKind,
         context: SourceContext[StreamOptions],
-        feed: StreamFeed,
         delivery: StreamDelivery,
         client: HttpClient,
     ) -> None:
         self.http = StreamHttp(kind, context.options, client, context.clock)
         self._context = context
-        self._feed = feed
         self._delivery = delivery
         self._max_matches = context.options.max_markets
         self._sized_mono = 0.0
@@ -214,7 +209,7 @@ class StreamTasks:
                 async with self._delivery.lock:
                     if body:
                         self._delivery.record(NAMES_SCOPE, body, self._context.clock.now())
-                    self._delivery.deliver(self._feed.names(names))
+                    self._delivery.deliver(self._delivery.feed.names(names))
 
     async def _keep_alive(self) -> None:
         while True:
@@ -251,7 +246,7 @@ class StreamTasks:
             self._log.info("stream.narrowed", matches=len(nearest))
         if nearest != self._selected:
             self._selected = nearest
-            self._feed.session.narrow(nearest)
+            self._delivery.feed.session.narrow(nearest)
         return True
 
     async def _failed(self, error: SourceError) -> None:

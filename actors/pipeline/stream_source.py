@@ -27,12 +27,9 @@ from actors.source_api.stream import StreamKind, StreamOptions
 from actors.transports.http import RestTransport
 from actors.transports.lines import LineConnection, connected, tls_context
 
-IMAGE_WITHIN_S = 60.0
-"""The longest time (seconds) without a confirmation while the server does not call its stream late."""
-ALIVE_BYTES = 1024
-"""Bytes that end a silence as a line does, because a long line may take longer."""
-CLOCK_CHECK_S = 1.0
-"""Seconds between two looks at the clock, which goes on while timers stand still."""
+IMAGE_WITHIN_S = 60.0  # without a confirmation, unless the server says that its stream is late
+ALIVE_BYTES = 1024  # end a silence as a line does, because a long line may take longer
+CLOCK_CHECK_S = 1.0  # between two looks at the clock, which goes on while timers stand still
 
 OpenLines = Callable[[], AbstractAsyncContextManager[LineConnection]]
 
@@ -71,7 +68,7 @@ class StreamSourceActor:
     async def run(self) -> None:
         """Connect for ever, with the background tasks beside."""
         async with self._open_http() as client, anyio.create_task_group() as group:
-            tasks = StreamTasks(self._kind, self._context, self._feed, self._delivery, client)
+            tasks = StreamTasks(self._kind, self._context, self._delivery, client)
             group.start_soon(contained, tasks.run, name=self._status.actor.name)
             while True:
                 delay_s = await self._connection(tasks)
@@ -127,14 +124,15 @@ class StreamSourceActor:
                 self._delivery.record(SCOPE, line, now)
                 result = await run_sliced(self._feed.line(line, now))
                 self._delivery.deliver(result.batches)
-            tasks.http.request_names(result.unnamed, result.listed)
-            for answer in (*result.send, *self._delivery.lines_to_send(now)):
+            reaction = result.reaction
+            tasks.http.request_names(reaction.unnamed, result.listed)
+            for answer in (*reaction.send, *self._delivery.lines_to_send(now)):
                 await self._send(connection, answer)
             self._status.slow_messages = self._feed.session.slow_messages
-            if result.withdraws:
+            if reaction.withdraw:
                 error = StreamError("the server says that its stream is late", "unreliable")
                 failed(self._status, error, now, self._log, at_once=True)
-            if result.confirms:
+            if reaction.vouches:
                 self._confirmed_mono = now.mono
                 self._backoff.succeeded(now.mono)
                 tasks.confirmed()

@@ -17,9 +17,9 @@ from actors.pipeline.context import SourceContext
 from actors.source_api.kinds import Machine, TickingKind
 from actors.source_api.options import SourceOptions
 
+# For an image to reach the board before another one is sent. Doubled each time, up to a third of the
+# list's staleness: a computer that is too busy for images must not get more of them.
 FIRST_WAIT_S = 1.0
-"""Seconds in which an image must reach the board before another one is sent. Doubled each time, up to a
-third of the list's staleness: a machine that is too busy for images must not get more of them."""
 
 
 class TickingSourceActor:

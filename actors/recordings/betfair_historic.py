@@ -22,8 +22,7 @@ from actors.recordings.format import Ending, Header, Recorded, RecordedBookmaker
 
 HISTORIC_SUFFIX = ".bz2"
 KIND, SOURCE, BOOKMAKER = "betfair_stream", SourceName("betfair_historic"), BookmakerId("betfair-exchange")
-FOR_EVER_S = 1e9
-"""A historic file confirms nothing that does not change, so its lists never become stale."""
+FOR_EVER_S = 1e9  # a historic file confirms nothing that does not change: its lists are never stale
 EXPIRE_AFTER_KICKOFF_S = 10_800.0
 MAX_LINE_BYTES = 16 * 1024 * 1024
 

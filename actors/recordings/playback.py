@@ -87,11 +87,11 @@ class Playback:
         self._rules = BoardRules(header.expire_after_kickoff_s, header.max_matches)
         first = next(self._arrivals(), None)
         self._now = Instant(0.0, self._began_at) if first is None else first.at
-        bookmakers = sorted(
-            (one for source in sources for one in source.header.bookmakers), key=lambda one: one.position
-        )
-        names = tuple(one.id for one in bookmakers)
-        self.snapshot = Snapshot.empty(int(self._now.wall * 1000), names, _epoch(sources))
+        bookmakers = [one for source in sources for one in source.header.bookmakers]
+        names = tuple(one.id for one in sorted(bookmakers, key=lambda one: one.position))
+        headers = msgspec.json.encode([source.header for source in sources])
+        epoch = blake2b(headers, digest_size=4).hexdigest()  # the same of the same recordings every time
+        self.snapshot = Snapshot.empty(int(self._now.wall * 1000), names, epoch)
         self.history = History(self.snapshot, HistoryLimits())
 
     def now(self) -> Instant:
@@ -212,8 +212,3 @@ class Playback:
         if stale_mono <= over_mono:
             return Instant(stale_mono, now.wall + (stale_mono - now.mono))
         return Instant(over_mono, over_at)
-
-
-def _epoch(sources: tuple[RecordedSource, ...]) -> str:
-    """Make the same epoch of the same recordings every time, and another one of others."""
-    return blake2b(msgspec.json.encode([one.header for one in sources]), digest_size=4).hexdigest()

@@ -20,11 +20,9 @@ from actors.recordings.format import Ending, Header, Recorded, Recording
 from actors.source_api.kinds import Kind
 from actors.source_api.options import SourceOptions, secret_names
 
-SUFFIX = ".rec.zst"
-"""The end of a recording's file name, after the name of the source."""
+SUFFIX = ".rec.zst"  # of a recording's file, after the name of its source
 
-KindNamed = Callable[[str], Kind]
-"""Returns the kind of a name. Raises: ConfigError if there is none."""
+KindNamed = Callable[[str], Kind]  # returns the kind of a name; raises ConfigError if there is none
 
 
 class RecordedSource(Struct, frozen=True):
@@ -40,11 +38,6 @@ class RecordedSource(Struct, frozen=True):
     def keys(self) -> Mapping[BookmakerId, str]:
         """The keys of its bookmakers."""
         return {one.id: one.key for one in self.header.bookmakers}
-
-    @property
-    def position(self) -> int:
-        """The position of its first bookmaker in the configuration."""
-        return min((one.position for one in self.header.bookmakers), default=0)
 
     def records(self) -> Generator[Recorded, None, Ending]:
         """Yield the records in the order of receipt, and return how the file ended."""
@@ -83,9 +76,8 @@ def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) ->
     paths = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not paths:
         raise ConfigError(f"{path}: has no recording, must have files named SOURCE{SUFFIX}")
-    sources = sorted(
-        (open_source(one, kind_named, price) for one in paths), key=lambda source: source.position
-    )
+    sources = [open_source(one, kind_named, price) for one in paths]
+    sources.sort(key=lambda source: min((one.position for one in source.header.bookmakers), default=0))
     taken: dict[str, Path] = {}
     for source in sources:
         header = source.header
@@ -95,9 +87,8 @@ def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) ->
         for rule in ("expire_after_kickoff_s", "max_matches"):
             found, first = getattr(header, rule), getattr(sources[0].header, rule)
             if found != first:
-                raise ConfigError(
-                    f"{source.path}: {rule} was {found:g}, must be {first:g} as in {sources[0].path}"
-                )
+                message = f"{rule} was {found:g}, must be {first:g} as in {sources[0].path}"
+                raise ConfigError(f"{source.path}: {message}")
     return tuple(sources)
 
 

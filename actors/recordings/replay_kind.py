@@ -27,8 +27,7 @@ from actors.source_api.kinds import TickingKind, prices_of
 from actors.source_api.options import SourceOptions
 
 INTERVAL_S = 0.1
-PAUSE_S = 1.0
-"""Seconds for which a recording in a loop shows its last content before it begins again."""
+PAUSE_S = 1.0  # for which a recording in a loop shows its last content before it begins again
 
 Speed = Annotated[float, Meta(gt=0, le=1e9)] | Literal["max"]
 
@@ -50,12 +49,15 @@ class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
 def replay_kind(kind_named: KindNamed) -> TickingKind:
     """Return the kind; `kind_named` finds the kinds that it plays."""
 
+    def opened(options: ReplayOptions) -> RecordedSource:
+        return open_source(Path(options.path), kind_named, options.price)
+
     def start(options: ReplayOptions, keys: tuple[str, ...], now: Instant) -> ReplayMachine:
-        return ReplayMachine(open_source(Path(options.path), kind_named, options.price), options, keys, now)
+        return ReplayMachine(opened(options), options, keys, now)
 
     def check(options: ReplayOptions, keys: tuple[str, ...]) -> None:
         try:
-            source = open_source(Path(options.path), kind_named, options.price)
+            source = opened(options)
         except ConfigError as error:
             raise ValueError(f"path was {options.path!r}: {error}") from error
         recorded = [one.key for one in source.header.bookmakers]
@@ -68,17 +70,10 @@ def replay_kind(kind_named: KindNamed) -> TickingKind:
             raise ValueError("loop was true, must be false with speed 'max'")
 
     def prices(options: ReplayOptions) -> Prices:
-        source = open_source(Path(options.path), kind_named, options.price)
+        source = opened(options)
         return prices_of(source.kind, source.options)
 
-    return TickingKind(
-        name="replay",
-        options=ReplayOptions,
-        check_key=check_key,
-        start=start,
-        check=check,
-        prices_of=prices,
-    )
+    return TickingKind("replay", ReplayOptions, check_key, start, check, prices)
 
 
 def check_key(key: str) -> None:

@@ -1,15 +1,30 @@
-"""The name of a list: made of its bytes alone, in slices."""
+"""What a payload becomes for each bookmaker; the name of a list, made of its bytes alone."""
 
 from __future__ import annotations
 
 from hashlib import blake2b
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.core.cooperative import run_now
-from actors.pipeline.fanout import HASHED_BYTES, list_id_of
+from actors.core.messages import (
+    NOT_MODIFIED,
+    Batch,
+    BookmakerId,
+    Document,
+    ListId,
+    Payload,
+    Scope,
+    SourceName,
+)
+from actors.pipeline.fanout import HASHED_BYTES, deliveries, list_id_of, needing_document
+from tests.support.systems.scopes import scripted, verbatim
+
+NAMES = [BookmakerId(name) for name in ("alder", "birch", "cedar")]
+SOME = st.sets(st.sampled_from(NAMES))
 
 
 @given(st.binary(max_size=64))
@@ -26,3 +41,24 @@ def test_a_long_body_is_hashed_in_slices(size: int) -> None:
 
     assert blake2b(body, digest_size=16).hexdigest() == run_now(list_id_of(body))
     assert sum(1 for _ in list_id_of(body)) == -(-size // HASHED_BYTES)
+
+
+@given(SOME, SOME, st.booleans(), st.booleans())
+def test_each_bookmaker_gets_the_list_or_its_confirmation(
+    before: set[BookmakerId],
+    after: set[BookmakerId],
+    is_repeat: bool,  # noqa: FBT001
+    confirms: bool,  # noqa: FBT001
+) -> None:
+    """A document where the board lacked the list or a repeat says nothing, else what still holds."""
+    kind = msgspec.structs.replace(scripted("s", verbatim), repeats_confirm=confirms)
+    status = NOT_MODIFIED if is_repeat else 200
+    payload = Payload(SourceName("x"), Scope("s"), ListId("l"), b"", 1.0, 2.0, status=status)
+    needing = needing_document(payload, kind, NAMES, lambda name, *_: name in before)
+    got = dict(deliveries(payload, "content", needing, NAMES, lambda name, *_: name in after))
+
+    lacking = set() if is_repeat else set(NAMES) - before if confirms else set(NAMES)
+    assert lacking == {name for name, one in got.items() if isinstance(one, Document)}
+    confirmed = {name for name, one in got.items() if isinstance(one, Batch) and one.is_confirmation}
+    assert after - lacking == confirmed == got.keys() - lacking
+    assert {(2.0, "l")} >= {(one.received_mono, one.list_id) for one in got.values()}

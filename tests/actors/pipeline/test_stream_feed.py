@@ -26,7 +26,7 @@ def test_a_market_is_suspended_also_while_an_image_is_under_way() -> None:
     follower.session.refresh()
     heard = follower.take(line(SUSPENDED))
 
-    assert ({"1.2": PRICES}, False) == (follower.shown(), heard.confirms)
+    assert ({"1.2": PRICES}, False) == (follower.shown(), heard.reaction.vouches)
     assert before == follower.snapshot.books[EXCHANGE].lists[SCOPE]
 
 

@@ -60,7 +60,7 @@ class Duel:
             self._begin()
             return
         self.taken += 1
-        if heard.send:
+        if heard.reaction.send:
             self._subscribed()
         elif self._is_read(raw):
             self.theirs.take(raw)

@@ -53,7 +53,7 @@ class Follower:
         """Take one line. Raises: PayloadError, StreamError."""
         self._mono += 0.001
         heard = run_now(self.feed.line(raw, self.now))
-        self.sent += map(json.loads, heard.send)
+        self.sent += map(json.loads, heard.reaction.send)
         self.apply(heard.batches)
         return heard
 

@@ -150,7 +150,7 @@ def test_heartbeats_change_nothing() -> None:
         before = pair.ours.snapshot.books
         heard = pair.ours.take(line(heartbeat()))
 
-        assert heard.confirms
+        assert heard.reaction.vouches
         assert [book.chunks for book in pair.ours.snapshot.books.values()] == [
             book.chunks for book in before.values()
         ]
