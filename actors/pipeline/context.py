@@ -12,9 +12,9 @@ import structlog
 from structlog.typing import FilteringBoundLogger
 
 from actors.board.published import Published
-from actors.core.clock import Clock
+from actors.core.clock import Clock, Instant
 from actors.core.errors import SourceError
-from actors.core.messages import BookmakerId, Payload
+from actors.core.messages import BookmakerId, ListId, Payload, Scope
 from actors.monitoring.status import SourceStatus
 from actors.runtime.conflation import Inbox
 from actors.runtime.poison import PoisonGuard
@@ -49,6 +49,20 @@ class SourceContext(Generic[Options]):
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     record: Callable[[Payload], None] | None = None
     names: Names = field(default_factory=Names)
+
+    def record_payload(self, scope: Scope, list_id: ListId, body: bytes, now: Instant) -> None:
+        """Record what was received, or what the source did itself, at `now`."""
+        if self.record is not None:
+            payload = Payload(
+                source=self.status.name,
+                scope=scope,
+                list_id=list_id,
+                body=body,
+                received_at=now.wall,
+                received_mono=now.mono,
+                stale_after_s=self.options.staleness_s,
+            )
+            self.record(payload)
 
     def logger(self) -> FilteringBoundLogger:
         """Return a logger whose lines name the actor and the source."""

@@ -18,7 +18,7 @@ from msgspec import Struct
 from actors.core.clock import Instant
 from actors.core.cooperative import run_sliced
 from actors.core.errors import PayloadError, SourceError, TransportError
-from actors.core.messages import NOT_MODIFIED, BookmakerId, ListId, Payload, Scope
+from actors.core.messages import NOT_MODIFIED, ListId, Payload, Scope
 from actors.monitoring.status import ScopeStatus
 from actors.monitoring.transitions import scope_failed, scope_succeeded
 from actors.pipeline.context import SourceContext, redact
@@ -125,7 +125,7 @@ class SourceActor:
             answer = await self._fetch(transport, target, validators)
             if isinstance(answer, NotModified) and last is not None:
                 if self._confirmable(target) is not None:
-                    self._confirmed(target, last.list_id, answer)
+                    await self._confirmed(target, last.list_id, answer)
                     return
                 # Withdrawn during the request: only the list itself can restore it.
                 answer = await self._fetch(transport, target, Validators())
@@ -159,7 +159,7 @@ class SourceActor:
             self._context.published.holds(one, scope, last.list_id) for one in self._context.inboxes
         )
 
-    def _confirmed(self, target: Target, list_id: ListId, answer: NotModified) -> None:
+    async def _confirmed(self, target: Target, list_id: ListId, answer: NotModified) -> None:
         now = self._context.clock.now()
         self._plan.on_answered(target, answer.headers, now)
         payload = Payload(
@@ -169,12 +169,10 @@ class SourceActor:
             body=b"",
             received_at=now.wall,
             received_mono=answer.asked_mono,
-            stale_after_s=self._staleness_s(target, now),
             status=NOT_MODIFIED,
             headers=answer.headers,
         )
-        self._record(payload)
-        self._deliver(payload, [], None)
+        await self._hand_out(target, payload, now)
 
     async def _received(self, target: Target, answer: Fetched) -> None:
         now = self._context.clock.now()
@@ -198,22 +196,26 @@ class SourceActor:
             self._plan.on_learnt(target, await self._decoded(payload), now)
             self._log_plan()
         else:
-            await self._read(target, payload, now)
+            await self._hand_out(target, payload, now)
         self._last[target.scope] = LastAnswer(list_id, answer.validators)
 
-    async def _read(self, target: Target, payload: Payload, now: Instant) -> None:
-        """Decode a payload if a bookmaker needs it, and hand out what it became."""
-        inboxes, content = self._context.inboxes, None
-        needing = needing_document(payload, self._kind, inboxes, self._context.published.holds)
+    async def _hand_out(self, target: Target, payload: Payload, now: Instant) -> None:
+        """Decode a payload if a bookmaker needs it, and deliver what it becomes."""
+        inboxes, holds, content = self._context.inboxes, self._context.published.holds, None
+        needing = needing_document(payload, self._kind, inboxes, holds)
         try:
             if needing:
                 content = await self._decoded(payload)
                 self._plan.on_learnt(target, content, now)
         finally:  # only now is it known how long it holds; what cannot be read is recorded as well
-            stale_after_s = self._staleness_s(target, now)
+            stale_after_s = self._context.options.staleness_at(self._plan.interval_s(target, now))
             payload = msgspec.structs.replace(payload, stale_after_s=stale_after_s)
-            self._record(payload)
-        self._deliver(payload, needing, content)
+            if self._context.record is not None:
+                self._context.record(payload)
+        if len(needing) < len(inboxes):
+            self._status.confirmations += 1
+        for bookmaker, delivery in deliveries(payload, content, needing, inboxes, holds):
+            inboxes[bookmaker].put_nowait(delivery)
 
     async def _decoded(self, payload: Payload) -> object:
         """Decode a payload. Raises: PayloadError if it cannot be read, or has crashed the decoder twice."""
@@ -230,17 +232,6 @@ class SourceActor:
             poison_guard.end()
         return content
 
-    def _deliver(self, payload: Payload, needing: list[BookmakerId], content: object) -> None:
-        inboxes, holds = self._context.inboxes, self._context.published.holds
-        if len(needing) < len(inboxes):
-            self._status.confirmations += 1
-        for bookmaker, delivery in deliveries(payload, content, needing, inboxes, holds):
-            inboxes[bookmaker].put_nowait(delivery)
-
-    def _record(self, payload: Payload) -> None:
-        if self._context.record is not None:
-            self._context.record(payload)
-
     def _failed(self, target: Target, error: SourceError) -> None:
         now = self._context.clock.now()
         if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
@@ -249,9 +240,6 @@ class SourceActor:
         self._schedule.failed(target, error, now)
         alone = not self._schedule.is_troubled
         scope_failed(self._status, target.scope, error, now, self._log, alone=alone)
-
-    def _staleness_s(self, target: Target, now: Instant) -> float:
-        return self._context.options.staleness_at(self._plan.interval_s(target, now))
 
     def _log_plan(self) -> None:
         if facts := self._plan.facts():
@@ -277,6 +265,5 @@ class SourceActor:
                 record.stale_after_s = self._context.options.staleness_at(record.interval_s)
 
     def _short_delay_s(self) -> float:
-        return self._context.random.uniform(
-            0.0, min(MAX_FIRST_DELAY_S, self._context.options.poll_interval_s / 10)
-        )
+        longest_s = min(MAX_FIRST_DELAY_S, self._context.options.poll_interval_s / 10)
+        return self._context.random.uniform(0.0, longest_s)

@@ -208,7 +208,7 @@ class StreamTasks:
             else:
                 async with self._delivery.lock:
                     if body:
-                        self._delivery.record(NAMES_SCOPE, body, self._context.clock.now())
+                        self._delivery.record(NAMES_SCOPE, self._context.clock.now(), body)
                     self._delivery.deliver(self._delivery.feed.names(names))
 
     async def _keep_alive(self) -> None:

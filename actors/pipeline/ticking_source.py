@@ -11,7 +11,7 @@ import msgspec
 
 from actors.core.clock import Instant
 from actors.core.cooperative import run_sliced
-from actors.core.messages import Batch, BookmakerId, Extract, ListId, Payload
+from actors.core.messages import Batch, BookmakerId, Extract, ListId
 from actors.monitoring.transitions import succeeded
 from actors.pipeline.context import SourceContext
 from actors.source_api.kinds import Machine, TickingKind
@@ -62,7 +62,7 @@ class TickingSourceActor:
                 self._image_mono[bookmaker] = now.mono
             batches.append(self._batch(bookmaker, machine, extract, now, complete=is_image))
         if self._context.record is not None:
-            self._context.record(self._payload(machine, tick, batches, now))
+            self._context.record_payload(machine.scope, tick, msgspec.json.encode(batches), now)
         for batch in batches:
             self._context.inboxes[batch.bookmaker].put_nowait(batch)
         self._status.attempts += 1
@@ -96,16 +96,4 @@ class TickingSourceActor:
             received_mono=now.mono,
             stale_after_s=self._context.options.staleness_s,
             is_image=complete,
-        )
-
-    def _payload(self, machine: Machine, tick: ListId, batches: list[Batch], now: Instant) -> Payload:
-        """Return the payload that is recorded for a tick; `fanout.batches_of_tick` reads it."""
-        return Payload(
-            source=self._status.name,
-            scope=machine.scope,
-            list_id=tick,
-            body=msgspec.json.encode(batches),
-            received_at=now.wall,
-            received_mono=now.mono,
-            stale_after_s=self._context.options.staleness_s,
         )

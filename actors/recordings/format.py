@@ -149,30 +149,27 @@ class Recording:
         """Yield the records in the order of receipt, up to the first that is not what was written."""
         try:
             while True:
-                yield self._next()
+                line, checksum = _split(self._content.line())
+                about = _decoded(line, _About)
+                body = self._content.take(about.bytes + 1)[:-1]
+                _check(line, body, checksum)
+                payload = Payload(
+                    source=self.header.source,
+                    scope=about.scope,
+                    list_id=about.list_id,
+                    body=body,
+                    received_at=about.received_at,
+                    received_mono=about.asked_s,
+                    source_time=about.source_time,
+                    is_framed=about.is_framed,
+                    stale_after_s=about.stale_after_s,
+                    answered_at=about.answered_at,
+                    status=about.status,
+                    headers=about.headers,
+                )
+                yield Recorded(payload, about.received_s)
         except _Ended as ended:
             return ended.ending
-
-    def _next(self) -> Recorded:
-        line, checksum = _split(self._content.line())
-        about = _decoded(line, _About)
-        body = self._content.take(about.bytes + 1)[:-1]
-        _check(line, body, checksum)
-        payload = Payload(
-            source=self.header.source,
-            scope=about.scope,
-            list_id=about.list_id,
-            body=body,
-            received_at=about.received_at,
-            received_mono=about.asked_s,
-            source_time=about.source_time,
-            is_framed=about.is_framed,
-            stale_after_s=about.stale_after_s,
-            answered_at=about.answered_at,
-            status=about.status,
-            headers=about.headers,
-        )
-        return Recorded(payload, about.received_s)
 
 
 class _Ended(Exception):
