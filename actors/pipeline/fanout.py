@@ -45,7 +45,7 @@ class ReadBatch(Struct, frozen=True):
 
     batch: Batch
     rejected: Counter[str]
-    title: str
+    title: str = ""
 
 
 def list_id_of(body: bytes) -> Sliced[ListId]:
@@ -119,15 +119,16 @@ def read_delivery(
 
     Raises: PayloadError if the bookmaker's part of the document cannot be read.
     """
-    rejected, title = Counter[str](), ""
+    read = None
     if isinstance(delivery, Document):
         read = yield from extract(delivery.content)
         delivery = complete_batch(bookmaker, delivery, read)
-        rejected.update(read.passed_over)
-        title = clean_name(read.title or "")
     admission = yield from admit(delivery, bounds)
+    if read is None:
+        return ReadBatch(admission.batch, admission.rejected)
+    rejected = Counter(read.passed_over)
     rejected.update(admission.rejected)
-    return ReadBatch(admission.batch, rejected, title)
+    return ReadBatch(admission.batch, rejected, clean_name(read.title or ""))
 
 
 def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:
