@@ -19,7 +19,7 @@ from actors.monitoring.status import SourceStatus
 from actors.runtime.conflation import Inbox
 from actors.runtime.poison import PoisonGuard
 from actors.source_api.options import SourceOptions
-from actors.transports.names import Names
+from actors.transports.connections import NameResolver
 
 log: FilteringBoundLogger = structlog.get_logger()
 
@@ -48,7 +48,7 @@ class SourceContext(Generic[Options]):
     poison_guard: PoisonGuard = field(default_factory=PoisonGuard)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     record: Callable[[Payload], None] | None = None
-    names: Names = field(default_factory=Names)
+    names: NameResolver = field(default_factory=NameResolver)
 
     def record_payload(self, scope: Scope, list_id: ListId, body: bytes, now: Instant) -> None:
         """Record what was received, or what the source did itself, at `now`."""

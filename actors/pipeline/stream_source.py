@@ -58,7 +58,7 @@ class StreamSourceActor:
             connected, options.stream_url, options.timeout_s, options.max_line_bytes, tls, context.names
         )
         self._open_http = open_http or partial(
-            RestTransport, options.timeout_s, tls, context.clock, context.names
+            RestTransport, options.timeout_s, context.clock, tls, context.names
         )
         self._backoff = Backoff(MIN_CAP_S, context.random)
         self._confirmed_mono = 0.0

@@ -1,5 +1,5 @@
 """The only code that connects to the network on behalf of sources: polling, HTTP requests, lines over TLS.
 
-The pipeline opens transports; nobody else does.
-They must not know what the bytes mean, nor which source they are for.
+Used by the pipeline; `service/settings` uses `tls_context` to check certificates.
+It must not know what the bytes mean, nor which source they are for.
 """

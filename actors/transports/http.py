@@ -1,97 +1,91 @@
-"""What every HTTP transport does alike: its pool, its total deadline, its limit, its refusals.
+"""What all HTTP transports share: a pool, a deadline for a whole answer, limits on its body, its headers.
 
-Reading header fields of an answer: dates, delays, values byte for byte.
-
-Pure. What cannot be read is as good as absent: a header is never worth losing a payload for.
-
-One HTTP request and its whole answer, within a deadline and a limit: what a stream needs beside it.
+A header that cannot be read counts as absent: it is never worth losing a payload for. A compressed body is
+inflated under a limit on its size and its ratio, so that a bomb is never unpacked (faults.md, A18).
 """
 
 from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+import zlib
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from functools import partial
 from io import BytesIO
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import anyio
 import httpcore2
 import httpx2
 
 from actors.core.clock import Clock
-from actors.core.errors import TransportError
-from actors.transports.failures import TROUBLE, root_of
-from actors.transports.names import Names, first_connected
+from actors.core.cooperative import Sliced
+from actors.core.errors import PayloadError, TransportError
+from actors.transports.connections import (
+    CONNECTION_ERRORS,
+    NameResolver,
+    connection_error,
+    first_connected,
+)
 
 DENIED_RETRY_S = 60.0
+MAX_RETRY_AFTER_S = 3600.0
+MAX_ANSWER_BYTES = 4 * 1024 * 1024
+MAX_RATIO = 100
+SLICE_BYTES = 1024 * 1024
+"""Bytes that are inflated between two yields: up to 4 ms."""
+
 _DENIED = {401, 403}
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
+_GZIP_MARK = b"\x1f\x8b"
+_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 
 
 class _Network(httpcore2.AnyIOBackend):
-    """What opens connections: as httpcore2 does, but for where the addresses come from."""
+    """Opens connections as httpcore2 does, but for where the addresses come from."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: NameResolver) -> None:
         self._names = names
 
     async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 - its interface
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+        self, host: str, port: int, *args: Any, **kwargs: Any
     ) -> httpcore2.AsyncNetworkStream:
         try:
             addresses = await self._names.addresses(host, port)
         except (OSError, ValueError) as error:
             raise httpcore2.ConnectError(str(error)) from error
-        connect = partial(
-            super().connect_tcp,
-            port=port,
-            timeout=timeout,
-            local_address=local_address,
-            socket_options=socket_options,
-        )
-        return await first_connected(addresses, connect)
-
-
-class _Connecting(httpx2.AsyncHTTPTransport):
-    """httpx2's own transport, which has no parameter for what opens connections, but its pool has."""
-
-    def __init__(self, verify: ssl.SSLContext | bool, names: Names) -> None:  # noqa: FBT001 - as theirs
-        super().__init__(verify=verify, trust_env=False)
-        self._pool._network_backend = _Network(names)  # noqa: SLF001 - test_names.py sees that it is used
+        connect = super().connect_tcp
+        return await first_connected(addresses, lambda address: connect(address, port, *args, **kwargs))
 
 
 class HttpTransport:
     """One connection pool of one source; use it as an asynchronous context manager. Follows no redirect.
 
-    `names` looks up the source's names, by itself unless given.
+    `names` looks up the source's names, a resolver of its own unless given.
     """
 
     def __init__(
         self,
         timeout_s: float,
         clock: Clock,
-        headers: Mapping[str, str],
         context: ssl.SSLContext | None = None,
-        names: Names | None = None,
+        names: NameResolver | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self._timeout_s = timeout_s
         self._clock = clock
         # trust_env: the environment is read by settings.py alone. timeout: the total deadline is ours.
+        transport = httpx2.AsyncHTTPTransport(verify=context or True, trust_env=False)
+        # The transport has no parameter for it; tests/actors/transports/test_connections.py checks it.
+        transport._pool._network_backend = _Network(names or NameResolver())  # noqa: SLF001
         self._client = httpx2.AsyncClient(
             trust_env=False,
             timeout=None,
-            transport=_Connecting(True if context is None else context, names or Names()),
-            headers={"User-Agent": "oddsboard", **headers},
+            transport=transport,
+            headers={"User-Agent": "oddsboard", **(headers or {})},
         )
 
     async def __aenter__(self) -> Self:
@@ -106,30 +100,28 @@ class HttpTransport:
 
     @contextmanager
     def _request(self) -> Iterator[None]:
-        """Bound one request and its whole answer in time. Raises: TransportError for what goes wrong."""
-        self._client.cookies.clear()  # nobody is known here from one request to the next
+        """Limit the time of a request and its whole answer. Raises: TransportError for what goes wrong."""
+        self._client.cookies.clear()  # requests share nothing
         try:
             with anyio.fail_after(self._timeout_s):
                 yield
         except TimeoutError as error:
             message = f"no whole answer within {self._timeout_s:g} s"
             raise TransportError(message, reason="timeout") from error
-        except TROUBLE as error:
-            is_sent = not isinstance(error, _NEVER_SENT)
-            message = f"{type(error).__name__}: {root_of(error)}"
-            raise TransportError(message, reason="connection", is_sent=is_sent) from error
+        except CONNECTION_ERRORS as error:
+            raise connection_error(error, is_sent=not isinstance(error, _NEVER_SENT)) from error
 
     def _refusal(
         self, response: httpx2.Response, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> TransportError:
-        """Make the error of an answer that is not 200, with what its Retry-After asks for."""
+        """Return the error for an answer that is not 200, with the delay that its Retry-After asks for."""
         status = response.status_code
-        asked_for_s = retry_after_s(response.headers.get("retry-after"), self._clock.now().wall)
+        delay_s = retry_after_s(response.headers.get("retry-after"), self._clock.now().wall)
         if status in _DENIED:
-            asked_for_s = max(asked_for_s or 0.0, DENIED_RETRY_S)
+            delay_s = max(delay_s or 0.0, DENIED_RETRY_S)
         return TransportError(
             f"status was {status}, must be 200",
-            asked_for_s,
+            delay_s,
             reason=f"status_{status}",
             status=status,
             headers=headers,
@@ -137,28 +129,74 @@ class HttpTransport:
         )
 
 
-async def read_within(parts: AsyncIterator[bytes], limit: int, announced: int = 0) -> bytes:
-    """Read a body. Raises: TransportError if it is longer than `limit` bytes.
+class RestTransport(HttpTransport):
+    """Requests with any method; every answer but a 200 is an error."""
 
-    One whose length is announced is written to its place. Else it may move when it grows: one call, which
-    takes up to 0.7 ms a MiB, as putting its parts together at the end would.
-    """
-    body = BytesIO(bytes(announced))
+    async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
+        """Send a request and return the body of its answer. Raises: TransportError for anything but 200."""
+        with self._request():
+            async with self._client.stream(method, url, headers=dict(headers), content=body) as response:
+                if response.status_code != httpx2.codes.OK:
+                    raise self._refusal(response)
+                return await read_within(response.aiter_bytes(), MAX_ANSWER_BYTES)
+
+
+async def read_within(parts: AsyncIterator[bytes], limit: int) -> bytes:
+    """Read a body. Raises: TransportError if it is longer than `limit` bytes."""
+    read, size = [], 0
     async for part in parts:
-        body.write(part)
-        if body.tell() > limit:
+        read.append(part)
+        size += len(part)
+        if size > limit:
             raise TransportError(f"the answer exceeds {limit} bytes", reason="too_big")
-    body.truncate()
-    return body.getvalue()
+    return b"".join(read)
 
 
-MAX_RETRY_AFTER_S = 3600.0
+def inflated(body: bytes, encoding: str, max_bytes: int) -> Sliced[bytes]:
+    """Return the content of `body` in that Content-Encoding, at most `max_bytes` long if compressed.
+
+    Raises: PayloadError for an encoding that was not asked for, damaged or cut data, or too much.
+    """
+    match encoding.strip().lower():
+        case "" | "identity":
+            return body
+        case "gzip" | "x-gzip" | "deflate":
+            return (yield from _inflated(body, max_bytes))
+        case _:
+            raise PayloadError(f"content encoding was {encoding[:40]!r}, must be gzip, deflate or none")
+
+
+def _inflated(body: bytes, max_bytes: int) -> Sliced[bytes]:
+    limit = min(max_bytes, MAX_RATIO * len(body))
+    # Room for all of it at once, where gzip announces its size (RFC 1952, ISIZE): joining 16 MiB at the end
+    # would take 16 ms in one step.
+    announced = int.from_bytes(body[-4:], "little") if body.startswith(_GZIP_MARK) else 0
+    content = BytesIO(bytes(min(announced, limit)))
+    inflater, unread = zlib.decompressobj(_GZIP_OR_ZLIB), body
+    while not inflater.eof:
+        try:
+            piece = inflater.decompress(unread, min(SLICE_BYTES, limit - content.tell() + 1))
+        except zlib.error as error:
+            raise PayloadError(f"the compressed body is damaged: {error}") from error
+        unread = inflater.unconsumed_tail
+        content.write(piece)
+        if content.tell() > limit:
+            raise PayloadError(
+                f"the body inflates beyond {limit} bytes, at most {max_bytes} and {MAX_RATIO}:1"
+            )
+        if not (piece or unread):
+            break
+        yield
+    if not inflater.eof or inflater.unused_data:
+        raise PayloadError("the compressed body is cut short, or something follows it")
+    content.truncate()
+    return content.getvalue()
 
 
 def retry_after_s(value: str | None, now: float) -> float | None:
     """Read Retry-After, seconds or a date (RFC 9110, 10.2.3), at `now` (Unix seconds).
 
-    At most an hour; None if there is none that can be read.
+    Return at most an hour, None if there is none that can be read.
     """
     if value is None:
         return None
@@ -177,28 +215,8 @@ def http_date(value: str | None) -> float | None:
         return None
 
 
-def raw(response: httpx2.Response, name: bytes) -> str | None:
-    """Return a header's value byte for byte (as latin-1), so that it can be given back as it came."""
+def header_as_sent(response: httpx2.Response, name: bytes) -> str | None:
+    """Return a header's value byte for byte (as latin-1), so that it can be sent back unchanged."""
     return next(
         (value.decode("latin-1") for key, value in response.headers.raw if key.lower() == name), None
     )
-
-
-MAX_ANSWER_BYTES = 4 * 1024 * 1024
-
-
-class RestTransport(HttpTransport):
-    """Asks with any method; whatever is not a 200 is an error."""
-
-    def __init__(
-        self, timeout_s: float, context: ssl.SSLContext, clock: Clock, names: Names | None = None
-    ) -> None:
-        super().__init__(timeout_s, clock, {}, context, names)
-
-    async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
-        """Send a request and give the body of its answer. Raises: TransportError for anything but 200."""
-        with self._request():
-            async with self._client.stream(method, url, headers=dict(headers), content=body) as response:
-                if response.status_code != httpx2.codes.OK:
-                    raise self._refusal(response)
-                return await read_within(response.aiter_bytes(), MAX_ANSWER_BYTES)

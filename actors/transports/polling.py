@@ -1,7 +1,7 @@
-"""Asking over HTTP: one request with validators, a total deadline and limits on what comes back.
+"""Polling over HTTP: one request with validators, a total deadline and limits on the answer.
 
-Shared by all polled sources. It knows nothing of matches or schedules: it gives the whole content
-of one answer, or says that nothing changed, or raises a SourceError that says why there is none.
+Shared by all polled sources. It knows nothing of matches or schedules: it returns the whole content of one
+answer, or that nothing has changed, or raises a SourceError that says why there is none.
 """
 
 from __future__ import annotations
@@ -18,21 +18,19 @@ from msgspec import Struct
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import SourceError, TransportError
-from actors.transports.failures import TROUBLE
-from actors.transports.http import HttpTransport, http_date, raw, read_within
-from actors.transports.inflate import inflated
-from actors.transports.names import Names
+from actors.transports.connections import CONNECTION_ERRORS, NameResolver
+from actors.transports.http import HttpTransport, header_as_sent, http_date, inflated, read_within
 
 MAX_REDIRECTS = 3
-_REDIRECTS = {301, 302, 303, 307, 308}
-KEPT = ("date", "etag", "last-modified")
 MAX_KEPT_CHARS = 256
 MAX_ERROR_BODY_BYTES = 4096
 ERROR_BODY_WITHIN_S = 1.0
+_REDIRECTS = {301, 302, 303, 307, 308}
+_KEPT = {"date", "etag", "last-modified"}
 
 
 class Validators(Struct, frozen=True):
-    """What an answer gave to ask "changed since?" with: both as sent, None where absent."""
+    """The values to ask "changed since?" with, from an earlier answer: as sent, None where absent."""
 
     etag: str | None = None
     last_modified: str | None = None
@@ -49,9 +47,9 @@ class Limits(Struct, frozen=True):
 class Fetched(Struct, frozen=True):
     """A whole answer: its content, its validators and its Last-Modified as Unix seconds, if any.
 
-    `asked_mono` is when it was asked for (monotonic seconds): no answer vouches for a later moment,
+    `asked_mono` is the time of the request (monotonic seconds): no answer vouches for a later moment,
     however long it waited to be read. `is_framed`: its length was announced, so it cannot be cut.
-    `answered_at` is its Date (Unix seconds), by the server's clock; `headers` are those that matter.
+    `answered_at` is its Date (Unix seconds), by the server's clock; `headers` are those that are kept.
     """
 
     body: bytes
@@ -72,7 +70,7 @@ class NotModified(Struct, frozen=True):
 
 
 class Transport(Protocol):
-    """What a polled source asks through."""
+    """What a polled source needs of its transport."""
 
     async def fetch(self, url: str, validators: Validators) -> Fetched | NotModified:
         """Get `url`; see `PollingTransport.fetch`."""
@@ -80,20 +78,21 @@ class Transport(Protocol):
 
 
 class PollingTransport(HttpTransport):
-    """Asks for what a source publishes, conditionally where it can.
+    """Gets what a source publishes, conditionally where it can.
 
     `kept` names headers of an answer to keep, beside those that every source may need.
     """
 
     def __init__(
-        self, limits: Limits, clock: Clock, kept: tuple[str, ...] = (), names: Names | None = None
+        self, limits: Limits, clock: Clock, kept: tuple[str, ...] = (), names: NameResolver | None = None
     ) -> None:
-        super().__init__(limits.timeout_s, clock, {"Accept-Encoding": "gzip, deflate"}, names=names)
+        headers = {"Accept-Encoding": "gzip, deflate"}
+        super().__init__(limits.timeout_s, clock, names=names, headers=headers)
         self._limits = limits
-        self._kept = {*KEPT, *kept}
+        self._kept = sorted({*_KEPT, *kept})
 
     async def fetch(self, url: str, validators: Validators) -> Fetched | NotModified:
-        """Get `url`, conditionally where there are validators; without any, never gives NotModified.
+        """Get `url`, conditionally where there are validators; without any, never return NotModified.
 
         Raises: TransportError for no connection, no whole answer in time, a wrong status, too many
         bytes or a redirect to elsewhere; PayloadError for content that cannot be inflated.
@@ -114,49 +113,47 @@ class PollingTransport(HttpTransport):
     async def _read(
         self, response: httpx2.Response, validators: Validators, asked_mono: float
     ) -> Fetched | NotModified:
+        headers = response.headers
+        kept = {name: headers[name][:MAX_KEPT_CHARS] for name in self._kept if name in headers}
         if response.status_code == httpx2.codes.NOT_MODIFIED and validators != Validators():
-            return NotModified(asked_mono, self._headers(response))
+            return NotModified(asked_mono, kept)
         if response.status_code != httpx2.codes.OK:
-            raise self._refusal(response, self._headers(response), await _error_body(response))
-        wire = await self._wire_body(response)
-        coding, limit = response.headers.get("content-encoding", ""), self._limits.max_inflated_bytes
-        body = await run_sliced(inflated(wire, coding, limit))
-        last_modified = raw(response, b"last-modified")
-        fresh = Validators(raw(response, b"etag"), last_modified)
-        is_framed = "content-length" in response.headers or "transfer-encoding" in response.headers
+            raise self._refusal(response, kept, await _error_body(response))
+        wire_bytes, body = await _body(
+            response, self._limits.max_payload_bytes, self._limits.max_inflated_bytes
+        )
+        last_modified = header_as_sent(response, b"last-modified")
         return Fetched(
             body,
-            len(wire),
-            fresh,
+            wire_bytes,
+            Validators(header_as_sent(response, b"etag"), last_modified),
             http_date(last_modified),
             asked_mono,
-            is_framed,
-            http_date(response.headers.get("date")),
-            self._headers(response),
+            is_framed="content-length" in headers or "transfer-encoding" in headers,
+            answered_at=http_date(headers.get("date")),
+            headers=kept,
         )
 
-    def _headers(self, response: httpx2.Response) -> dict[str, str]:
-        headers = response.headers
-        return {name: headers[name][:MAX_KEPT_CHARS] for name in sorted(self._kept) if name in headers}
 
-    async def _wire_body(self, response: httpx2.Response) -> bytes:
-        limit, length = self._limits.max_payload_bytes, response.headers.get("content-length", "")
-        announced = int(length) if re.fullmatch("[0-9]{1,18}", length) else 0
-        if announced > limit:
-            message = f"the answer announces {announced} bytes, at most {limit} are allowed"
-            raise TransportError(message, reason="too_big")
-        return await read_within(response.aiter_raw(), limit, announced)
+async def _body(response: httpx2.Response, max_wire_bytes: int, max_bytes: int) -> tuple[int, bytes]:
+    """Read a body and inflate it; return its bytes on the wire and its content."""
+    length = response.headers.get("content-length", "")
+    announced = int(length) if re.fullmatch("[0-9]{1,18}", length) else 0
+    if announced > max_wire_bytes:
+        message = f"the answer announces {announced} bytes, at most {max_wire_bytes} are allowed"
+        raise TransportError(message, reason="too_big")
+    wire = await read_within(response.aiter_raw(), max_wire_bytes)
+    coding = response.headers.get("content-encoding", "")
+    return len(wire), await run_sliced(inflated(wire, coding, max_bytes))
 
 
 async def _error_body(response: httpx2.Response) -> bytes:
-    """Read what a refusal says of itself, as far as it is short and comes soon."""
+    """Read the body of a refusal if it is short and comes soon: its status and headers are what counts."""
     try:
         with anyio.move_on_after(ERROR_BODY_WITHIN_S):
-            body = await read_within(response.aiter_raw(), MAX_ERROR_BODY_BYTES)
-            coding = response.headers.get("content-encoding", "")
-            return await run_sliced(inflated(body, coding, MAX_ERROR_BODY_BYTES))
-    except (*TROUBLE, SourceError):
-        pass  # the status and its headers are what counts
+            return (await _body(response, MAX_ERROR_BODY_BYTES, MAX_ERROR_BODY_BYTES))[1]
+    except (*CONNECTION_ERRORS, SourceError):
+        pass
     return b""
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 async def ask(url: str) -> bytes:
     """Ask once, on a connection pool of its own."""
-    async with RestTransport(5.0, tls_context(None, None), ManualClock()) as rest:
+    async with RestTransport(5.0, ManualClock(), tls_context(None, None)) as rest:
         return await rest.ask("POST", url, {"X-Application": "key"}, b"body")
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
-from actors.transports.inflate import MAX_RATIO, SLICE_BYTES, inflated
+from actors.transports.http import MAX_RATIO, SLICE_BYTES, inflated
 
 LIMIT = 100_000
 TEXT = b"Div,Date,HomeTeam,AwayTeam\r\nXX,14/02/2026,Alder Town,Birch United\r\n"

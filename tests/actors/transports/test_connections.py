@@ -1,4 +1,4 @@
-"""Looking up names: one at a time for a source, with real connections and a resolver of the test's own."""
+"""Look-ups of names: one at a time for a source, with real connections and a resolver of the test's own."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import anyio
 import pytest
 
 from actors.core.errors import TransportError
+from actors.transports.connections import NameResolver
 from actors.transports.http import RestTransport
 from actors.transports.lines import connected, tls_context
-from actors.transports.names import Names
 from actors.transports.polling import Limits, PollingTransport, Validators
 from tests.support.builders.certificates import Authority
 from tests.support.peers.http import HttpPeer, respond
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 NAME = "odds.example"
 LOCAL = "127.0.0.1"
 NOT_LISTENING = "127.0.0.2"
-Ask = Callable[[str, Names, float], Coroutine[Any, Any, object]]
+Ask = Callable[[str, NameResolver, float], Coroutine[Any, Any, object]]
 
 
 class Resolver:
@@ -64,18 +64,18 @@ def hanging() -> Iterator[Resolver]:
     one.released.set()
 
 
-async def _poll(url: str, names: Names, timeout_s: float) -> object:
+async def _poll(url: str, names: NameResolver, timeout_s: float) -> object:
     limits = Limits(timeout_s, 1000, 1000)
     async with PollingTransport(limits, ManualClock(), names=names) as transport:
         return await transport.fetch(url, Validators())
 
 
-async def _rest(url: str, names: Names, timeout_s: float) -> object:
-    async with RestTransport(timeout_s, tls_context(None, None), ManualClock(), names) as transport:
+async def _rest(url: str, names: NameResolver, timeout_s: float) -> object:
+    async with RestTransport(timeout_s, ManualClock(), tls_context(None, None), names) as transport:
         return await transport.ask("GET", url, {}, b"")
 
 
-async def _lines(url: str, names: Names, timeout_s: float) -> object:
+async def _lines(url: str, names: NameResolver, timeout_s: float) -> object:
     place = url.replace("http:", "tcp:")
     async with connected(place, timeout_s, MAX, tls_context(None, None), names) as connection:
         return connection
@@ -92,7 +92,7 @@ def _named(peer: HttpPeer, name: str = NAME) -> str:
 @EVERY_WAY
 async def test_a_look_up_that_hangs_is_not_begun_again(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
     """Each attempt ends at its deadline, as a timeout, and the next waits for the same look-up."""
-    names, url = Names(hanging), _named(peer)
+    names, url = NameResolver(hanging), _named(peer)
     reasons = []
     for _ in range(4):
         with pytest.raises(TransportError) as caught:
@@ -105,7 +105,7 @@ async def test_a_look_up_that_hangs_is_not_begun_again(ask: Ask, peer: HttpPeer,
 @EVERY_WAY
 async def test_who_waits_gets_what_the_look_up_gives(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
     """A late answer is an answer to the attempt that waits for it; the one after looks up anew."""
-    names, url = Names(hanging), _named(peer)
+    names, url = NameResolver(hanging), _named(peer)
     with pytest.raises(TransportError):
         await ask(url, names, 0.05)
 
@@ -120,7 +120,7 @@ async def test_who_waits_gets_what_the_look_up_gives(ask: Ask, peer: HttpPeer, h
 
 async def test_another_name_of_the_same_source_waits_its_turn(peer: HttpPeer, hanging: Resolver) -> None:
     """However many names a source has, it never has more than one look-up."""
-    names = Names(hanging)
+    names = NameResolver(hanging)
     async with anyio.create_task_group() as tasks:
         for number in range(5):
             tasks.start_soon(_poll, _named(peer, f"{number}.example"), names, 10.0)
@@ -136,9 +136,9 @@ async def test_sources_do_not_wait_for_each_other(ask: Ask, peer: HttpPeer, hang
     url, good = _named(peer), Resolver(LOCAL, is_released=True)
     async with anyio.create_task_group() as tasks:
         for _ in range(50):
-            tasks.start_soon(Names(hanging).addresses, NAME, 80)
+            tasks.start_soon(NameResolver(hanging).addresses, NAME, 80)
         await anyio.to_thread.run_sync(eventually, lambda: hanging.running == 50, "all of them hang")
-        await ask(url, Names(good), 10.0)
+        await ask(url, NameResolver(good), 10.0)
         tasks.cancel_scope.cancel()
 
     assert ([(NAME, peer.port)], 50) == (good.asked, hanging.running)
@@ -148,7 +148,7 @@ async def test_sources_do_not_wait_for_each_other(ask: Ask, peer: HttpPeer, hang
 async def test_a_name_that_is_none_was_never_asked(ask: Ask, peer: HttpPeer) -> None:
     """It is no connection, with the system's own words, and nothing can have been sent."""
     with pytest.raises(TransportError, match="Name or service not known") as caught:
-        await ask(_named(peer), Names(Resolver(is_released=True)), 10.0)
+        await ask(_named(peer), NameResolver(Resolver(is_released=True)), 10.0)
 
     assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
 
@@ -156,7 +156,7 @@ async def test_a_name_that_is_none_was_never_asked(ask: Ask, peer: HttpPeer) -> 
 @EVERY_WAY
 async def test_an_address_is_not_looked_up(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
     """It is one already."""
-    await ask(_named(peer, LOCAL), Names(hanging), 10.0)
+    await ask(_named(peer, LOCAL), NameResolver(hanging), 10.0)
 
     assert [] == hanging.asked
 
@@ -164,16 +164,16 @@ async def test_an_address_is_not_looked_up(ask: Ask, peer: HttpPeer, hanging: Re
 @EVERY_WAY
 async def test_the_next_address_is_tried_where_one_fails(ask: Ask, peer: HttpPeer) -> None:
     """As for a name with an address that cannot be reached from here; if none can, it is refused."""
-    await ask(_named(peer), Names(Resolver(NOT_LISTENING, LOCAL, is_released=True)), 10.0)
+    await ask(_named(peer), NameResolver(Resolver(NOT_LISTENING, LOCAL, is_released=True)), 10.0)
     with pytest.raises(TransportError) as caught:
-        await ask(_named(peer), Names(Resolver(NOT_LISTENING, "127.0.0.3", is_released=True)), 10.0)
+        await ask(_named(peer), NameResolver(Resolver(NOT_LISTENING, "127.0.0.3", is_released=True)), 10.0)
 
     assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
 
 
 async def test_the_host_is_the_name_that_was_asked_for(peer: HttpPeer) -> None:
     """Not its address."""
-    await _poll(_named(peer), Names(Resolver(LOCAL, is_released=True)), 10.0)
+    await _poll(_named(peer), NameResolver(Resolver(LOCAL, is_released=True)), 10.0)
 
     assert [f"{NAME}:{peer.port}"] == [one.headers["host"] for one in peer.asked]
 
@@ -196,16 +196,16 @@ async def test_a_certificate_is_judged_by_the_name(
             secured.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nodds")
 
     with line_peer(answer) as peer:
-        names, url = Names(Resolver(LOCAL, is_released=True)), f"{scheme}://{NAME}:{peer.port}/"
+        names, url = NameResolver(Resolver(LOCAL, is_released=True)), f"{scheme}://{NAME}:{peer.port}/"
         outcome = await _secured(url, trusting, names)
 
     assert ("odds" if certified == f"DNS:{NAME}" else "connection", [NAME]) == (outcome, told)
 
 
-async def _secured(url: str, context: ssl.SSLContext, names: Names) -> str:
+async def _secured(url: str, context: ssl.SSLContext, names: NameResolver) -> str:
     try:
         if url.startswith("https"):
-            async with RestTransport(10.0, context, ManualClock(), names) as rest:
+            async with RestTransport(10.0, ManualClock(), context, names) as rest:
                 return (await rest.ask("GET", url, {}, b"")).decode()
         async with connected(url, 10.0, MAX, context, names) as connection:
             await connection.send(b"hello\n")
@@ -218,7 +218,7 @@ async def _secured(url: str, context: ssl.SSLContext, names: Names) -> str:
 
 async def test_a_thread_that_is_refused_blocks_nothing() -> None:
     """At a limit of the machine the look-up fails; the next one begins anew."""
-    names = Names(Resolver(LOCAL, is_released=True))
+    names = NameResolver(Resolver(LOCAL, is_released=True))
     usual = threading.stack_size(2**45)  # more than there is
     try:
         with pytest.raises(RuntimeError, match="can't start new thread"):
