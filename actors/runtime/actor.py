@@ -1,4 +1,4 @@
-"""An actor as its supervisor sees it: something that runs, and the record of how it fares."""
+"""An actor as its supervisor sees it: its one method, its states and the record of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Protocol
 
 
 class Actor(Protocol):
-    """Something that runs until it is cancelled."""
+    """A unit under supervision."""
 
     async def run(self) -> None:
-        """Work for ever; returning is a crash."""
+        """Work until cancelled; returning is a crash."""
         ...
 
 

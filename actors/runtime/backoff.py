@@ -1,4 +1,4 @@
-"""When to try again: capped exponential delay with full jitter, and the restart window.
+"""When to try again: exponential backoff with full jitter, and the restart window.
 
 Pure: time comes in as monotonic seconds, randomness as a `random.Random`. The formula is "full
 jitter" (Marc Brooker, "Exponential Backoff And Jitter", AWS 2015): uniform(0, min(cap, base * 2**n)).
@@ -7,12 +7,13 @@ jitter" (Marc Brooker, "Exponential Backoff And Jitter", AWS 2015): uniform(0, m
 from __future__ import annotations
 
 from collections import deque
+from math import inf
 from random import Random
 
 BASE_S = 0.5
 MIN_CAP_S = 30.0
 CALM_S = 60.0
-"""Seconds of success after which the attempts count from zero again."""
+"""Seconds of success after which attempts are counted from zero again."""
 
 MAX_CRASHES = 3
 WINDOW_S = 60.0
@@ -31,7 +32,7 @@ class Backoff:
         self._good_since: float | None = None
 
     def failed(self, now: float) -> float:
-        """Count a failed attempt and give the seconds to wait before the next."""
+        """Count a failed attempt; return the seconds to wait before the next."""
         if self._is_calm(now):
             self.attempts = 0
         self._good_since = None
@@ -40,7 +41,7 @@ class Backoff:
         return self._random.uniform(0.0, longest)
 
     def succeeded(self, now: float) -> None:
-        """Note a success; only `CALM_S` of it forget the failures, so that flapping keeps its delay."""
+        """Note a success; only `CALM_S` of it reset the attempts, so a flapping peer keeps its delay."""
         if self._good_since is None:
             self._good_since = now
         if self._is_calm(now):
@@ -51,32 +52,32 @@ class Backoff:
 
 
 class RestartWindow:
-    """Restart intensity as in OTP: too many crashes within a sliding window, and then quarantine.
+    """Restart intensity as in OTP: more than `MAX_CRASHES` within `WINDOW_S` lead to a quarantine.
 
-    After a quarantine one crash within `WINDOW_S` is enough for the next, twice as long, up to
-    `LONGEST_QUARANTINE_S`; `FORGIVEN_AFTER_S` without a crash starts anew.
+    After it one crash within `WINDOW_S` leads to the next, twice as long, up to `LONGEST_QUARANTINE_S`;
+    `FORGIVEN_AFTER_S` without a crash reset the length.
     """
 
     def __init__(self) -> None:
         self._crashes: deque[float] = deque()
         self._quarantine_s = FIRST_QUARANTINE_S
-        self._readmitted: float | None = None
-        self._last: float | None = None
+        self._readmitted = -inf
+        self._last = -inf
 
     def crashed(self, now: float) -> float | None:
-        """Count a crash; give the seconds of quarantine that follow, None for an immediate restart."""
+        """Count a crash; return the seconds of quarantine that follow, None for an immediate restart."""
         self._forgive(now)
         self._last = now
         self._crashes.append(now)
         while now - self._crashes[0] > WINDOW_S:
             self._crashes.popleft()
-        on_probation = self._readmitted is not None and now - self._readmitted <= WINDOW_S
+        on_probation = now - self._readmitted <= WINDOW_S
         if len(self._crashes) <= MAX_CRASHES and not on_probation:
             return None
         return self.quarantined(now)
 
     def quarantined(self, now: float) -> float:
-        """Start a quarantine now and give its length in seconds; the next is twice as long."""
+        """Start a quarantine now; return its length in seconds."""
         self._forgive(now)
         length = self._quarantine_s
         self._quarantine_s = min(2 * length, LONGEST_QUARANTINE_S)
@@ -85,7 +86,5 @@ class RestartWindow:
         return length
 
     def _forgive(self, now: float) -> None:
-        calm_since = max(self._last or 0.0, self._readmitted or 0.0)
-        if now - calm_since > FORGIVEN_AFTER_S:
+        if now - max(self._last, self._readmitted) > FORGIVEN_AFTER_S:
             self._quarantine_s = FIRST_QUARANTINE_S
-            self._readmitted = None

@@ -1,7 +1,6 @@
-"""The bus: what is published goes to every subscriber, at once and in order.
+"""The bus: a published batch goes to every subscriber, at once and in order.
 
-Between the bookmakers and whoever wants their batches. Publishing never blocks and never waits: a
-subscriber is a plain function that takes the batch in, such as a mailbox's `put_nowait`.
+Publishing never waits: a subscriber is a plain function such as a mailbox's `put_nowait`.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ class Bus:
         self._subscribers: list[Subscriber] = []
 
     def subscribe(self, subscriber: Subscriber) -> None:
-        """Hand every later batch to `subscriber`, which must neither block nor raise."""
+        """Call `subscriber`, which must neither block nor raise, with every later batch."""
         self._subscribers.append(subscriber)
 
     def publish(self, batch: Batch) -> None:
-        """Hand `batch` to every subscriber, in the order of subscription."""
+        """Call every subscriber with `batch`, in the order of subscription."""
         for subscriber in self._subscribers:
             subscriber(batch)

@@ -1,9 +1,8 @@
-"""How something newer is laid over something older that nobody has taken yet.
+"""Conflation: one batch or document of two, an older one that still waits and a newer one.
 
-Pure. A newer complete list replaces, a newer delta is merged in key by key, a confirmation only
-moves the time and says how long that holds. What names another list than the one that waits replaces
-it: that one no longer holds.
-Nothing newer is ever replaced by something older.
+Pure. A newer complete list replaces, a newer delta is merged match by match, a confirmation only changes
+the time of receipt and how long it holds. A batch of another list replaces what waits, which no longer
+holds. Nothing newer is ever replaced by something older.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from actors.runtime.mailbox import Mailbox
 Inbox = Mailbox[Scope, Document | Batch]
 """What waits for a bookmaker: per scope the newest document, or changes and confirmations merged."""
 
-
 Intake = Mailbox[tuple[BookmakerId, Scope], Batch]
 """At most one pending batch per (bookmaker, scope)."""
 
@@ -30,7 +28,7 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
     if new.complete or new.withdrawn:
         return new
     if old.withdrawn:
-        return old  # only a complete list brings it back
+        return old  # only a complete list may follow a withdrawal
     if new.list_id != old.list_id:
         return new  # what it changes or confirms is not `old`, so `old` no longer holds
     if new.is_confirmation:
@@ -53,7 +51,7 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
 
 
 def merged_deliveries(old: Document | Batch, new: Document | Batch) -> Document | Batch:
-    """Do the same for what a bookmaker is offered: the newest document per scope, or a merged batch."""
+    """Return the same for the deliveries to a bookmaker: the newest document, or a merged batch."""
     if isinstance(old, Batch) and isinstance(new, Batch):
         return merged_batches(old, new)
     if new.received_mono < old.received_mono:
@@ -71,14 +69,14 @@ def _confirmed(old: _Delivery, new: Batch) -> _Delivery:
 
 
 def _latest(old: Match | None, new: Match) -> Match:
-    """Return `old` while the content is the same: since then it is what it is."""
+    """Return `old`, with its earlier time, while the content is the same."""
     if old is not None and old == msgspec.structs.replace(new, source_time=old.source_time):
         return old
     return new
 
 
 def _dated(match: Match, received_at: float) -> Match:
-    """Keep for `match` the time at which it was received, which its batch no longer tells."""
+    """Return `match` with the time at which it was received: the merged batch has a later one."""
     if match.source_time is not None and match.source_time <= received_at:
         return match
     return msgspec.structs.replace(match, source_time=received_at)

@@ -1,13 +1,14 @@
-"""The mailbox: an asyncio.Queue of dirty keys beside a dict of what is pending for each.
+"""The mailbox of an actor: at most one pending item per key, so that it cannot grow.
 
-At most one pending item per key, so it cannot grow: something newer is merged into what waits. It
-outlives its actor: an item that was taken and not settled when the actor crashed can be told from
-those that were only waiting for the commit, and those are put back.
+A newer item is merged into the pending one of its key. A mailbox outlives its actor. An item counts as
+delivered once it is acknowledged: after a crash, the item in flight is to blame, and those that were
+processed but not acknowledged are pending again.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
@@ -16,7 +17,7 @@ V = TypeVar("V")
 
 
 class Mailbox(Generic[K, V]):
-    """Pending items by key. `merge(old, new)` lays a newer item over an older one of the same key."""
+    """Pending items by key, oldest key first. `merge(old, new)` makes one item of two of the same key."""
 
     def __init__(self, key: Callable[[V], K], merge: Callable[[V, V], V]) -> None:
         self.received = 0
@@ -24,74 +25,72 @@ class Mailbox(Generic[K, V]):
         self.in_flight: V | None = None
         self._key = key
         self._merge = merge
-        self._dirty: asyncio.Queue[K] = asyncio.Queue()
-        self._pending: dict[K, V] = {}
+        self._pending: OrderedDict[K, V] = OrderedDict()
+        self._arrived = asyncio.Event()
         self._unacked: list[V] = []
 
     @property
     def depth(self) -> int:
-        """Keys with something pending."""
+        """The number of pending items."""
         return len(self._pending)
 
     @property
     def unacked(self) -> tuple[V, ...]:
-        """Items that were taken in and are not settled yet, oldest first."""
+        """The items that are processed but not acknowledged, oldest first."""
         return tuple(self._unacked)
 
     def put_nowait(self, item: V) -> None:
-        """Add `item`, merging it over one of the same key that still waits; never blocks."""
+        """Add `item`, merged into the pending one of its key if there is one; never block."""
         self.received += 1
         key = self._key(item)
-        if key in self._pending:
+        if (older := self._pending.get(key)) is not None:
             self.conflated += 1
-            self._pending[key] = self._merge(self._pending[key], item)
-        else:
-            self._pending[key] = item
-            self._dirty.put_nowait(key)
+            item = self._merge(older, item)
+        self._pending[key] = item
+        self._arrived.set()
 
     async def get(self) -> V:
-        """Wait for an item and take it in hand."""
-        return self._take(await self._dirty.get())
+        """Wait for an item; it is in flight until `mark_processed` or `ack_all`."""
+        while not self._pending:
+            self._arrived.clear()
+            await self._arrived.wait()
+        return self._take()
 
     def get_nowait(self) -> V | None:
-        """Take the next item in hand, or None when nothing is pending."""
-        return self._take(self._dirty.get_nowait()) if self._pending else None
+        """Do the same without waiting; return None when nothing is pending."""
+        return self._take() if self._pending else None
 
     def mark_processed(self) -> None:
-        """Lay down what is in hand: worked in, but not settled."""
+        """Mark the item in flight processed but not acknowledged."""
         if self.in_flight is not None:
             self._unacked.append(self.in_flight)
             self.in_flight = None
 
     def ack_all(self) -> None:
-        """Forget all that was taken: its effect is safe."""
+        """Acknowledge every item that was taken: its effect is safe."""
         self.in_flight = None
         self._unacked.clear()
 
     def requeue_unacked(self) -> V | None:
-        """After a crash: give what was in hand, and put back what was laid down before it."""
+        """After a crash: make the other unacknowledged items pending; return the one that was in flight."""
         blamed, self.in_flight = self.in_flight, None
-        back: dict[K, V] = {}
-        for item in [one for one in self._unacked if one is not blamed]:
-            key = self._key(item)
-            back[key] = self._merge(back[key], item) if key in back else item
+        requeued: dict[K, V] = {}
+        for item in self._unacked:
+            if item is not blamed:
+                key = self._key(item)
+                requeued[key] = self._merge(requeued[key], item) if key in requeued else item
         self._unacked.clear()
-        for key, item in back.items():
-            if key in self._pending:
-                self._pending[key] = self._merge(item, self._pending[key])
-            else:
-                self._pending[key] = item
-                self._dirty.put_nowait(key)
+        for key, item in requeued.items():
+            newer = self._pending.get(key)
+            self._pending[key] = item if newer is None else self._merge(item, newer)
+            self._arrived.set()
         return blamed
 
-    def discard(self, goes: Callable[[V], bool]) -> None:
-        """Throw away what is pending and `goes`."""
-        self._pending = {key: item for key, item in self._pending.items() if not goes(item)}
-        while not self._dirty.empty():
-            self._dirty.get_nowait()
-        for key in self._pending:
-            self._dirty.put_nowait(key)
+    def discard(self, predicate: Callable[[V], bool]) -> None:
+        """Remove the pending items for which `predicate` is true."""
+        for key in [key for key, item in self._pending.items() if predicate(item)]:
+            del self._pending[key]
 
-    def _take(self, key: K) -> V:
-        self.in_flight = self._pending.pop(key)
+    def _take(self) -> V:
+        _, self.in_flight = self._pending.popitem(last=False)
         return self.in_flight

@@ -1,7 +1,6 @@
-"""Remembers what an actor had in hand when it crashed, so that the same bytes crash it twice at most.
+"""Poison messages: a list that has crashed its actor twice is not worked on again (faults.md, D2).
 
-Pure; outlives its actor. The actor names what it takes in hand and lays it down again; an instance
-that starts and finds something in hand knows that its predecessor died of it (faults.md, D2).
+Pure; outlives its actor. Work that was begun and not ended when a new instance starts was a crash.
 """
 
 from __future__ import annotations
@@ -13,25 +12,25 @@ MAX_CULPRITS = 64
 
 
 class PoisonGuard:
-    """Crashes by the list that was in hand, of the newest `MAX_CULPRITS` only."""
+    """Crashes by list, of the newest `MAX_CULPRITS` lists only."""
 
     def __init__(self) -> None:
         self.in_flight: ListId | None = None
         self._crashes: dict[ListId, int] = {}
 
     def begin(self, list_id: ListId) -> bool:
-        """Take `list_id` in hand; False if it has crashed the actor twice and must be left alone."""
+        """Note that work on `list_id` begins; return False instead if it crashed the actor twice."""
         if self._crashes.get(list_id, 0) >= MAX_CRASHES:
             return False
         self.in_flight = list_id
         return True
 
     def end(self) -> None:
-        """Lay it down: it did no harm."""
+        """Note that the work has ended without a crash."""
         self.in_flight = None
 
     def recover(self) -> ListId | None:
-        """At the start of a new instance: count what killed the last one and name it, None if nothing."""
+        """At the start of an instance: return the list that crashed the last one, None without a crash."""
         culprit, self.in_flight = self.in_flight, None
         if culprit is not None:
             self._crashes[culprit] = self._crashes.pop(culprit, 0) + 1

@@ -1,8 +1,7 @@
-"""The supervisor: starts actors in order, restarts what crashes, quarantines what will not stop crashing.
+"""The supervisor: starts actors in order, restarts them after a crash, quarantines them after too many.
 
-One loop around each child keeps its failure from its siblings. Expected trouble never gets here:
-actors keep it as state. An exception that does is a bug; a fresh instance takes over at once, and
-the restart window (`backoff.py`) decides when that has been tried often enough.
+One loop for each child keeps its failure from its siblings. Actors keep expected failures as state, so an
+exception that gets here is a bug: a new instance starts at once, within the limits of the restart window.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ MAX_ERROR_CHARS = 1000
 class ChildSpec(Struct, frozen=True):
     """How to run one child.
 
-    `start` makes a fresh instance. `is_explained`, asked after a crash, tells that something else
-    took the blame, so that the crash does not count. `is_core`: a quarantine of it ends the process.
+    `start` makes a new instance. A crash for which `is_explained` is true does not count: something else
+    is to blame for it. `is_core`: a quarantine of this child ends the process.
     """
 
     status: ActorStatus
@@ -49,7 +48,7 @@ class Supervisor:
         self._children = {spec.status.name: _Child(spec, clock) for spec in specs}
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Start all children in order and watch them until they have stopped.
+        """Start all children in order and run them until they have stopped.
 
         Raises: CoreFailure, alone or in an ExceptionGroup, when a core child crashes too often.
         """
@@ -60,23 +59,23 @@ class Supervisor:
             task_status.started()
 
     async def stop(self) -> None:
-        """Stop all children in reverse order, each within its bounded time."""
+        """Stop all children in reverse order, each within its time limit."""
         for child in reversed(self._children.values()):
             await child.stop()
 
     def quarantine(self, name: str, reason: str) -> None:
-        """Take one actor out of service as if it had crashed too often; `reason` is shown and logged."""
+        """Quarantine one actor as if it had crashed too often; `reason` is shown and logged."""
         self._children[name].quarantine(reason)
 
 
 async def contained(work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
     """Run `work`, one task of an actor, so that nothing it raises can end the event loop.
 
-    asyncio lets SystemExit and KeyboardInterrupt out of the loop as soon as a task raises them, before any
-    supervisor sees them; so every task in which the code of a kind runs begins here. None of them can be
-    meant for the process: while actors run, signals do not raise.
+    asyncio ends the loop as soon as a task raises SystemExit or KeyboardInterrupt, before any supervisor
+    can catch it. While actors run, signals do not raise, so these can only come from the code of a kind:
+    every task that runs such code begins here.
 
-    Raises: ActorExited for what is no Exception; cancellation and exceptions go through.
+    Raises: ActorExited instead of what is no Exception; cancellation and exceptions go through.
     """
     try:
         await work(*args, **kwargs)
@@ -84,13 +83,13 @@ async def contained(work: Callable[P, Awaitable[None]], *args: P.args, **kwargs:
         raise
     except BaseException as error:
         root = error
-        while isinstance(root, BaseExceptionGroup):  # of tasks, one of which it left
+        while isinstance(root, BaseExceptionGroup):  # of the actor's own tasks
             root = root.exceptions[0]
-        raise ActorExited(f"its code raised {text_of(root)}, which may end nothing but it") from error
+        raise ActorExited(f"its code raised {error_text(root)}, which may end nothing but it") from error
 
 
-def text_of(error: BaseException) -> str:
-    """Return type and text, cut; the text of an exception of a kind is code of that kind as well."""
+def error_text(error: BaseException) -> str:
+    """Return type and text, cut to `MAX_ERROR_CHARS`; the text may be made by the code of a plug-in."""
     try:
         text = str(error)
     except BaseException:  # noqa: BLE001 - what it raises is of no interest
@@ -105,24 +104,24 @@ class _Child:
         self._window = RestartWindow()
         self._scope = anyio.CancelScope()
         self._is_stopping = False
-        self._sentence_s: float | None = None
-        self._done = anyio.Event()
+        self._quarantine_s: float | None = None
+        self._stopped = anyio.Event()
 
     async def supervise(self) -> None:
         try:
             while not self._is_stopping:
                 await self._run_once()
-                if self._sentence_s is not None and not self._is_stopping:
-                    await self._sit_out(self._sentence_s)
+                if self._quarantine_s is not None and not self._is_stopping:
+                    await self._wait_in_quarantine(self._quarantine_s)
         finally:
-            self._done.set()
+            self._stopped.set()
             self.spec.status.become(ActorState.STOPPED, self._clock.now().wall)
 
     async def stop(self) -> None:
         self._is_stopping = True
         self._scope.cancel()
         with anyio.move_on_after(self.spec.stop_within_s):
-            await self._done.wait()
+            await self._stopped.wait()
             return
         status = self.spec.status
         status.become(ActorState.ABANDONED, self._clock.now().wall)
@@ -131,7 +130,7 @@ class _Child:
     def quarantine(self, reason: str) -> None:
         if self.spec.status.state is ActorState.RUNNING:
             self.spec.status.last_error = reason
-            self._sentence_s = self._window.quarantined(self._clock.now().mono)
+            self._quarantine_s = self._window.quarantined(self._clock.now().mono)
             self._scope.cancel()
 
     async def _run_once(self) -> None:
@@ -140,8 +139,8 @@ class _Child:
         status.become(ActorState.RUNNING, self._clock.now().wall)
         with anyio.CancelScope() as self._scope:
             try:
-                await contained(self._live)
-            except Exception as error:  # noqa: BLE001 - one of the two places: the others must live on
+                await contained(self._run_instance)
+            except Exception as error:  # noqa: BLE001 - the other children go on
                 self._crashed(error)
             except anyio.get_cancelled_exc_class():
                 if anyio.current_effective_deadline() == -inf:
@@ -150,36 +149,36 @@ class _Child:
             else:
                 self._crashed(ActorReturned("it returned, but must run until it is cancelled"))
 
-    async def _live(self) -> None:
+    async def _run_instance(self) -> None:
         await self.spec.start().run()
 
     def _crashed(self, error: Exception) -> None:
-        while isinstance(error, ExceptionGroup):  # of an actor's own tasks: what one of them died of
+        while isinstance(error, ExceptionGroup):  # of an actor's own tasks: the first that failed
             error = error.exceptions[0]
-        is_over = self._is_stopping or self._sentence_s is not None
-        if is_over and isinstance(error, ActorReturned):
-            return  # it was told to end, and did
+        was_ended = self._is_stopping or self._quarantine_s is not None
+        if was_ended and isinstance(error, ActorReturned):
+            return
         status = self.spec.status
         status.crashes += 1
-        explained = self.spec.is_explained()
+        is_explained = self.spec.is_explained()
         log.error("actor.crashed", actor=status.name, crashes=status.crashes, exc_info=error)
-        if is_over:
-            return  # how it ended does not change why
-        status.last_error = text_of(error)
-        if explained:
+        if was_ended:
+            return  # the reason for which it was ended stays
+        status.last_error = error_text(error)
+        if is_explained:
             return
-        self._sentence_s = self._window.crashed(self._clock.now().mono)
-        if self._sentence_s is not None and self.spec.is_core:
+        self._quarantine_s = self._window.crashed(self._clock.now().mono)
+        if self._quarantine_s is not None and self.spec.is_core:
             raise CoreFailure(f"{status.name} crashed too often: {status.last_error}") from error
 
-    async def _sit_out(self, sentence_s: float) -> None:
+    async def _wait_in_quarantine(self, quarantine_s: float) -> None:
         status, now = self.spec.status, self._clock.now()
         status.become(ActorState.QUARANTINED, now.wall)
-        status.quarantined_until = now.wall + sentence_s
-        log.error("actor.quarantined", actor=status.name, for_s=sentence_s, last_error=status.last_error)
+        status.quarantined_until = now.wall + quarantine_s
+        log.error("actor.quarantined", actor=status.name, for_s=quarantine_s, last_error=status.last_error)
         with anyio.CancelScope() as self._scope:
-            await anyio.sleep(sentence_s)
-        self._sentence_s = None
+            await anyio.sleep(quarantine_s)
+        self._quarantine_s = None
         status.quarantined_until = None
         if not self._is_stopping:
             log.info("actor.readmitted", actor=status.name)

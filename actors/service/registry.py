@@ -13,7 +13,7 @@ from typing import Final
 
 from actors.core.errors import ConfigError
 from actors.recordings.replay_kind import replay_kind
-from actors.runtime.supervisor import text_of
+from actors.runtime.supervisor import error_text
 from actors.service.plug_ins import with_exact_values
 from actors.source_api.kinds import Kind, PolledKind, TickingKind
 from actors.source_api.options import PolledOptions, SourceOptions
@@ -58,7 +58,7 @@ def installed() -> Iterator[tuple[Kind, str]]:
 
 def in_one_line(error: BaseException) -> str:
     """Return the type and the text of what the code of a package raised, without line breaks."""
-    return " ".join(text_of(error).split())
+    return " ".join(error_text(error).split())
 
 
 def _loaded(point: EntryPoint) -> Kind:
