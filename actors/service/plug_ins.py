@@ -1,13 +1,13 @@
-"""Kinds that other packages bring, made safe to run beside our own.
+"""Plug-ins: kinds of source from other packages, wrapped so that they return nothing but exact values.
 
-What a plug-in hands over may be of any type, whatever its annotations say. Its kind is wrapped once, when
-it is loaded, so that everything behind it deals with exact values. An extract that is none cannot be
-read, like a broken payload.
+A plug-in may return values of any type, whatever its annotations say. Its kind is wrapped once, when it is
+loaded, so that no other module has to check them. An extract that is none cannot be read, like a broken
+payload.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -18,24 +18,36 @@ from actors.core.errors import PayloadError, SourceError
 from actors.core.exact import NotExactError, exact_extract, seconds, text
 from actors.core.messages import Extract, Scope
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
-from actors.source_api.plan import Plan, PlanMaker, Target
-from actors.source_api.stream import Reaction, Session
+from actors.source_api.plan import Target
+from actors.source_api.stream import Reaction, StreamKind
 
 MAX_INTERVAL_S = 1e9
 """The longest interval of a plan: the lists of a longer one would be shown for ever."""
 
 
 def with_exact_values(kind: Kind) -> Kind:
-    """Return the kind, handing over nothing but values of exact types."""
+    """Return the kind with its plan, machine, session and extracts wrapped."""
     match kind:
-        case PolledKind():
-            plan, extract = _plan_of(kind.plan), _extract_of(kind.extract)
-            return msgspec.structs.replace(kind, plan=plan, extract=extract)
-        case TickingKind():
-            return msgspec.structs.replace(kind, start=_start_of(kind.start))
-        case _:
-            session, historic = _session_of(kind.session), _session_of(kind.historic)
-            return msgspec.structs.replace(kind, session=session, historic=historic)
+        case PolledKind(plan=plan, extract=extract):
+            return msgspec.structs.replace(
+                kind,
+                plan=lambda options, keys: _ExactPlan(plan(options, keys)),
+                extract=lambda content, key, options: _exact_result(extract(content, key, options)),
+            )
+        case TickingKind(start=start):
+            return msgspec.structs.replace(
+                kind, start=lambda options, keys, now: _ExactMachine(start(options, keys, now))
+            )
+        case StreamKind(session=session, historic=historic):
+            return msgspec.structs.replace(
+                kind,
+                session=lambda options: _ExactSession(session(options)),
+                historic=lambda options: _ExactSession(historic(options)),
+            )
+
+
+def _exact_result(steps: Sliced[object]) -> Sliced[Extract]:
+    return (yield from _exact((yield from steps)))
 
 
 def _exact(given: object) -> Sliced[Extract]:
@@ -45,52 +57,37 @@ def _exact(given: object) -> Sliced[Extract]:
         raise PayloadError(f"what the plug-in read from it {error}") from error
 
 
-def _extract_of(extract: Callable[[Any, str, Any], Sliced[Extract]]) -> Callable[..., Sliced[Extract]]:
-    def exact(content: Any, key: str, options: Any) -> Sliced[Extract]:
-        return (yield from _exact((yield from extract(content, key, options))))
+class _Wrapper:
+    """Has the attributes of `inner` but for those that a subclass overrides."""
 
-    return exact
-
-
-def _plan_of(plan: PlanMaker) -> Callable[..., Any]:
-    return lambda options, keys: _ExactPlan(plan(options, keys))
-
-
-def _start_of(start: Callable[[Any, tuple[str, ...], Instant], Machine]) -> Callable[..., Any]:
-    return lambda options, keys, now: _ExactMachine(start(options, keys, now))
-
-
-def _session_of(session: Callable[[Any], Session]) -> Callable[[Any], Any]:
-    return lambda options: _ExactSession(session(options))
-
-
-class _ExactPlan:
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._plan, name)
+        return getattr(self._inner, name)
 
+
+class _ExactPlan(_Wrapper):
     def targets(self) -> tuple[Target, ...]:
         return tuple(
             Target(Scope(text(one.scope)), text(one.url), bool(one.is_catalogue))
-            for one in self._plan.targets()
+            for one in self._inner.targets()
         )
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
-        return seconds(self._plan.first_delay_s(target, now), "first_delay_s")
+        return seconds(self._inner.first_delay_s(target, now), "first_delay_s")
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        interval_s = seconds(self._plan.interval_s(target, now), "interval_s")
+        interval_s = seconds(self._inner.interval_s(target, now), "interval_s")
         if interval_s > MAX_INTERVAL_S:
             raise NotExactError(f"interval_s was {interval_s}, must be at most {MAX_INTERVAL_S:g}")
         return interval_s
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        return seconds(self._plan.wait_s(target, now), "wait_s")
+        return seconds(self._inner.wait_s(target, now), "wait_s")
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        return seconds(self._plan.on_failed(target, error, now), "on_failed")
+        return seconds(self._inner.on_failed(target, error, now), "on_failed")
 
 
 class _ExactMachine:
@@ -116,15 +113,9 @@ def _exact_by_key(steps: Sliced[Mapping[str, Extract]]) -> Sliced[Mapping[str, E
     return exact
 
 
-class _ExactSession:
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._session, name)
-
+class _ExactSession(_Wrapper):
     def receive(self, line: bytes) -> Sliced[Reaction]:
-        reaction = yield from self._session.receive(line)
+        reaction: Reaction = yield from self._inner.receive(line)
         image, changes = reaction.image, reaction.changes
         if image is not None:
             image = yield from _exact(image)
@@ -133,4 +124,4 @@ class _ExactSession:
         return msgspec.structs.replace(reaction, image=image, changes=changes)
 
     def name(self, names: Mapping[str, Any]) -> Extract:
-        return run_now(exact_extract(self._session.name(names)))
+        return run_now(exact_extract(self._inner.name(names)))
