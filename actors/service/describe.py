@@ -1,7 +1,4 @@
-"""What the command line prints, line by line: of a configuration, of the kinds of source, of a recording.
-
-Pure but for reading the recording; prints nothing itself.
-"""
+"""The lines that the command line prints of a configuration, of the kinds of source and of a recording."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from actors.source_api.kinds import PolledKind
 
 
 def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
-    """Say what a checked configuration would run."""
+    """Return what a checked configuration would run."""
     yield f"{path}: valid"
     for name, source in settings.sources.items():
         bookmakers = settings.bookmakers_of(name)
@@ -36,7 +33,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
 
 
 def kind_lines() -> Iterator[str]:
-    """List the kinds of source and their options. Raises: ConfigError for one that cannot be loaded."""
+    """Return the kinds of source and their options. Raises: ConfigError for one that cannot be loaded."""
     for kind, origin in installed():
         yield f"{kind.name} ({origin})"
         types = get_type_hints(kind.options)
@@ -47,7 +44,7 @@ def kind_lines() -> Iterator[str]:
 
 
 def recording_lines(path: Path) -> Iterator[str]:
-    """List what a recording holds. Raises: ConfigError, naming the file, if it is none."""
+    """Return what a recording holds. Raises: ConfigError, naming the file, if it is none."""
     source = open_source(path, kind_named)
     yield from _header_lines(path, source.header)
     count = size = 0

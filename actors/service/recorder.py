@@ -1,7 +1,6 @@
-"""Writes recordings: one file a source, every payload in it before the next one comes.
+"""Writes recordings, one file a source, without secrets.
 
-Owns the files. What it is handed it writes at once and to the end, so that a process that dies
-leaves all that it has received; what is secret is taken out before.
+Each payload is written at once and completely, so that a process that dies leaves everything it received.
 """
 
 from __future__ import annotations
@@ -29,17 +28,10 @@ MIN_SECRET_CHARS = 6
 
 
 class Recorder:
-    """The recordings of one run; `of(source)` is what a source hands its payloads to."""
+    """The recordings of one run; `of(source)` takes the payloads of a source."""
 
-    def __init__(
-        self,
-        tapes: Mapping[SourceName, Tape],
-        secrets: Mapping[SourceName, tuple[str, ...]],
-        start: Instant,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, tapes: Mapping[SourceName, _Tape], start: Instant, clock: Clock) -> None:
         self._tapes = tapes
-        self._secrets = secrets
         self._start_mono = start.mono
         self._clock = clock
         self._failure: OSError | None = None
@@ -54,14 +46,14 @@ class Recorder:
         """
         now = clock.now()
         headers = {name: _header(settings, name, now.wall) for name in settings.sources}
+        secrets = {name: credentials_of(source.options) for name, source in settings.sources.items()}
         with ExitStack() as files:
-            secrets = {name: credentials_of(source.options) for name, source in settings.sources.items()}
-            recorder = cls(_tapes(folder, headers, files), secrets, now, clock)
+            recorder = cls(_tapes(folder, headers, secrets, files), now, clock)
             yield recorder
             recorder._end()
 
     def of(self, source: SourceName) -> Callable[[Payload], None]:
-        """Return what writes the payloads of that source down; it never raises."""
+        """Return a function that writes a payload of that source; it never raises."""
         return partial(self._write, self._tapes[source])
 
     async def watch(self) -> None:
@@ -69,26 +61,45 @@ class Recorder:
         await self._failed.wait()
         raise CoreFailure(f"the recording cannot go on: {self._failure}")
 
-    def _write(self, tape: Tape, payload: Payload) -> None:
+    def _write(self, tape: _Tape, payload: Payload) -> None:
         if self._failure is not None:
             return
         received_s = self._clock.now().mono - self._start_mono
-        asked_s = payload.received_mono - self._start_mono
         try:
-            tape.write(self._without_secrets(payload), received_s, asked_s)
+            tape.write(payload, received_s, payload.received_mono - self._start_mono)
         except OSError as error:
             self._failure = error
             self._failed.set()
 
     def _end(self) -> None:
-        with suppress(OSError):  # all that was received is there without its end as well
+        with suppress(OSError):  # a recording without its end can be read as well
             for tape in self._tapes.values() if self._failure is None else ():
                 tape.end()
+
+
+class _Tape:
+    """One file that is being written. After an OSError it must not be written to again."""
+
+    def __init__(self, file: FileIO, header: Header, secrets: tuple[str, ...]) -> None:
+        self._file = file
+        self._secrets = secrets
+        self._encoder = Encoder()
+        self._append(self._encoder.header(header))
+
+    def write(self, payload: Payload, received_s: float, asked_s: float) -> None:
+        self._append(self._encoder.record(self._without_secrets(payload), received_s, asked_s))
+
+    def end(self) -> None:
+        self._append(self._encoder.end())
+
+    def _append(self, data: bytes) -> None:
+        while data:
+            data = data[self._file.write(data) :]
 
     def _without_secrets(self, payload: Payload) -> Payload:
         """Take out a key that the source repeats in its answer."""
         body, headers = payload.body, dict(payload.headers)
-        for secret in self._secrets[payload.source]:
+        for secret in self._secrets:
             body = body.replace(secret.encode(), b"***")
             headers = {name: value.replace(secret, "***") for name, value in headers.items()}
         if body is payload.body and headers == payload.headers:
@@ -96,28 +107,12 @@ class Recorder:
         return msgspec.structs.replace(payload, body=body, headers=headers)
 
 
-class Tape:
-    """One file that is being written. After an OSError it must not be written to again."""
-
-    def __init__(self, file: FileIO, header: Header) -> None:
-        self._file = file
-        self._encoder = Encoder()
-        self._append(self._encoder.header(header))
-
-    def write(self, payload: Payload, received_s: float, asked_s: float) -> None:
-        """Append a payload. Raises: OSError if it cannot be."""
-        self._append(self._encoder.record(payload, received_s, asked_s))
-
-    def end(self) -> None:
-        """Close the recording in order. Raises: OSError if it cannot be."""
-        self._append(self._encoder.end())
-
-    def _append(self, data: bytes) -> None:
-        while data:
-            data = data[self._file.write(data) :]
-
-
-def _tapes(folder: Path, headers: Mapping[SourceName, Header], files: ExitStack) -> dict[SourceName, Tape]:
+def _tapes(
+    folder: Path,
+    headers: Mapping[SourceName, Header],
+    secrets: Mapping[SourceName, tuple[str, ...]],
+    files: ExitStack,
+) -> dict[SourceName, _Tape]:
     paths = {name: folder / f"{name}{SUFFIX}" for name in headers}
     opened: dict[SourceName, FileIO] = {}
     try:
@@ -127,9 +122,9 @@ def _tapes(folder: Path, headers: Mapping[SourceName, Header], files: ExitStack)
                 raise ConfigError(f"--out was {folder}, which has {path.name}, must have no such file")
         for name, path in paths.items():
             opened[name] = files.enter_context(FileIO(path, "xb"))
-        return {name: Tape(file, headers[name]) for name, file in opened.items()}
+        return {name: _Tape(file, headers[name], secrets[name]) for name, file in opened.items()}
     except OSError as error:
-        for name in opened:  # else the next run would find a recording that holds nothing
+        for name in opened:  # an empty recording must not stop the next run
             with suppress(OSError):
                 paths[name].unlink()
         raise ConfigError(f"--out was {folder}: cannot be written to: {error.strerror}") from error
@@ -142,7 +137,6 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
             f"sources.{name} has a credential of fewer than {MIN_SECRET_CHARS} characters,"
             " which cannot be told from the data that it would be taken out of"
         )
-    positions = list(settings.bookmakers)
     secret = secret_names(source.kind.options)
     options = {key: _bare(value) for key, value in source.written.items() if key not in secret}
     try:
@@ -154,7 +148,7 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
         kind=source.kind.name,
         options=options,
         bookmakers=tuple(
-            RecordedBookmaker(bookmaker, one.name, one.key, positions.index(bookmaker))
+            RecordedBookmaker(bookmaker, one.name, one.key, list(settings.bookmakers).index(bookmaker))
             for bookmaker, one in bookmakers.items()
         ),
         expire_after_kickoff_s=settings.board.expire_after_kickoff_s,
@@ -164,7 +158,7 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
 
 
 def _bare(value: Any) -> Any:
-    """Take out of addresses what may be a credential: user, password, query and fragment."""
+    """Remove from addresses what may be a credential: user, password, query and fragment."""
     if isinstance(value, list):
         return [_bare(one) for one in value]
     if not isinstance(value, str) or "://" not in value:

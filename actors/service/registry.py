@@ -1,8 +1,8 @@
 """Kinds of source by name: the built-in ones, and those that other packages bring.
 
 A package adds a kind with an entry point in the group `oddsboard.sources`: its name is the kind's,
-its object a `PolledKind`, a `TickingKind` or a `StreamKind`. One is loaded when a configuration
-names it, so that a broken package harms only those who use it.
+its object a `PolledKind`, a `TickingKind` or a `StreamKind`. It is loaded when a configuration names it,
+so that a broken package harms no other configuration.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ def kind_named(name: str) -> Kind:
     """
     if name in BUILT_IN:
         return BUILT_IN[name]
-    found = [point for point in entry_points(group=GROUP) if point.name == name]
+    points = entry_points(group=GROUP)
+    found = points.select(name=name)
     if len(found) != 1:
-        known = ", ".join(sorted({*BUILT_IN, *(point.name for point in entry_points(group=GROUP))}))
+        known = ", ".join(sorted({*BUILT_IN, *points.names}))
         many = f", which {len(found)} installed packages bring" if found else ""
         raise ConfigError(f"kind was {name!r}{many}, must be one of {known}")
-    return _loaded(found[0])
+    return _loaded(found[name])
 
 
 def installed() -> Iterator[tuple[Kind, str]]:
-    """Go through all kinds and where each is from. Raises: ConfigError for one that cannot be loaded."""
+    """Return all kinds, each with its origin. Raises: ConfigError for one that cannot be loaded."""
     for kind in BUILT_IN.values():
         yield kind, "built in"
     for point in entry_points(group=GROUP):
@@ -57,7 +58,7 @@ def installed() -> Iterator[tuple[Kind, str]]:
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return the type and the text of what the code of a package raised, without line breaks."""
+    """Return type and text of an exception of a plug-in, without line breaks."""
     return " ".join(error_text(error).split())
 
 
@@ -65,9 +66,9 @@ def _loaded(point: EntryPoint) -> Kind:
     at = f"entry point {point.name} = {point.value}"
     try:
         kind = point.load()
-    except KeyboardInterrupt:  # of a person: signals still raise
+    except KeyboardInterrupt:  # from the terminal
         raise
-    except BaseException as error:  # a package may raise anything while it is imported, SystemExit as well
+    except BaseException as error:  # the import of a package may raise anything, even SystemExit
         raise ConfigError(f"{at}: cannot be loaded: {in_one_line(error)}") from error
     if not isinstance(kind, PolledKind | TickingKind | StreamKind):
         allowed = "a PolledKind, a TickingKind or a StreamKind"

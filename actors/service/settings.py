@@ -1,7 +1,7 @@
 """The configuration: TOML to frozen Structs; the only reader of configuration and environment.
 
-Everything is checked here, when the process starts, so that nothing behind it meets a bad option.
-Every error names file, key and value, and says what is allowed.
+Everything is checked here, when the process starts. Every error names file, key and value, and says what is
+allowed.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where to listen, seconds to go on serving after SIGTERM, and the least level that is logged.
+    """Where to listen, seconds to go on serving after SIGTERM, and the lowest level that is logged.
 
-    `max_streams` is how many clients may follow or wait for changes at a time.
+    `max_streams` limits the clients that follow or wait for changes at a time.
     """
 
     bind: str = "127.0.0.1:8000"
@@ -46,24 +46,21 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BoardSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Seconds after its kick-off at which a match leaves the board, entries a bookmaker may have."""
+    """Seconds after its kick-off at which a match leaves the board; most matches of a bookmaker."""
 
     expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
     max_matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 20_000
 
 
 class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many changes are kept for clients that come back, and how many bytes they may take."""
+    """Most changes that are kept for clients that come back, and most bytes of them."""
 
     max_changes: Annotated[int, Meta(ge=1, le=100_000_000)] = 100_000
     max_bytes: Annotated[int, Meta(ge=1, le=2**40)] = 67_108_864
 
 
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """One bookmaker: its source, how that source names it, and its display name.
-
-    The name may be left out where the source gives it.
-    """
+    """One bookmaker: its source, its key there, and its display name, None where the source gives it."""
 
     source: SourceName
     key: str
@@ -79,7 +76,7 @@ class SourceSettings(Struct, frozen=True):
 
     @property
     def address(self) -> str:
-        """Where it is asked, as written; empty for a source that is nowhere."""
+        """Its URL as written; empty for a source without one."""
         return str(self.written.get("url", ""))
 
 
@@ -93,11 +90,11 @@ class Settings(Struct, frozen=True):
     history: HistorySettings = HistorySettings()
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
-        """Return the bookmakers that draw on `source`."""
+        """Return the bookmakers of `source`."""
         return {name: one for name, one in self.bookmakers.items() if one.source == source}
 
     def secrets(self) -> tuple[str, ...]:
-        """Return every credential of every source, to be kept out of sight; longest first."""
+        """Return every credential of every source, never to be shown; longest first."""
         found = {secret for source in self.sources.values() for secret in credentials_of(source.options)}
         return tuple(sorted(found, key=len, reverse=True))
 
@@ -122,7 +119,9 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     try:
         return _checked(raw, _expanded(raw, environment, secrets, ""))
     except _Invalid as error:
-        raise ConfigError(f"{path}: {_masked(str(error), secrets)}") from None  # the cause may tell more
+        raise ConfigError(
+            f"{path}: {_masked(str(error), secrets)}"
+        ) from None  # the cause may show a secret
 
 
 def parse_bind(bind: str) -> tuple[str, int]:
@@ -138,7 +137,7 @@ class _Invalid(Exception):
 
 
 def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
-    """Check what is meant, `expanded`, and blame what is written, `raw`."""
+    """Check the `expanded` file; errors quote the `raw` one."""
     file = _converted(raw, expanded, _File, "")
     try:
         parse_bind(file.server.bind)
@@ -177,7 +176,7 @@ def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceS
 
 
 def _hidden(raw: dict[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return the table as written, but for secrets that are written out in it."""
+    """Return the table as written, with the secrets in it replaced by "***"."""
     secret = secret_names(kind.options)
     return {
         name: "***" if name in secret and not _VARIABLE.fullmatch(str(value)) else value
@@ -253,7 +252,7 @@ def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:
 
 
 def _by_kind(at: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call what a kind brought; only what it says of an option, and a person's signal, goes through."""
+    """Call a function of a kind; what it raises becomes _Invalid unless it is about an option."""
     try:
         return call(*args, **kwargs)
     except (ValueError, msgspec.ValidationError, KeyboardInterrupt):
@@ -263,21 +262,21 @@ def _by_kind(at: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
 
 
 def _explained(message: str, raw: Any, at: str) -> str:
-    """Turn msgspec's "Expected ... - at `$.a.b`" into our key, the value found and what is allowed."""
+    """Return msgspec's "Expected ... - at `$.a.b`" as our key, the value found and what is allowed."""
     text, _, path = message.partition(" - at `")
     keys = re.findall(r"\.([^.\[\]`]+)", path)
-    if unknown := re.search("unknown field `(.+)`", text):
-        return f"{'.'.join(filter(None, [at, *keys, unknown[1]]))} is not an option"
-    if missing := re.search("missing required field `(.+)`", text):
-        return f"{'.'.join(filter(None, [at, *keys, missing[1]]))} is missing"
+    place = ".".join(filter(None, [at, *keys]))
+    if field := re.search("(unknown|missing required) field `(.+)`", text):
+        what = "is not an option" if field[1] == "unknown" else "is missing"
+        return f"{place}.{field[2]} {what}".lstrip(".")
     value = raw
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
-    return f"{'.'.join(filter(None, [at, *keys])) or 'the file'} was {value!r}: {text}"
+    return f"{place or 'the file'} was {value!r}: {text}"
 
 
 def _masked(message: str, secrets: Mapping[str, str]) -> str:
-    """Show what came from the environment by its name, should a message quote it all the same."""
+    """Replace values from the environment by their names, should a message quote them."""
     for secret in sorted(secrets, key=len, reverse=True):
         for form in (secret, repr(secret)[1:-1], ascii(secret)[1:-1]):
             message = message.replace(form, secrets[secret])
@@ -285,7 +284,7 @@ def _masked(message: str, secrets: Mapping[str, str]) -> str:
 
 
 def _expanded(value: Any, environment: Mapping[str, str], used: dict[str, str], at: str) -> Any:
-    """Replace ${NAME} in every string from the environment; `used` gets what each value stood for."""
+    """Replace ${NAME} in every string from the environment; `used` gets the name of each value."""
     if isinstance(value, dict):
         return {
             key: _expanded(one, environment, used, f"{at}.{key}".lstrip(".")) for key, one in value.items()
