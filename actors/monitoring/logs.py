@@ -1,7 +1,6 @@
 """Logging: structlog events as JSON lines, or coloured text on a terminal.
 
-Set up once by the command line. The standard library's logs, Hypercorn's among them, go the same
-way, so that every line can be read by the same program.
+Set up once by the command line. The standard library's logs, Hypercorn's among them, have the same form.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from typing import Any, TextIO
 import structlog
 
 _OURS = frozenset({"timestamp", "level"})
-"""Fields whose values nobody else has a hand in."""
+"""Fields whose values are made here."""
 _CONSTANT = re.compile("[a-z]+[.][a-z_]+").fullmatch
-"""An event of ours is a name without values; what else logs may say anything."""
+"""Our event names hold no values; those of other packages may."""
 _SHARED: tuple[structlog.typing.Processor, ...] = (
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -64,7 +63,7 @@ def _is_ours(key: str, value: Any) -> bool:
 
 
 def _masked(value: Any, secrets: tuple[str, ...]) -> Any:
-    """Take the secrets out of a text, or of what is written as one."""
+    """Replace the secrets in a text, or in the text of another value."""
     text = value if isinstance(value, str) else str(value)
     masked = text
     for secret in secrets:
@@ -78,10 +77,10 @@ def _renderers(stream: TextIO, last: structlog.typing.Processor) -> list[structl
         console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
         return [structlog.processors.format_exc_info, last, console]
     json = structlog.processors.JSONRenderer()
-    return [structlog.processors.format_exc_info, _main_things_first, last, json]
+    return [structlog.processors.format_exc_info, _main_fields_first, last, json]
 
 
-def _main_things_first(
+def _main_fields_first(
     logger: object, name: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
     del logger, name

@@ -1,9 +1,8 @@
-"""Watches the event loop from a thread of its own, and says while it is blocked what blocks it.
+"""Watches the event loop from a thread of its own, and logs while it is blocked what blocks it.
 
-The loop cannot do that itself: nothing of it runs until whatever blocks it has ended. The thread asks it
-for a sign of life again and again. A call that holds the interpreter's lock holds the thread up as well: it
-is told of when it has ended, and then the stack may be that of what came next. Only file names, line
-numbers and names of functions are taken from the blocked thread's stack, no values, and so no secrets.
+The thread calls the loop again and again and waits for the answer. A call that holds the interpreter's lock
+stops the thread as well: it is logged when it has ended, and then the stack may be that of what came next.
+Only file names, line numbers and names of functions are logged, no values, and so no secrets.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from actors.monitoring.status import LoopStatus
 log = structlog.get_logger()
 
 PAUSE_S, LAGGED_S, SECOND_CHANCE_S = 0.1, 0.7, 0.1
-"""Between two questions, until the loop is late, and until that is believed: all of it within a second."""
+"""Between two calls, until the loop is late, and until that is believed: all of it within a second."""
 MAX_FRAMES = 50
 
 
@@ -62,8 +61,8 @@ class _Watch:
             return
         stack = _stack(sys._current_frames().get(self._ident))  # noqa: SLF001 - documented, and the only way
         task = asyncio.current_task(self._loop)
-        # Where the whole process stood still, this thread did as well, nothing was worked, and now the loop
-        # answers at once. A call that holds the interpreter's lock stops this thread too, but works.
+        # A process that was stopped has used no processor time, and its loop answers at once now. A call
+        # that holds the interpreter's lock stops this thread too, but uses processor time.
         if answered.wait(SECOND_CHANCE_S) and worked_s() - worked < LAGGED_S:
             return
         self._status.stalls += 1

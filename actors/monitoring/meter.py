@@ -1,7 +1,7 @@
-"""How long something took and how often it happened lately: fixed memory, one step a sample.
+"""A meter: how long something took and how often it happened lately, in fixed memory.
 
-Pure. Durations are counted in logarithmic buckets, so a quantile is right to within a fifth whatever
-its size. Two windows take turns, so that what is shown is of the last one to two minutes.
+Pure. Durations are counted in logarithmic buckets, so a quantile is right to within a fifth. Two windows
+alternate, so that a summary is of the last one to two minutes.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ WINDOW_S = 60.0
 BUCKETS_PER_DOUBLING = 4
 SHORTEST_S = 1e-6
 BUCKETS = 40 * BUCKETS_PER_DOUBLING
-"""From a microsecond to twelve days; what is shorter or longer is counted at the end."""
+"""From a microsecond to twelve days; the first and the last also count what is shorter or longer."""
 
 
 class Summary(Struct, frozen=True):
-    """What a meter shows: samples and their sizes a second, and the quantiles, None without a sample."""
+    """Samples and their sizes a second, and the quantiles, None without a sample."""
 
     count: int
     per_s: float
@@ -37,12 +37,12 @@ class Meter:
 
     def add(self, took_s: float, size: int, now: float) -> None:
         """Count one sample that ended at `now`, in monotonic seconds."""
-        self._turn(now)
+        self._rotate(now)
         self._new.add(took_s, size)
 
     def summary(self, now: float) -> Summary:
         """Summarise the last one to two minutes before `now`, in monotonic seconds."""
-        self._turn(now)
+        self._rotate(now)
         windows = [self._new] if self._old is None else [self._old, self._new]
         counts = [sum(both) for both in zip(*(one.counts for one in windows), strict=True)]
         total, elapsed_s = sum(counts), max(now - windows[0].began, 1.0)
@@ -53,8 +53,8 @@ class Meter:
             *(_quantile(counts, total, share) for share in (0.5, 0.95, 0.99)),
         )
 
-    def _turn(self, now: float) -> None:
-        """Begin at the first sample or question; begin another window when this one is over."""
+    def _rotate(self, now: float) -> None:
+        """Begin with the first sample or summary; begin another window when this one is over."""
         self._new.began = min(self._new.began, now)
         elapsed_s = now - self._new.began
         if elapsed_s >= WINDOW_S:
@@ -75,7 +75,7 @@ class _Window:
 
 
 def _quantile(counts: list[int], total: int, share: float) -> float | None:
-    """Return the upper end of the bucket in which the sample at that share of all lies."""
+    """Return the upper end of the bucket that holds the sample at that share of all."""
     if not total:
         return None
     wanted, seen, place = share * total, 0, -1

@@ -1,7 +1,7 @@
-"""What each actor says of itself: plain records, written by their one owner, read by the probes.
+"""The records of actors: each written by its one owner, read by the probes.
 
-Below the actors, which fill them in, and beside the snapshot. The state of a bookmaker is derived from
-these facts and its book whenever somebody looks, and kept only to tell since when it has been so.
+The state of a bookmaker follows from these facts and its book whenever it is read; it is kept only to know
+since when it holds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from actors.runtime.actor import ActorState, ActorStatus
 
 
 class BookmakerState(StrEnum):
-    """The states of a bookmaker (design 5)."""
+    """The states of a bookmaker."""
 
     STARTING = "starting"  # nothing accepted yet
     LIVE = "live"
@@ -31,9 +31,9 @@ class BookmakerState(StrEnum):
 
 @dataclass(slots=True)
 class ScopeStatus:
-    """One scope of a source: how often it is asked, how long an answer holds, how its polls go.
+    """One scope of a source: its interval, how long an answer holds, the outcome of its polls.
 
-    `failures` counts failed polls in a row; `is_lost` is set after two of them while others answer.
+    `failures` counts failed polls in a row; `is_lost` after two of them while other scopes answer.
     """
 
     interval_s: float | None = None
@@ -49,10 +49,10 @@ class ScopeStatus:
 class SourceStatus:
     """One source; written by its actor. Times are Unix seconds but for `_mono`, None before the first.
 
-    `prices` says whether a confirmation vouches for its prices or only for the file that has them.
-    `failures` counts polls in a row that failed while nothing else of the source answered; `is_down`
-    is set after two of them. `failed_by` counts all failures by reason, `quota` is what its plan
-    shows of a budget, `slow_messages` counts what a stream held back because we read too slowly.
+    `prices` says whether a confirmation vouches for the prices or only for the file that holds them.
+    `failures` counts polls in a row that failed while no other scope answered; `is_down` after two of
+    them. `failed_by` counts all failures by reason, `quota` shows the budget of its plan, `slow_messages`
+    counts what a stream held back because we read too slowly.
     """
 
     name: SourceName
@@ -79,7 +79,7 @@ class SourceStatus:
 
     @property
     def error(self) -> str | None:
-        """What fails now: the source as a whole, or one of its scopes; None while all answers."""
+        """The present error of the source as a whole, or of one of its scopes; None without one."""
         if self.failures:
             return self.last_error
         return next((one.last_error for one in self.scopes.values() if one.failures), None)
@@ -87,12 +87,11 @@ class SourceStatus:
 
 @dataclass(slots=True)
 class BookmakerStatus:
-    """One bookmaker; written by its actor, `withdrawn` by the aggregator, `state` by who observes it.
+    """One bookmaker; written by its actor, `withdrawn` by the aggregator, `state` by `observe`.
 
-    `errors` tells by scope what its part of the newest document lacked, and is empty while all can
-    be read; `rejected` counts matches by reason; `withdrawn` holds the scopes whose withdrawal has
-    been logged. Without `is_named` its name is a stopgap until the source gives one. `meter` has its
-    batches: from the receipt of each to its commit, and how many entries it changed.
+    `errors` has the scopes whose newest document cannot be read; `rejected` counts matches by reason;
+    `withdrawn` has the scopes whose withdrawal is logged. Without `is_named` the name is the id until the
+    source gives one. `meter` measures its batches from receipt to commit, with the entries they changed.
     """
 
     id: BookmakerId
@@ -110,12 +109,12 @@ class BookmakerStatus:
     meter: Meter = field(default_factory=Meter)
 
     def learn_name(self, title: str) -> None:
-        """Take the display name that the source gives, once, if none is configured and it is not empty."""
+        """Take the first display name from the source that is not empty, if none is configured."""
         if title and not self.is_named:
             self.name, self.is_named = title, True
 
     def observe(self, book: Book, at: float) -> BookmakerState:
-        """Derive the state from the facts and the bookmaker's book; note when it changed."""
+        """Return the state that follows from this record and the bookmaker's book."""
         state = self._derived(book)
         if state is not self.state or self.since is None:
             self.state, self.since = state, at
@@ -123,12 +122,12 @@ class BookmakerStatus:
 
     @property
     def error(self) -> str | None:
-        """What could not be read of the newest documents, of scopes that there are; None if all could."""
+        """The error of a document of a scope that still exists; None without one."""
         scopes = self.source.scopes
         return next((one for scope, one in self.errors.items() if scope in scopes or not scopes), None)
 
     def last_error(self) -> str | None:
-        """Return what went wrong last, the nearest cause first; None when nothing is wrong."""
+        """Return the last error, the nearest cause first; None when nothing is wrong."""
         if (error := self.error or self.source.error) is not None:
             return error
         actors = (self.actor, self.source.actor)
@@ -152,7 +151,7 @@ class BookmakerStatus:
 class BoardStatus:
     """The aggregator's record: counters since the start, its last turn in monotonic seconds.
 
-    `commits` has its turns that changed anything: how long each took, and how many entries it changed.
+    `commits` measures the turns that changed anything, with the entries they changed.
     """
 
     actor: ActorStatus
@@ -170,9 +169,9 @@ class BoardStatus:
 
 @dataclass(slots=True)
 class LoopStatus:
-    """How often the event loop was blocked for most of a second or longer, and how long at most (seconds).
+    """How often the event loop was blocked for most of a second or longer, and the longest time.
 
-    Written by the thread that watches it (`loop_watch.py`); the longest is known when it has ended.
+    Written by the thread that watches it (`loop_watch.py`).
     """
 
     stalls: int = 0
@@ -193,7 +192,7 @@ class ServiceStatus:
 
     @property
     def names(self) -> Mapping[BookmakerId, str]:
-        """The display names, as they are whenever they are read."""
+        """The display names, current at each access: a source may give them later."""
         return _Names(self.bookmakers)
 
     def observe(self, snapshot: Snapshot, now: Instant) -> dict[BookmakerId, BookmakerState]:

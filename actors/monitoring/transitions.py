@@ -1,12 +1,8 @@
-"""The way down and the way up of a source and of its scopes: their records, and one log line for each.
+"""Changes of the records of sources and bookmakers, with one log line for each way down and each way up.
 
-Shared by all actors of sources. A source is down after two failed polls in a row that nothing else
-of it contradicts; while the others answer, it is a scope that is lost. What fails in between is only
-counted.
-
-What a turn of the board leaves in the records, and one log line for each withdrawal.
-
-Shared by who applies batches: the aggregator, and the replay of a recording.
+A source is down after two failed polls in a row, of whatever scope; while its other scopes answer, a scope
+that fails twice is lost instead. Single failures are only counted. The functions are shared by live actors
+and the replay of recordings.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ Log = structlog.typing.FilteringBoundLogger
 def failed(
     status: SourceStatus, error: SourceError, now: Instant, log: Log, *, at_once: bool = False
 ) -> None:
-    """Note a failed attempt; log `source.down` at the second in a row, or `at_once`."""
+    """Record a failed attempt; log `source.down` at the second in a row, or `at_once`."""
     _count(status, error)
     status.failures += 1
     status.last_error = str(error)
@@ -46,7 +42,7 @@ def failed(
 def scope_failed(
     status: SourceStatus, scope: Scope, error: SourceError, now: Instant, log: Log, *, alone: bool
 ) -> None:
-    """Note a failed poll of `scope`; `alone` when the rest of the source answers."""
+    """Record a failed poll of `scope`; `alone` when the other scopes of the source answer."""
     record = status.scopes.setdefault(scope, ScopeStatus())
     record.failures += 1
     record.last_error = str(error)
@@ -60,27 +56,23 @@ def scope_failed(
 
 
 def succeeded(status: SourceStatus, now: Instant, log: Log) -> None:
-    """Note a good attempt; log `source.recovered` if the source was down."""
-    if status.is_down:
-        down_for_s = now.mono - (
-            now.mono if status.failing_since_mono is None else status.failing_since_mono
-        )
-        log.info("source.recovered", down_for_s=round(down_for_s, 3), attempts=status.failures + 1)
-    status.failures = 0
-    status.is_down = False
+    """Record a successful attempt; log `source.recovered` if the source was down."""
+    if status.is_down and status.failing_since_mono is not None:
+        down_for_s = round(now.mono - status.failing_since_mono, 3)
+        log.info("source.recovered", down_for_s=down_for_s, attempts=status.failures + 1)
+    status.failures, status.is_down = 0, False
     status.failing_since = status.failing_since_mono = None
     status.last_error = None
     status.last_success_at = now.wall
 
 
 def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) -> None:
-    """Note a good poll of `scope`; log `scope.recovered` if it was lost."""
+    """Record a successful poll of `scope`; log `scope.recovered` if it was lost."""
     succeeded(status, now, log)
     record = status.scopes.setdefault(scope, ScopeStatus())
     if record.is_lost:
         log.info("scope.recovered", scope=scope, attempts=record.failures + 1)
-    record.failures = 0
-    record.is_lost = False
+    record.failures, record.is_lost = 0, False
     record.last_error = None
     record.last_success_at = now.wall
 
@@ -93,7 +85,7 @@ def _count(status: SourceStatus, error: SourceError) -> None:
 def turned(
     status: ServiceStatus, snapshot: Snapshot, applied: Iterable[Applied], now: Instant, log: Log
 ) -> None:
-    """Note a turn that ended at `now` with `snapshot`; log `bookmaker.withdrawn` once for each list."""
+    """Record a turn of the board that ended at `now`; log `bookmaker.withdrawn` once for each list."""
     board = status.board
     board.last_turn_mono = now.mono
     for one in applied:
@@ -101,29 +93,25 @@ def turned(
         board.upserted += one.upserted
         board.removed += one.removed
         board.finished += one.finished
-    _note_withdrawals(status, snapshot, log)
+    for bookmaker, record in status.bookmakers.items():
+        lists = snapshot.books[bookmaker].lists
+        withdrawn = {scope for scope, state in lists.items() if state.withdrawn}
+        if new := sorted(withdrawn - record.withdrawn):
+            log.warning("bookmaker.withdrawn", bookmaker=bookmaker, scopes=new)
+        record.withdrawn = withdrawn
     status.observe(snapshot, now)
 
 
 def measured(
     status: ServiceStatus, batches: Iterable[Batch], applied: Iterable[Applied], now: Instant
 ) -> None:
-    """Note how long each accepted batch was on its way, from its receipt to its commit at `now`.
+    """Record the time from the receipt of each accepted batch to its commit at `now`.
 
-    And for how many of its matches there was no room.
+    Count the matches for which there was no room as rejected.
     """
     for batch, one in zip(batches, applied, strict=True):
         if one.too_many:
             status.bookmakers[batch.bookmaker].rejected[Reason.TOO_MANY] += one.too_many
         if one.verdict is Verdict.ACCEPTED:
-            way_s = max(now.wall - batch.received_at, 0.0)
-            status.bookmakers[batch.bookmaker].meter.add(way_s, one.upserted + one.removed, now.mono)
-
-
-def _note_withdrawals(status: ServiceStatus, snapshot: Snapshot, log: Log) -> None:
-    for bookmaker, record in status.bookmakers.items():
-        lists = snapshot.books[bookmaker].lists
-        withdrawn = {scope for scope, state in lists.items() if state.withdrawn}
-        if fresh := sorted(withdrawn - record.withdrawn):
-            log.warning("bookmaker.withdrawn", bookmaker=bookmaker, scopes=fresh)
-        record.withdrawn = withdrawn
+            latency_s = max(now.wall - batch.received_at, 0.0)
+            status.bookmakers[batch.bookmaker].meter.add(latency_s, one.upserted + one.removed, now.mono)
