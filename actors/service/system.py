@@ -1,7 +1,7 @@
-"""Builds the supervision tree from settings: every part made once, here, and handed to who needs it.
+"""The composition of everything below the web: builds the supervision tree from settings.
 
-The composition of everything below the web. What outlives an actor (mailboxes, the published
-snapshot, records) is made here; the actors themselves are made by the supervisor, again and again.
+What outlives an actor (mailboxes, the published snapshot, records, contexts of sources) is made here once;
+the supervisor makes the actors themselves, a new one at each start.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from random import Random
 from secrets import token_hex
 from typing import Any
@@ -38,7 +39,7 @@ from actors.runtime.conflation import Inbox, Intake, merged_batches, merged_deli
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.poison import PoisonGuard
 from actors.runtime.supervisor import ChildSpec, Supervisor
-from actors.service.settings import Settings, SourceSettings
+from actors.service.settings import Settings
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
 from actors.source_api.stream import StreamKind
 
@@ -48,7 +49,7 @@ log = structlog.get_logger()
 class System:
     """The whole service below the web: `supervisor` runs it, `published` and `status` show it.
 
-    `record(source)`, where given, is what is handed every payload of that source.
+    `record(source)`, where given, returns the function that records a payload of that source.
     """
 
     def __init__(
@@ -66,121 +67,104 @@ class System:
         self.status = service_status(settings, now.wall)
         self.status.board.last_turn_mono = now.mono
         self.status.board.first_version = int(now.wall * 1000)
-        epoch = token_hex(4)  # random, for after the clock is set back the same versions are counted again
-        first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers), epoch)
+        epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
         self.published = Published(
-            first,
+            Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers), epoch),
             BoardRules(settings.board.expire_after_kickoff_s, settings.board.max_matches),
             clock,
             HistoryLimits(settings.history.max_changes, settings.history.max_bytes),
-            self._rejected,
+            self._reject_list,
         )
-        self.bus = Bus()
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
+        self.bus = Bus()
+        self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda delivery: delivery.scope, merged_deliveries)
             for name in settings.bookmakers
         }
-        self._refreshes = {name: asyncio.Event() for name in settings.sources}
-        self._resumptions = {name: asyncio.Event() for name in settings.sources}
+        self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId, float] = {}
-        self.bus.subscribe(self._intake.put_nowait)
-        self._connect_records()
-        self.supervisor = Supervisor(self._children(), clock)
+        children = [self._aggregator(), *map(self._bookmaker, settings.bookmakers)]
+        self.supervisor = Supervisor([*children, *map(self._source, settings.sources)], clock)
 
-    def _connect_records(self) -> None:
-        self.status.board.received = lambda: self._intake.received
-        self.status.board.conflated = lambda: self._intake.conflated
-        self.status.board.actor.mailbox_depth = lambda: self._intake.depth
-        for name, inbox in self._inboxes.items():
-            self.status.bookmakers[name].actor.mailbox_depth = partial(getattr, inbox, "depth")
-
-    def _children(self) -> list[ChildSpec]:
-        """Return the children in the order of their start: aggregator, bookmakers, sources."""
-        aggregator = ChildSpec(
-            status=self.status.board.actor,
-            start=self._aggregator,
-            is_explained=lambda: self._intake.in_flight is not None,
-            is_core=True,
+    def _aggregator(self) -> ChildSpec:
+        board, intake = self.status.board, self._intake
+        board.received = lambda: intake.received
+        board.conflated = lambda: intake.conflated
+        board.actor.mailbox_depth = lambda: intake.depth
+        start = partial(
+            AggregatorActor,
+            *(intake, self.published, self.status, self._blame, self._clock),
+            resumed=self._wake_sources,
         )
-        bookmakers = [
-            ChildSpec(status=self.status.bookmakers[name].actor, start=self._bookmaker(name))
-            for name in self._settings.bookmakers
-        ]
-        sources = [
-            ChildSpec(status=self.status.sources[name].actor, start=self._source(name, source))
-            for name, source in self._settings.sources.items()
-        ]
-        return [aggregator, *bookmakers, *sources]
+        return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
 
-    def _aggregator(self) -> AggregatorActor:
-        return AggregatorActor(
-            self._intake, self.published, self.status, self._blame, self._clock, resumed=self._resumed
-        )
-
-    def _resumed(self) -> None:
-        """Have every source look at the clock."""
-        for resumption in self._resumptions.values():
-            resumption.set()
+    def _wake_sources(self) -> None:
+        """Have every source read the clock anew."""
+        for context in self._contexts.values():
+            context.wake.set()
 
     def _blame(self, bookmaker: BookmakerId, what: str = "crashed the aggregator") -> None:
-        """Ask again for what a poison batch has cost; the second within a minute is one too many."""
+        """Request a new list in place of a poison batch; quarantine at the second one within a minute."""
         status, now = self.status.bookmakers[bookmaker], self._clock.now().mono
-        self._refreshes[status.source.name].set()
-        last = self._poisoned_mono.get(bookmaker)
+        self._contexts[status.source.name].refresh.set()
+        last = self._poisoned_mono.get(bookmaker, -inf)
         self._poisoned_mono[bookmaker] = now
-        if last is not None and now - last <= WINDOW_S:
+        if now - last <= WINDOW_S:
             self.supervisor.quarantine(status.actor.name, f"two of its batches {what}")
 
-    def _rejected(self, bookmaker: BookmakerId, scope: Scope, why: str) -> None:
-        """Note that a list was withdrawn because it cannot be shown, and ask for another one."""
+    def _reject_list(self, bookmaker: BookmakerId, scope: Scope, why: str) -> None:
+        """Record that a list was withdrawn because it cannot be shown, and request another one."""
         status = self.status.bookmakers[bookmaker]
         status.rejected[Reason.TYPE] += 1
         status.errors[scope] = f"rejected: {why}"
         log.error("list.rejected", bookmaker=bookmaker, scope=scope, error=why)
         self._blame(bookmaker, "could not be encoded")
 
-    def _bookmaker(self, name: BookmakerId) -> Callable[[], Actor]:
-        settings = self._settings.bookmakers[name]
+    def _bookmaker(self, name: BookmakerId) -> ChildSpec:
+        settings, status = self._settings.bookmakers[name], self.status.bookmakers[name]
+        inbox = self._inboxes[name]
         source = self._settings.sources[settings.source]
-        poison_guard = PoisonGuard()
+        status.actor.mailbox_depth = lambda: inbox.depth
+        start = partial(
+            BookmakerActor,
+            status=status,
+            inbox=inbox,
+            bus=self.bus,
+            extract=extractor(source.kind, settings.key, source.options),
+            bounds=Bounds(source.options.book_sum_min, source.options.book_sum_max),
+            refresh=self._contexts[settings.source].refresh,
+            poison_guard=PoisonGuard(),
+            clock=self._clock,
+        )
+        return ChildSpec(status.actor, start)
 
-        def start() -> BookmakerActor:
-            return BookmakerActor(
-                status=self.status.bookmakers[name],
-                inbox=self._inboxes[name],
-                bus=self.bus,
-                extract=extractor(source.kind, settings.key, source.options),
-                bounds=Bounds(source.options.book_sum_min, source.options.book_sum_max),
-                refresh=self._refreshes[settings.source],
-                poison_guard=poison_guard,
-                clock=self._clock,
-            )
-
-        return start
-
-    def _source(self, name: SourceName, source: SourceSettings) -> Callable[[], Actor]:
+    def _context(self, name: SourceName) -> SourceContext[Any]:  # each kind is paired with its own options
         bookmakers = self._settings.bookmakers_of(name)
-        context: SourceContext[Any] = SourceContext(  # the registry pairs each kind with its own options
-            options=source.options,
+        return SourceContext(
+            options=self._settings.sources[name].options,
             keys={bookmaker: one.key for bookmaker, one in bookmakers.items()},
             inboxes={bookmaker: self._inboxes[bookmaker] for bookmaker in bookmakers},
             status=self.status.sources[name],
-            refresh=self._refreshes[name],
-            wake=self._resumptions[name],
+            refresh=asyncio.Event(),
             published=self.published,
             clock=self._clock,
             random=self._random,
             record=None if self._record is None else self._record(name),
         )
-        match source.kind:
-            case PolledKind() as polled:
-                plan = polled.plan(source.options, tuple(context.keys.values()))
-                return partial(SourceActor, polled, context, Schedule(plan, self._random))
-            case TickingKind() as ticking:
-                return partial(TickingSourceActor, ticking, context)
-            case StreamKind() as stream:
-                return partial(StreamSourceActor, stream, context)
+
+    def _source(self, name: SourceName) -> ChildSpec:
+        context, kind = self._contexts[name], self._settings.sources[name].kind
+        start: Callable[[], Actor]
+        match kind:
+            case PolledKind():
+                plan = kind.plan(context.options, tuple(context.keys.values()))
+                start = partial(SourceActor, kind, context, Schedule(plan, self._random))
+            case TickingKind():
+                start = partial(TickingSourceActor, kind, context)
+            case StreamKind():
+                start = partial(StreamSourceActor, kind, context)
+        return ChildSpec(context.status.actor, start)
 
 
 def service_status(settings: Settings, now: float) -> ServiceStatus:

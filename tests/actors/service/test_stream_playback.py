@@ -189,7 +189,7 @@ async def test_who_lost_the_list_gets_a_fresh_one(both: Peers, tmp_path: Path) -
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)
         one.stream.answer = lambda _: [image(market("1.1", OTHER))]
-        one.board.system._refreshes[SourceName("stream")].set()
+        one.board.system._contexts[SourceName("stream")].refresh.set()
         await one.says(heartbeat())
         await one.shows({"1.1": OTHER})
 

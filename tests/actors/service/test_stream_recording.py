@@ -202,7 +202,7 @@ async def test_a_list_that_somebody_lost_is_replayed_as_it_was_asked_for_again(t
         stream.answer = lambda request: [image(market("1.1", (2.0 + request["id"] / 100, 3.5, 4.0)))]
         async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
             await live.shows({"1.1": (2.02, 3.5, 4.0)})
-            live.board.system._refreshes[live.board.source.name].set()
+            live.board.system._contexts[live.board.source.name].refresh.set()
             await anyio.sleep(0.05)
             stream.push(heartbeat())
             await live.shows({"1.1": (2.03, 3.5, 4.0)})
