@@ -1,8 +1,8 @@
-"""Replays recordings as a service of their own: the tree below the web, without an actor.
+"""Replays recordings as a service of their own: what the web sees of the actors, without an actor.
 
-One task lets happen what was recorded, at the pace that is asked for, and keeps the records that the
-probes show. The clock is that of the recordings: it moves with what happens and never in between, so
-that nobody who reads can change anything. At the end the board stands as it was at the end.
+One task plays what was recorded, at the wanted pace, and keeps the records that the probes show. The clock
+is that of the recordings and moves with the moments that are played only, so a read cannot change
+anything. At the end the board stays as it is.
 """
 
 from __future__ import annotations
@@ -37,38 +37,39 @@ from actors.source_api.kinds import PolledKind
 log = structlog.get_logger()
 
 LONG_WAIT_S = 60.0
-"""Seconds of ours in which nothing happens, from which on it is said."""
+"""Seconds until the next moment, by our own clock, from which on the wait is logged."""
 
 
 class Replay:
     """The replay of some recordings: `playback` shows the board and the time, `status` all else.
 
-    `speed` is how many of their seconds pass in one of ours, infinity as many as can. `pace` is our
-    own clock.
+    `speed` is how many of their seconds pass in one of ours, infinity for as many as possible. `pace` is
+    our own clock.
     """
 
     def __init__(self, sources: tuple[RecordedSource, ...], speed: float, pace: Clock) -> None:
         self.playback = Playback(sources)
-        self.status = service_status(settings_of(sources), self.playback.now().wall)
+        now = self.playback.now()
+        self.status = service_status(_recorded_settings(sources), now.wall)
         for source in self.status.sources.values():
-            source.is_simulated = True  # recorded: whatever it was, it is not live
+            source.is_simulated = True  # a recording is never live
         self.status.board.first_version = self.playback.snapshot.version
-        self.status.board.last_turn_mono = self.playback.now().mono
+        self.status.board.last_turn_mono = now.mono
         for actor in self.status.actors.values():
-            actor.become(ActorState.RUNNING, self.playback.now().wall)
+            actor.become(ActorState.RUNNING, now.wall)
         self._speed = speed
         self._pace = pace
         self._scope = anyio.CancelScope()
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Play everything, then wait until told to stop."""
+        """Play everything, then wait for `stop`."""
         with self._scope:
             task_status.started()
             await self._play()
             await anyio.sleep_forever()
 
     async def stop(self) -> None:
-        """Stop where it is."""
+        """Stop at the present moment."""
         self._scope.cancel()
         await anyio.lowlevel.checkpoint()
 
@@ -81,68 +82,55 @@ class Replay:
             if wait_s >= LONG_WAIT_S:
                 log.info("replay.waiting", until=moment.at.wall, for_s=round(wait_s))
             await anyio.sleep(wait_s)
-            await run_sliced(self._happen(moment))
+            await run_sliced(self._play_moment(moment))
             payloads += moment.arrival is not None
         version = playback.snapshot.version
         commits = version - self.status.board.first_version
-        tell = log.info if set(playback.endings.values()) == {Ending.CLOSED} and commits else log.warning
-        facts = {"version": version, "commits": commits, "endings": playback.endings}
-        tell("replay.finished", payloads=payloads, **facts, rejected=dict(self._rejected()))
+        is_whole = set(playback.endings.values()) == {Ending.CLOSED} and commits > 0
+        report = log.info if is_whole else log.warning
+        report(
+            "replay.finished",
+            payloads=payloads,
+            version=version,
+            commits=commits,
+            endings=playback.endings,
+            rejected=dict(sum((one.rejected for one in self.status.bookmakers.values()), Counter())),
+        )
 
-    def _rejected(self) -> Counter[str]:
-        return sum((one.rejected for one in self.status.bookmakers.values()), Counter())
-
-    def _happen(self, moment: Moment) -> Sliced[None]:
-        """Work a moment off and note it in one go: a name that is learnt shows with its version.
-
-        Whoever waits for changes is told afterwards.
-        """
-        played = yield from self.playback.play(moment)
+    def _play_moment(self, moment: Moment) -> Sliced[None]:
+        """Play a moment and record it without a yield between: a new name shows with its version."""
+        result = yield from self.playback.play(moment)
         if moment.arrival is not None:
-            self._note(moment.arrival, played)
-        applied = [part.applied for part in played.parts if part.applied is not None]
-        bound = log.bind(actor="aggregator")
-        turned(self.status, self.playback.snapshot, applied, self.playback.now(), bound)
+            self._record(moment.arrival, result)
+        applied = [part.applied for part in result.parts if part.applied is not None]
+        board_log = log.bind(actor="aggregator")
+        turned(self.status, self.playback.snapshot, applied, self.playback.now(), board_log)
         yield from self.playback.history.digest()
 
-    def _note(self, arrival: Arrival, played: MomentResult) -> None:
+    def _record(self, arrival: Arrival, result: MomentResult) -> None:
         """Keep the records of a source and of its bookmakers as their actors do."""
         payload, now = arrival.payload, self.playback.now()
         status = self.status.sources[payload.source]
-        bound = log.bind(actor=status.actor.name, source=status.name)
+        source_log = log.bind(actor=status.actor.name, source=status.name)
         status.attempts += 1
         if payload.status == NOT_MODIFIED:
             status.confirmations += 1
         else:
             status.payloads += 1
             status.received_bytes += len(payload.body)
-        if played.error is not None:
+        if result.error is not None:
             others = [one for scope, one in status.scopes.items() if scope != payload.scope]
             alone = any(not one.failures for one in others)
-            scope_failed(status, payload.scope, played.error, now, bound, alone=alone)
+            scope_failed(status, payload.scope, result.error, now, source_log, alone=alone)
         elif isinstance(arrival.source.kind, PolledKind):
-            scope_succeeded(status, payload.scope, now, bound)
+            scope_succeeded(status, payload.scope, now, source_log)
         else:
-            succeeded(status, now, bound)
-        for part in played.parts:
-            _note_part(self.status.bookmakers[part.bookmaker], part, payload.scope, now)
+            succeeded(status, now, source_log)
+        for part in result.parts:
+            _record_part(self.status.bookmakers[part.bookmaker], part, payload.scope, now)
 
 
-def settings_of(sources: tuple[RecordedSource, ...]) -> Settings:
-    """Return the configuration that was recorded, as far as it matters to whoever does not poll."""
-    bookmakers = sorted(
-        ((one, source.header.source) for source in sources for one in source.header.bookmakers),
-        key=lambda pair: pair[0].position,
-    )
-    return Settings(
-        ServerSettings(),
-        BoardSettings(sources[0].header.expire_after_kickoff_s, sources[0].header.max_matches),
-        {one.header.source: SourceSettings(one.kind, one.options, one.header.options) for one in sources},
-        {one.id: BookmakerSettings(source, one.key, one.name) for one, source in bookmakers},
-    )
-
-
-def _note_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, now: Instant) -> None:
+def _record_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, now: Instant) -> None:
     if part.error is not None:
         status.errors[scope] = part.error
         return
@@ -153,3 +141,17 @@ def _note_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, now
     status.learn_name(part.title)
     status.batches += 1
     status.last_batch_at = now.wall
+
+
+def _recorded_settings(sources: tuple[RecordedSource, ...]) -> Settings:
+    """Return the configuration of the recordings, as far as they have it."""
+    bookmakers = sorted(
+        ((one, source.header.source) for source in sources for one in source.header.bookmakers),
+        key=lambda pair: pair[0].position,
+    )
+    return Settings(
+        ServerSettings(),
+        BoardSettings(sources[0].header.expire_after_kickoff_s, sources[0].header.max_matches),
+        {one.header.source: SourceSettings(one.kind, one.options, one.header.options) for one in sources},
+        {one.id: BookmakerSettings(source, one.key, one.name) for one, source in bookmakers},
+    )
