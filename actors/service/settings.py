@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -26,9 +27,7 @@ from actors.source_api.options import PolledOptions, SourceOptions, credentials_
 from actors.source_api.stream import StreamOptions
 from actors.transports.lines import tls_context
 
-P = ParamSpec("P")
 S = TypeVar("S")
-T = TypeVar("T")
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -118,10 +117,9 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     secrets: dict[str, str] = {}
     try:
         return _checked(raw, _expanded(raw, environment, secrets, ""))
-    except _Invalid as error:
-        raise ConfigError(
-            f"{path}: {_masked(str(error), secrets)}"
-        ) from None  # the cause may show a secret
+    except ConfigError as error:
+        message = f"{path}: {_masked(str(error), secrets)}"
+    raise ConfigError(message)  # without the cause, which may show a secret
 
 
 def parse_bind(bind: str) -> tuple[str, int]:
@@ -132,17 +130,11 @@ def parse_bind(bind: str) -> tuple[str, int]:
     return found[1] or found[2], int(found[3])
 
 
-class _Invalid(Exception):
-    pass
-
-
 def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
     """Check the `expanded` file; errors quote the `raw` one."""
     file = _converted(raw, expanded, _File, "")
-    try:
+    with _checking("server"):
         parse_bind(file.server.bind)
-    except ConfigError as error:
-        raise _Invalid(f"server.{error}") from error
     settings = Settings(
         file.server,
         file.board,
@@ -160,18 +152,16 @@ def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
 def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceSettings:
     at = f"sources.{name}"
     if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not isinstance(expanded, dict):
-        raise _Invalid(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
+        raise ConfigError(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
     if "kind" not in expanded:
-        raise _Invalid(f"{at}.kind is missing")
-    try:
+        raise ConfigError(f"{at}.kind is missing")
+    with _checking(at):
         kind = kind_named(str(expanded["kind"]))
-    except ConfigError as error:
-        raise _Invalid(f"{at}.{error}") from error
     options = _converted(_hidden(raw, kind), expanded, kind.options, at)
     if options.book_sum_min >= options.book_sum_max:
-        raise _Invalid(f"{at}.book_sum_min was {options.book_sum_min}, must be below book_sum_max")
+        raise ConfigError(f"{at}.book_sum_min was {options.book_sum_min}, must be below book_sum_max")
     if isinstance(options, PolledOptions) and not _is_http(options.url):
-        raise _Invalid(f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...")
+        raise ConfigError(f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...")
     return SourceSettings(kind, options, _hidden(raw, kind))
 
 
@@ -187,10 +177,10 @@ def _hidden(raw: dict[str, Any], kind: Kind) -> dict[str, Any]:
 def _bookmaker(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> BookmakerSettings:
     at = f"bookmakers.{name}"
     if not re.fullmatch("[a-z0-9-]{1,32}", name) or not isinstance(expanded, dict):
-        raise _Invalid(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'")
+        raise ConfigError(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'")
     bookmaker = _converted(raw, expanded, BookmakerSettings, at)
     if bookmaker.name is not None and (clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name):
-        raise _Invalid(
+        raise ConfigError(
             f"{at}.name was {raw['name']!r}, must be 1 to 128 visible characters, single-spaced, in NFC"
         )
     return bookmaker
@@ -206,59 +196,60 @@ def _is_http(url: str) -> bool:
 
 def _check_links(settings: Settings) -> None:
     if not settings.bookmakers:
-        raise _Invalid("bookmakers has no entry, must have at least one")
+        raise ConfigError("bookmakers has no entry, must have at least one")
     taken: dict[tuple[str, str], str] = {}
     for bookmaker_id, bookmaker in settings.bookmakers.items():
         at = f"bookmakers.{bookmaker_id}"
         if bookmaker.source not in settings.sources:
             known = ", ".join(settings.sources)
-            raise _Invalid(f"{at}.source was {bookmaker.source!r}, must be one of {known}")
+            raise ConfigError(f"{at}.source was {bookmaker.source!r}, must be one of {known}")
         kind = settings.sources[bookmaker.source].kind
-        try:
-            _by_kind(at, kind.check_key, bookmaker.key)
-        except ValueError as error:
-            raise _Invalid(f"{at}.{error}") from error
+        with _checking(at):
+            kind.check_key(bookmaker.key)
         if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):
-            raise _Invalid(f"{at}.name is missing")
+            raise ConfigError(f"{at}.name is missing")
         other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
         if other != bookmaker_id:
-            raise _Invalid(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")
+            raise ConfigError(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")
     _check_sources(settings)
 
 
 def _check_sources(settings: Settings) -> None:
     for name, source in settings.sources.items():
+        at, kind, options = f"sources.{name}", source.kind, source.options
         keys = tuple(one.key for one in settings.bookmakers_of(name).values())
         if not keys:
-            raise _Invalid(f"sources.{name} is used by no bookmaker, must be used or left out")
-        try:
-            if isinstance(source.kind, PolledKind):
-                _by_kind(f"sources.{name}", source.kind.plan, source.options, keys)
-            elif source.kind.check is not None:
-                _by_kind(f"sources.{name}", source.kind.check, source.options, keys)
-            if isinstance(source.options, StreamOptions) and source.options.certificate is not None:
-                tls_context(source.options.certificate, source.options.certificate_key)
-        except ValueError as error:
-            raise _Invalid(f"sources.{name}.{error}") from error
-        except OSError as error:
-            raise _Invalid(f"sources.{name}.certificate cannot be used: {error}") from error
+            raise ConfigError(f"{at} is used by no bookmaker, must be used or left out")
+        check = kind.plan if isinstance(kind, PolledKind) else kind.check
+        if check is not None:
+            with _checking(at):
+                check(options, keys)
+        if isinstance(options, StreamOptions) and options.certificate is not None:
+            try:
+                tls_context(options.certificate, options.certificate_key)
+            except (OSError, ValueError) as error:
+                raise ConfigError(f"{at}.certificate cannot be used: {error}") from error
+
+
+@contextmanager
+def _checking(at: str) -> Iterator[None]:
+    """Put the place `at` before the errors of a check, which may run the code of a plug-in."""
+    try:
+        yield
+    except (msgspec.ValidationError, KeyboardInterrupt):
+        raise
+    except (ConfigError, ValueError) as error:
+        raise ConfigError(f"{at}.{error}") from error
+    except BaseException as error:
+        raise ConfigError(f"{at} cannot be checked by its kind: {in_one_line(error)}") from error
 
 
 def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:
     try:
-        return _by_kind(at, msgspec.convert, expanded, kind)
+        with _checking(at):
+            return msgspec.convert(expanded, kind)
     except msgspec.ValidationError as error:
-        raise _Invalid(_explained(str(error), raw, at)) from error
-
-
-def _by_kind(at: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call a function of a kind; what it raises becomes _Invalid unless it is about an option."""
-    try:
-        return call(*args, **kwargs)
-    except (ValueError, msgspec.ValidationError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        raise _Invalid(f"{at} cannot be checked by its kind: {in_one_line(error)}") from error
+        raise ConfigError(_explained(str(error), raw, at)) from error
 
 
 def _explained(message: str, raw: Any, at: str) -> str:
@@ -297,7 +288,7 @@ def _expanded(value: Any, environment: Mapping[str, str], used: dict[str, str], 
     def replacement(found: re.Match[str]) -> str:
         content = environment.get(found[1])
         if content is None:
-            raise _Invalid(f"{at} refers to {found[0]}, which is not set in the environment")
+            raise ConfigError(f"{at} refers to {found[0]}, which is not set in the environment")
         if content:
             used[content] = found[0]
         return content
