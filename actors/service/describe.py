@@ -9,7 +9,7 @@ from typing import get_type_hints
 
 from msgspec.structs import fields
 
-from actors.recordings.format import Header, Recorded
+from actors.recordings.format import Recorded
 from actors.recordings.reader import open_source
 from actors.service.registry import installed, kind_named
 from actors.service.settings import Settings
@@ -21,7 +21,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
     yield f"{path}: valid"
     for name, source in settings.sources.items():
         bookmakers = settings.bookmakers_of(name)
-        yield f"source {name}: {source.kind.name} {source.address}".rstrip()
+        yield f"source {name}: {source.kind.name} {source.written.get('url', '')}".rstrip()
         if isinstance(source.kind, PolledKind):
             plan = source.kind.plan(source.options, tuple(one.key for one in bookmakers.values()))
             lines = plan.describe()
@@ -46,8 +46,12 @@ def kind_lines() -> Iterator[str]:
 def recording_lines(path: Path) -> Iterator[str]:
     """Return what a recording holds. Raises: ConfigError, naming the file, if it is none."""
     source = open_source(path, kind_named)
-    yield from _header_lines(path, source.header)
-    count = size = 0
+    header, count, size = source.header, 0, 0
+    yield f"{path}: source {header.source} of kind {header.kind}, from {_time(header.started_at)}"
+    yield from (f"  {name} = {value!r}" for name, value in header.options.items() if name != "kind")
+    yield f"  matches expire {header.expire_after_kickoff_s:g} s after kick-off"
+    for one in header.bookmakers:
+        yield f"  bookmaker {one.id}: {one.name or 'named by the source'} (key {one.key})"
     records = source.records()
     while True:
         try:
@@ -57,14 +61,6 @@ def recording_lines(path: Path) -> Iterator[str]:
             return
         count, size = count + 1, size + len(record.payload.body)
         yield _record_line(record)
-
-
-def _header_lines(path: Path, header: Header) -> Iterator[str]:
-    yield f"{path}: source {header.source} of kind {header.kind}, from {_time(header.started_at)}"
-    yield from (f"  {name} = {value!r}" for name, value in header.options.items() if name != "kind")
-    yield f"  matches expire {header.expire_after_kickoff_s:g} s after kick-off"
-    for one in header.bookmakers:
-        yield f"  bookmaker {one.id}: {one.name or 'named by the source'} (key {one.key})"
 
 
 def _record_line(record: Recorded) -> str:

@@ -73,11 +73,6 @@ class SourceSettings(Struct, frozen=True):
     options: SourceOptions
     written: Mapping[str, Any] = {}
 
-    @property
-    def address(self) -> str:
-        """Its URL as written; empty for a source without one."""
-        return str(self.written.get("url", ""))
-
 
 class Settings(Struct, frozen=True):
     """A checked configuration; bookmakers and sources in the order of the file."""
