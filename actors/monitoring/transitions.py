@@ -82,7 +82,7 @@ def _count(status: SourceStatus, error: SourceError) -> None:
     status.failed_by[error.reason] += 1
 
 
-def turned(
+def record_turn(
     status: ServiceStatus, snapshot: Snapshot, applied: Iterable[Applied], now: Instant, log: Log
 ) -> None:
     """Record a turn of the board that ended at `now`; log `bookmaker.withdrawn` once for each list."""
@@ -102,7 +102,7 @@ def turned(
     status.observe(snapshot, now)
 
 
-def measured(
+def record_latencies(
     status: ServiceStatus, batches: Iterable[Batch], applied: Iterable[Applied], now: Instant
 ) -> None:
     """Record the time from the receipt of each accepted batch to its commit at `now`.

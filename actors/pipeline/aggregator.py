@@ -20,7 +20,7 @@ from actors.core.clock import Clock, elapsed_s
 from actors.core.cooperative import run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId
 from actors.monitoring.status import ServiceStatus
-from actors.monitoring.transitions import measured, turned
+from actors.monitoring.transitions import record_latencies, record_turn
 from actors.runtime.conflation import Intake
 
 log = structlog.get_logger()
@@ -90,7 +90,7 @@ class AggregatorActor:
             base = await self._published.read()
             board = Board(base, self._published.rules)
             applied = [await self._apply_again(board, batch) for batch in self._intake.unacked]
-        measured(self._status, self._intake.unacked, applied, self._clock.now())
+        record_latencies(self._status, self._intake.unacked, applied, self._clock.now())
         remains = Remains.of(base, snapshot, self._intake.unacked)
         self._intake.ack_all()
         self._note(base, snapshot, applied, elapsed_s() - began)
@@ -140,4 +140,4 @@ class AggregatorActor:
             self._status.board.commits.add(took_s, changes, now.mono)
             took_ms = round(took_s * 1e3, 3)
             self._log.debug("board.committed", version=snapshot.version, took_ms=took_ms)
-        turned(self._status, snapshot, applied, now, self._log)
+        record_turn(self._status, snapshot, applied, now, self._log)

@@ -19,7 +19,7 @@ from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import NOT_MODIFIED, Scope
 from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerStatus
-from actors.monitoring.transitions import scope_failed, scope_succeeded, succeeded, turned
+from actors.monitoring.transitions import record_turn, scope_failed, scope_succeeded, succeeded
 from actors.recordings.format import Ending
 from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback
 from actors.recordings.reader import RecordedSource
@@ -104,7 +104,7 @@ class Replay:
             self._record(moment.arrival, result)
         applied = [part.applied for part in result.parts if part.applied is not None]
         board_log = log.bind(actor="aggregator")
-        turned(self.status, self.playback.snapshot, applied, self.playback.now(), board_log)
+        record_turn(self.status, self.playback.snapshot, applied, self.playback.now(), board_log)
         yield from self.playback.history.digest()
 
     def _record(self, arrival: Arrival, result: MomentResult) -> None:

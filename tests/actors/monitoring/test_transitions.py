@@ -12,7 +12,7 @@ from actors.core.clock import Instant
 from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import Scope
 from actors.monitoring.status import SourceStatus
-from actors.monitoring.transitions import failed, measured, scope_failed, scope_succeeded, succeeded
+from actors.monitoring.transitions import failed, record_latencies, scope_failed, scope_succeeded, succeeded
 from tests.support.builders.messages import batch
 from tests.support.systems.site import NAMES, site_status
 from tests.support.systems.supervision import source_record
@@ -193,7 +193,7 @@ def test_a_found_scope_forgets_its_failures() -> None:
 def test_matches_without_room_are_counted_as_rejected() -> None:
     """By the reason that operators look for."""
     status = site_status(NAMES, WALL_0)
-    measured(
+    record_latencies(
         status,
         [batch(bookmaker="alder"), batch(bookmaker="birch")],
         [Applied(Verdict.ACCEPTED, upserted=3, too_many=2), Applied(Verdict.ACCEPTED, upserted=1)],
