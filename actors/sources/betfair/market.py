@@ -1,7 +1,6 @@
 """One market of the exchange, kept up to date message by message, and the odds that it offers.
 
-Pure. Ladders are keyed by level or by price, runners by (id, hc): handicap markets share selection
-ids. What is offered is the best price available to back, as long as the market is open.
+Pure. What is offered is the best price available to back, as long as the market is open.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from actors.sources.betfair.wire import (
 
 SOCCER = "1"
 FOOTBALL = frozenset({None, SOCCER, 1})
-"""The event type, where a definition tells it at all."""
+"""Event types of our markets; a definition may have none."""
 MATCH_ODDS = "MATCH_ODDS"
 OPEN = "OPEN"
 CLOSED = "CLOSED"
@@ -31,15 +30,11 @@ HOME_PRIORITY, AWAY_PRIORITY = 1, 2
 RUNNERS = 3
 ACTIVE = "ACTIVE"
 
-RunnerKey = tuple[int, float]
-"""Selection id and handicap."""
+Offer = tuple[float, float]
+"""Price and size."""
 
 
-Sides = tuple[RunnerDefinition, RunnerDefinition, RunnerDefinition]
-"""Home, draw, away."""
-
-
-class Names(Struct, frozen=True):
+class MarketNames(Struct, frozen=True):
     """What a catalogue says of a market: the runners' names by selection id, and the competition."""
 
     runners: dict[int, str]
@@ -55,35 +50,32 @@ class Terms(Struct, frozen=True):
 
 
 class Runner(Struct, gc=False, eq=False):
-    """One runner's ladders and its last traded price."""
+    """One runner's ladders, by level or by price, and its last traded price."""
 
-    by_level: dict[int, tuple[float, float]] = {}
-    by_virtual_level: dict[int, tuple[float, float]] = {}
+    by_level: dict[int, Offer] = {}
+    by_virtual_level: dict[int, Offer] = {}
     by_price: dict[float, float] = {}
     last_traded: float | None = None
 
     def apply(self, change: RunnerChange) -> None:
-        """Lay a delta over what is known; a size of 0 removes."""
+        """Apply a delta; a size of 0 removes."""
         if change.ltp is not None:
             self.last_traded = change.ltp
         if change.batb:
-            _lay(change.batb, self.by_level)
+            _apply_levels(change.batb, self.by_level)
         if change.bdatb:
-            _lay(change.bdatb, self.by_virtual_level)
+            _apply_levels(change.bdatb, self.by_virtual_level)
         for price, size in change.atb or ():
             if size > 0:
                 self.by_price[price] = size
             else:
                 self.by_price.pop(price, None)
 
-    def best_back(self) -> tuple[float, float] | None:
-        """Return price and size of the best offer to back without virtual bets, None when there is none."""
+    def best_back(self) -> Offer | None:
+        """Return the best offer to back without virtual bets, None when there is none."""
         if self.by_level:
             return self.by_level.get(0)
-        if not self.by_price:
-            return None
-        best = max(self.by_price)
-        return best, self.by_price[best]
+        return max(self.by_price.items(), default=None)
 
     def price(self, terms: Terms) -> float | None:
         """Return the price that counts, None when there is none."""
@@ -94,16 +86,19 @@ class Runner(Struct, gc=False, eq=False):
 
 
 class Market(Struct, gc=False, eq=False):
-    """One market: its definition and its runners; `was_ours` once it has been the result of a match."""
+    """One market: its definition, and its runners by selection id and handicap.
+
+    `was_ours` is set once it has been ours (see `is_ours`).
+    """
 
     market_id: str
     definition: MarketDefinition | None = None
-    runners: dict[RunnerKey, Runner] = {}
+    runners: dict[tuple[int, float], Runner] = {}
     published_ms: int | None = None
     was_ours: bool = False
 
     def apply(self, change: MarketChange, published_ms: int | None) -> None:
-        """Lay a delta over what is known; a definition is always whole."""
+        """Apply a delta; a definition is always whole."""
         self.published_ms = published_ms
         if change.marketDefinition is not None:
             self.definition = change.marketDefinition
@@ -113,7 +108,7 @@ class Market(Struct, gc=False, eq=False):
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is the result of a match that it is about."""
+        """Whether it is about the result of a football match."""
         one = self.definition
         return one is not None and one.marketType == MATCH_ODDS and one.eventTypeId in FOOTBALL
 
@@ -122,33 +117,36 @@ class Market(Struct, gc=False, eq=False):
         """OPEN, SUSPENDED, CLOSED, INACTIVE; None while it is not defined."""
         return None if self.definition is None else self.definition.status
 
-    def is_unnamed_by(self, names: Names | None) -> bool:
-        """Return whether it is an open match of which somebody has no name, in `names` neither."""
+    @property
+    def removal_reason(self) -> str:
+        """The reason of a removal while it is not open."""
+        return (self.status or "undefined").lower()
+
+    def is_unnamed_by(self, names: MarketNames | None) -> bool:
+        """Return whether it is an open match with a side that has no name, in `names` neither."""
         definition = self.definition if self.is_ours else None
         if definition is None or definition.status != OPEN:
             return False
-        known = {} if names is None else names.runners
-        runners = definition.runners or ()
-        return any(one.status == ACTIVE and not (one.name or known.get(int(one.id))) for one in runners)
+        active = (one for one in definition.runners or () if one.status == ACTIVE)
+        return not all(_name(one, names) for one in active)
 
-    def odds(self, terms: Terms, names: Names | None) -> Match | Removal:
+    def odds(self, terms: Terms, names: MarketNames | None) -> Match | Removal:
         """Return what it offers, or why it offers nothing."""
         match_id = SourceMatchId(self.market_id)
         definition = self.definition if self.is_ours else None
         if definition is None:
             return Removal(match_id, "undefined")
         if definition.status != OPEN:
-            return Removal(match_id, (definition.status or "undefined").lower())
+            return Removal(match_id, self.removal_reason)
         sides = _sides(definition)
         if sides is None:
             return Removal(match_id, Reason.OUTCOME)
-        prices = [self._price(one, terms) for one in sides]
-        if None in prices:
+        home, draw, away = (self._price(one, terms) for one in sides)
+        if home is None or draw is None or away is None:
             return Removal(match_id, Reason.INCOMPLETE)
         start_time = unix_time(definition.marketTime)
         if definition.marketTime is not None and start_time is None:
             return Removal(match_id, Reason.START_TIME)
-        home, draw, away = (price or 0.0 for price in prices)
         return Match(
             source_match_id=match_id,
             home=_name(sides[0], names),
@@ -166,7 +164,7 @@ class Market(Struct, gc=False, eq=False):
         return None if runner is None else runner.price(terms)
 
 
-def _lay(levels: tuple[Level, ...], ladder: dict[int, tuple[float, float]]) -> None:
+def _apply_levels(levels: tuple[Level, ...], ladder: dict[int, Offer]) -> None:
     for level, price, size in levels:
         if size > 0:
             ladder[level] = (price, size)
@@ -174,7 +172,9 @@ def _lay(levels: tuple[Level, ...], ladder: dict[int, tuple[float, float]]) -> N
             ladder.pop(level, None)
 
 
-def _sides(definition: MarketDefinition) -> Sides | None:
+def _sides(
+    definition: MarketDefinition,
+) -> tuple[RunnerDefinition, RunnerDefinition, RunnerDefinition] | None:
     """Return home, draw and away; None unless there are exactly these three, without handicap."""
     active = [one for one in definition.runners or () if one.status == ACTIVE]
     by_priority = {one.sortPriority: one for one in active if int(one.id) != DRAW}
@@ -185,8 +185,6 @@ def _sides(definition: MarketDefinition) -> Sides | None:
     return home, draws[0], away
 
 
-def _name(side: RunnerDefinition, names: Names | None) -> str:
-    """Return the runner's name, empty while nobody has told it."""
-    if side.name:
-        return side.name
-    return "" if names is None else names.runners.get(int(side.id), "")
+def _name(side: RunnerDefinition, names: MarketNames | None) -> str:
+    """Return the runner's name: of the definition, else of the catalogue, else empty."""
+    return side.name or ("" if names is None else names.runners.get(int(side.id), ""))

@@ -1,6 +1,6 @@
 """The options of the exchange's stream.
 
-Pure. Credentials belong into the environment. A stream without TLS is for tests on this machine.
+Pure. Credentials belong into the environment; they leave this machine by TLS only.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ CERTIFICATE_LOGIN = "https://identitysso-cert.betfair.com/api/certlogin"
 class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     """Options of one subscription of one account.
 
-    Either `session_token`, or `username` and `password`, with which one is got and renewed;
-    `certificate` and `certificate_key` are files for a login with a client certificate, which has an
-    address of its own. An empty `catalogue_url` leaves the markets without names. `max_markets` is
-    what the account may subscribe to: if the exchange refuses all matches, the nearest kick-offs are
-    taken. A price counts from `min_size` on. With `virtual_bets` it is that of the exchange's own
-    site, which has the offers that other bets of the market would make; else that of real bets alone.
+    Either `session_token`, or `username` and `password` for a login; `certificate` and
+    `certificate_key` are files for a login with a client certificate, which has an address of its own.
+    An empty `catalogue_url` leaves the markets without names. If the exchange refuses a subscription
+    to all matches, the `max_markets` nearest kick-offs are subscribed to. Offers below `min_size` do
+    not count. `virtual_bets` includes the offers that other bets of the market make possible, as the
+    exchange's own site does.
     """
 
     app_key: Secret
@@ -50,7 +50,7 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
 
     @property
     def login_address(self) -> str:
-        """Where to log in: as configured, else where certificates count if there is one; may be empty."""
+        """The address of the login: as configured (perhaps empty), else that of the kind of login."""
         if self.login_url is not None:
             return self.login_url
         return INTERACTIVE_LOGIN if self.certificate is None else CERTIFICATE_LOGIN
@@ -75,7 +75,7 @@ def check(options: BetfairStreamOptions, keys: tuple[str, ...]) -> None:
 
 
 def _check_addresses(options: BetfairStreamOptions) -> None:
-    """Let credentials go out in the clear to this machine only."""
+    """Refuse addresses that would send credentials over the network without TLS."""
     found = re.fullmatch(r"(tls|tcp)://([A-Za-z0-9.-]+|\[[0-9a-f:]+\]):([0-9]{1,5})", options.stream_url)
     if found is None or not 0 < int(found[3]) < 2**16:
         raise ValueError(f"stream_url was {options.stream_url!r}, must be tls://HOST:PORT")

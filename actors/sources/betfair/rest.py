@@ -1,6 +1,6 @@
-"""What the exchange is asked beside its stream: a session, its renewal, and the names of markets.
+"""The HTTP requests beside the exchange's stream: login, keep-alive, and the names of markets.
 
-Pure: requests as values, and the reading of their answers. Formats: Betfair's "Interactive Login",
+Pure: requests as values, and the decoding of their answers. Formats: Betfair's "Interactive Login",
 "Non-Interactive (bot) login", "Keep Alive" and "listMarketCatalogue" over JSON-RPC. A real
 catalogue entry (cut):
 
@@ -18,18 +18,19 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Struct
 
-from actors.core.errors import PayloadError
+from actors.core.errors import UNREADABLE, PayloadError
 from actors.source_api.stream import Request
-from actors.sources.betfair.market import MATCH_ODDS, SOCCER, Names
+from actors.sources.betfair.market import MATCH_ODDS, SOCCER, MarketNames
 from actors.sources.betfair.options import BetfairStreamOptions
 
 T = TypeVar("T")
 
 GRANTED = frozenset({"SUCCESS", "LIMITED_ACCESS"})
-"""The second is of an account that may not bet, and look all the same."""
+"""Accounts with limited access may not bet, but see prices."""
 MAX_RESULTS = 1000
-"""Markets that one answer of the catalogue can have; it refuses to be asked for more."""
+"""The most markets that the catalogue may be asked for at a time."""
 METHOD = "SportsAPING/v1.0/listMarketCatalogue"
+FORM = "application/x-www-form-urlencoded"
 
 
 class _Login(Struct, frozen=True):
@@ -61,25 +62,24 @@ class _Catalogue(Struct, frozen=True):
 
 
 def login(options: BetfairStreamOptions) -> Request | None:
-    """Ask for a session; None where the configuration gives one and nothing to renew it with."""
+    """Ask for a session token; None without user name and password."""
     if options.username is None or options.password is None:
         return None
     body = urlencode({"username": options.username, "password": options.password}).encode()
-    headers = _headers(options, "application/x-www-form-urlencoded")
-    return Request("POST", options.login_address, headers, body)
+    return Request("POST", options.login_address, _headers(options, FORM), body)
 
 
 def keep_alive(options: BetfairStreamOptions, token: str) -> Request | None:
-    """Ask that the session is kept; None where there is no address for it."""
+    """Ask to keep the session; None where there is no address for it."""
     if not options.login_address:
         return None
     address = options.login_address.replace("//identitysso-cert.", "//identitysso.")
     url = re.sub("/[^/]*$", "/keepAlive", address)
-    return Request("POST", url, _headers(options, "application/x-www-form-urlencoded", token), b"")
+    return Request("POST", url, _headers(options, FORM, token), b"")
 
 
 def read_token(body: bytes) -> str:
-    """Read the session of a login or a keep-alive. Raises: PayloadError if it was refused."""
+    """Read the token from the answer to a login or a keep-alive. Raises: PayloadError if it was refused."""
     answer = _decoded(body, _Login)
     if GRANTED.isdisjoint({answer.status, answer.loginStatus}) or not (answer.token or answer.sessionToken):
         said = answer.error or answer.loginStatus or answer.status
@@ -97,17 +97,16 @@ def nearest(options: BetfairStreamOptions, token: str, count: int) -> Request | 
     return _catalogue(options, token, {"eventTypeIds": [SOCCER], "marketTypeCodes": [MATCH_ODDS]}, count)
 
 
-def read_names(body: bytes) -> dict[str, Names]:
+def read_names(body: bytes) -> dict[str, MarketNames]:
     """Read a catalogue, in its order. Raises: PayloadError if it is none."""
     answer = _decoded(body, _Catalogue)
     if answer.result is None:
         found = re.search("[A-Z]+(?:_[A-Z]+)+", str(answer.error))
         code = found[0] if found else "no reason given"
-        raise PayloadError(
-            f"the catalogue was refused: {code}", "login" if "SESSION" in code else "catalogue"
-        )
+        reason = "login" if "SESSION" in code else "catalogue"
+        raise PayloadError(f"the catalogue was refused: {code}", reason)
     return {
-        entry.marketId: Names(
+        entry.marketId: MarketNames(
             {runner.selectionId: runner.runnerName for runner in entry.runners},
             entry.competition.name if entry.competition else None,
         )
@@ -136,5 +135,5 @@ def _headers(options: BetfairStreamOptions, content_type: str, token: str | None
 def _decoded(body: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise PayloadError(f"the answer cannot be read: {error}") from error

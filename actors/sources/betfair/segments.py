@@ -1,6 +1,6 @@
-"""Putting segmented messages of the exchange's stream together: whole only when the last has come.
+"""Joining the segments of a message of the exchange's stream.
 
-Pure. Nothing of a message may count before its end, neither its markets nor its clocks.
+Pure. Nothing of a message counts before its last segment has come, neither its markets nor its clocks.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ MAX_MARKETS = 10_000
 """Markets that one message or subscription may hold: far more than any account may subscribe to."""
 
 
-class Segments:
-    """The segments of the message that is under way, if there is one."""
+class SegmentedMessage:
+    """The segments so far of the message under way, if there is one."""
 
     def __init__(self) -> None:
         self._changes: list[MarketChange] | None = None
@@ -23,27 +23,22 @@ class Segments:
         self._clk: str | None = None
         self._initial_clk: str | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a message has begun and not ended."""
-        return self._changes is not None
-
     def clear(self) -> None:
-        """Forget what is under way: its connection or its subscription has gone."""
+        """Drop the message under way."""
         self._changes = None
 
-    def joined(self, message: Message) -> Message | None:
+    def join(self, message: Message) -> Message | None:
         """Return a whole message: `message` itself, or all its segments with the last; None before that.
 
-        A segment without a kind is of the kind of the first. Raises: PayloadError for segments that
-        are out of order, of two kinds or too many.
+        A segment without a kind (`ct`) has that of the first. Raises: PayloadError for segments that are
+        out of order, of two kinds or too many.
         """
         match message.segmentType:
             case None:
                 if self._changes is None:
                     return message
                 if message.ct == "HEARTBEAT":
-                    return None  # it can only vouch for what is whole
+                    return None  # it can only confirm what is whole
                 raise PayloadError("a segmented message was not ended", "segments")
             case "SEG_START" if self._changes is None:
                 self._changes, self._ct = [], message.ct
@@ -53,9 +48,7 @@ class Segments:
                     raise PayloadError("a segmented message is of two kinds", "segments")
             case other:
                 raise PayloadError(f"segmentType {other[:32]!r} came out of order", "segments")
-        return self._extended(message, self._changes)
-
-    def _extended(self, message: Message, changes: list[MarketChange]) -> Message | None:
+        changes = self._changes
         changes.extend(message.mc or ())
         self._clk = message.clk or self._clk
         self._initial_clk = message.initialClk or self._initial_clk
@@ -64,6 +57,5 @@ class Segments:
         if message.segmentType != "SEG_END":
             return None
         self._changes = None
-        return msgspec.structs.replace(
-            message, ct=self._ct, clk=self._clk, initialClk=self._initial_clk, mc=changes
-        )
+        clocks = {"clk": self._clk, "initialClk": self._initial_clk}
+        return msgspec.structs.replace(message, ct=self._ct, mc=changes, **clocks)

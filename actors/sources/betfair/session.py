@@ -1,7 +1,7 @@
 """The protocol of the exchange's stream as a state machine: lines in, reactions out.
 
-Pure. One object a subscription, which outlives connections: it keeps the markets and the clocks with
-which the next connection resumes. It reads no clock and writes to no socket; its actor does.
+Pure: it reads no clock and writes to no socket. One session a subscription; it outlives connections
+and keeps the markets, and the clocks with which the next connection resumes.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, StreamError
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.source_api.stream import Reaction
-from actors.sources.betfair.lines import FEW, read_message
-from actors.sources.betfair.market import CLOSED, MATCH_ODDS, OPEN, SOCCER, Market, Names, Terms
-from actors.sources.betfair.options import HEARTBEATS_TO_BE_SILENT
-from actors.sources.betfair.segments import MAX_MARKETS, Segments
-from actors.sources.betfair.wire import Message
+from actors.sources.betfair.market import CLOSED, MATCH_ODDS, OPEN, SOCCER, Market, MarketNames, Terms
+from actors.sources.betfair.options import HEARTBEATS_TO_BE_SILENT, BetfairStreamOptions
+from actors.sources.betfair.segments import MAX_MARKETS, SegmentedMessage
+from actors.sources.betfair.wire import Message, read_message
 
 UNRELIABLE_STATUS = 503
 NEEDS_LOGIN = frozenset({"NO_SESSION", "INVALID_SESSION_INFORMATION"})
@@ -34,14 +32,14 @@ ERRORS = frozenset(
         *PASSING,
     }
 )
-"""Codes that are counted by name; there cannot be more names than these."""
-SLOWEST_HEARTBEAT_MS, FASTEST_HEARTBEAT_MS = 30_000, 500
-"""Between these is the server's pace, whatever was asked for."""
+"""Codes that are counted by name; all others are counted as REFUSED."""
+FASTEST_HEARTBEAT_MS, SLOWEST_HEARTBEAT_MS = 500, 30_000
+"""Bounds of the interval that the server may announce, whatever was asked for; others are ignored."""
 MATCH_ODDS_ONLY = {"eventTypeIds": [SOCCER], "marketTypes": [MATCH_ODDS]}
 
 
 class Phase(StrEnum):
-    """Where a connection is."""
+    """State of a connection."""
 
     CONNECTING = "connecting"
     AUTHENTICATING = "authenticating"
@@ -50,40 +48,28 @@ class Phase(StrEnum):
     UNRELIABLE = "unreliable"  # the server says that its stream is late
 
 
-class Subscription(Struct, frozen=True):
-    """What is asked for: all matches, or these markets alone; the server's pace in milliseconds.
-
-    Offers come with virtual bets or without: those that other bets of the market would make.
-    """
-
-    app_key: str
-    heartbeat_ms: int
-    conflate_ms: int
-    is_virtual: bool = False
-    market_ids: tuple[str, ...] | None = None
-
-
 class BetfairSession:
     """One subscription: its markets, its clocks and the phase of its connection.
 
     With `is_historic` there is no connection: the first line counts as an image, all others as deltas.
     """
 
-    def __init__(self, subscription: Subscription, terms: Terms, *, is_historic: bool = False) -> None:
+    def __init__(self, options: BetfairStreamOptions, *, is_historic: bool = False) -> None:
         self.phase = Phase.LIVE if is_historic else Phase.CONNECTING
-        self.subscription = subscription
         self.markets: dict[str, Market] = {}
         self.slow_messages = 0
-        self._terms = terms
-        self._asked = subscription
-        self._names: dict[str, Names] = {}
+        self._options = options
+        self._terms = Terms(options.min_size, options.price == "last_traded", options.virtual_bets)
+        self._market_ids: list[str] | None = None  # None for all matches
+        self._is_narrowed = False  # since the last request
+        self._names: dict[str, MarketNames] = {}
         self._initial_clk: str | None = None
         self._clk: str | None = None
         self._id = 0
         self._token = ""
         self._heartbeat_ms: int | None = None
-        self._conflate_ms = subscription.conflate_ms
-        self._segments = Segments()
+        self._conflate_ms = options.conflate_ms
+        self._segments = SegmentedMessage()
         self._is_first = is_historic
 
     @property
@@ -97,11 +83,11 @@ class BetfairSession:
         return None if self._heartbeat_ms is None else HEARTBEATS_TO_BE_SILENT * self._heartbeat_ms / 1000
 
     def connect(self, token: str) -> None:
-        """Begin a connection with that session token; the server speaks first."""
+        """Begin a connection with that session token; the server sends the first line."""
         self.phase = Phase.CONNECTING
         self._token = token
         self._heartbeat_ms = None
-        self._conflate_ms = self.subscription.conflate_ms
+        self._conflate_ms = self._options.conflate_ms
         self._segments.clear()
 
     def refresh(self) -> Reaction:
@@ -112,8 +98,9 @@ class BetfairSession:
         return self._subscribe()
 
     def narrow(self, wanted: Sequence[str]) -> None:
-        """Subscribe to these markets alone, and from an image on, at the next occasion."""
-        self.subscription = msgspec.structs.replace(self.subscription, market_ids=tuple(wanted))
+        """Subscribe to these markets alone from the next `connect` or `refresh` on."""
+        self._market_ids = list(wanted)
+        self._is_narrowed = True
         self.forget()
 
     def forget(self) -> None:
@@ -121,48 +108,47 @@ class BetfairSession:
         self._initial_clk = self._clk = None
 
     def receive(self, line: bytes) -> Sliced[Reaction]:
-        """Take one line, a long one in slices, until whose end nobody else may ask or tell anything.
+        """Take one line in slices; call nothing else before its end.
 
         Raises: PayloadError for what is no message, after which nothing that follows can be trusted;
         StreamError when the server refuses.
         """
         message = yield from read_message(line)
-        told_ms = message.heartbeatMs
-        if told_ms is not None and FASTEST_HEARTBEAT_MS <= told_ms <= SLOWEST_HEARTBEAT_MS:
-            self._heartbeat_ms = told_ms
+        announced_ms = message.heartbeatMs
+        if announced_ms is not None and FASTEST_HEARTBEAT_MS <= announced_ms <= SLOWEST_HEARTBEAT_MS:
+            self._heartbeat_ms = announced_ms
         if message.conflateMs is not None:
             self._conflate_ms = message.conflateMs
         match message.op:
             case "connection":
-                return self._connected()
+                return self._on_connection()
             case "status":
-                return self._answered(message)
+                return self._on_status(message)
             case "mcm":
-                return (yield from self._changed(message))
+                return (yield from self._on_market_data(message))
             case _:
                 raise PayloadError(f"op was {message.op[:32]!r}, must be connection, status or mcm", "op")
 
     def image(self) -> Extract:
         """Return the complete list as it is known now."""
-        return run_now(self._extract(self.markets.values()))
+        return run_now(self._extract(self.markets.values()))[0]
 
-    def name(self, names: Mapping[str, Names]) -> Extract:
-        """Take the names of markets, and give what changes by them."""
+    def name(self, names: Mapping[str, MarketNames]) -> Extract:
+        """Take the names of markets and return what changes by them."""
         known = [market for market in names if market in self.markets]
         self._names.update((market, names[market]) for market in known)
-        return run_now(self._extract(self.markets[market] for market in known))
+        return run_now(self._extract(self.markets[market] for market in known))[0]
 
-    def _connected(self) -> Reaction:
+    def _on_connection(self) -> Reaction:
         if self.phase is not Phase.CONNECTING:
             raise PayloadError("a second session began on one connection", "protocol")
         self.phase = Phase.AUTHENTICATING
-        login = {"appKey": self.subscription.app_key, "session": self._token}
-        return self._sending({"op": "authentication", **login})
+        return self._send({"op": "authentication", "appKey": self._options.app_key, "session": self._token})
 
-    def _answered(self, message: Message) -> Reaction:
+    def _on_status(self, message: Message) -> Reaction:
         if message.statusCode == "SUCCESS":
-            is_due = self.phase is Phase.AUTHENTICATING and message.id in {None, self._id}
-            return self._subscribe() if is_due else Reaction()
+            is_login = self.phase is Phase.AUTHENTICATING and message.id in {None, self._id}
+            return self._subscribe() if is_login else Reaction()
         code = message.errorCode if message.errorCode in ERRORS else "REFUSED"
         if code == "INVALID_CLOCK":
             self.forget()
@@ -180,55 +166,56 @@ class BetfairSession:
         """Subscribe, in place of what was subscribed before; resume where there is a clock."""
         self.phase = Phase.SUBSCRIBING
         self._segments.clear()
-        wanted = self._asked = self.subscription
-        offers = "EX_BEST_OFFERS_DISP" if wanted.is_virtual else "EX_BEST_OFFERS"
+        self._is_narrowed = False
+        chosen = {} if self._market_ids is None else {"marketIds": self._market_ids}
+        offers = "EX_BEST_OFFERS_DISP" if self._options.virtual_bets else "EX_BEST_OFFERS"
         request: dict[str, Any] = {
             "op": "marketSubscription",
             "segmentationEnabled": True,
-            "conflateMs": wanted.conflate_ms,
-            "heartbeatMs": wanted.heartbeat_ms,
-            "marketFilter": (
-                MATCH_ODDS_ONLY
-                if wanted.market_ids is None
-                else {**MATCH_ODDS_ONLY, "marketIds": list(wanted.market_ids)}
-            ),
+            "conflateMs": self._options.conflate_ms,
+            "heartbeatMs": self._options.heartbeat_ms,
+            "marketFilter": {**MATCH_ODDS_ONLY, **chosen},
             "marketDataFilter": {"fields": [offers, "EX_MARKET_DEF"], "ladderLevels": 1},
         }
         if self._clk is not None and self._initial_clk is not None:
             request |= {"initialClk": self._initial_clk, "clk": self._clk}
-        return self._sending(request)
+        return self._send(request)
 
-    def _changed(self, message: Message) -> Sliced[Reaction]:
+    def _send(self, request: dict[str, Any]) -> Reaction:
+        self._id += 1
+        return Reaction(send=(msgspec.json.encode({**request, "id": self._id}) + b"\r\n",))
+
+    def _on_market_data(self, message: Message) -> Sliced[Reaction]:
         if message.id is not None and message.id < self._id:
-            return self._ended(message)  # of a subscription that this one has replaced
+            return self._removals(message)  # of a subscription that this one has replaced
         if self.phase in {Phase.CONNECTING, Phase.AUTHENTICATING}:
             raise PayloadError("market data came before a subscription", "protocol")
         if message.status == UNRELIABLE_STATUS:
             is_news = self.phase is not Phase.UNRELIABLE
             self.phase = Phase.UNRELIABLE
             return Reaction(withdraw=is_news)
-        if self.phase is Phase.UNRELIABLE:  # it is reliable again, but what was said meanwhile is not
+        if self.phase is Phase.UNRELIABLE:  # reliable again, but changes sent meanwhile may be missing
             self.forget()
             return self._subscribe()
-        whole = self._segments.joined(message)
-        return Reaction() if whole is None else (yield from self._applied(whole))
+        whole = self._segments.join(message)
+        return Reaction() if whole is None else (yield from self._apply(whole))
 
-    def _ended(self, message: Message) -> Reaction:
-        """Take off what is not open, as the one thing that counts while the image is still to come."""
+    def _removals(self, message: Message) -> Reaction:
+        """Return removals of what is not open: all that counts while the image is still to come."""
         if self.phase is not Phase.SUBSCRIBING:
             return Reaction()
         removals: list[Removal] = []
         for one in message.mc or ():
             if one.id in self.markets and one.marketDefinition and one.marketDefinition.status != OPEN:
-                self.markets[one.id].definition = one.marketDefinition  # names do not bring it back
-                status = (one.marketDefinition.status or "undefined").lower()
-                removals.append(Removal(SourceMatchId(one.id), status))
+                market = self.markets[one.id]
+                market.definition = one.marketDefinition  # so that names do not list it again
+                removals.append(Removal(SourceMatchId(one.id), market.removal_reason))
         return Reaction(changes=Extract((), tuple(removals))) if removals else Reaction()
 
-    def _applied(self, message: Message) -> Sliced[Reaction]:
+    def _apply(self, message: Message) -> Sliced[Reaction]:
         match message.ct:
             case "SUB_IMAGE":
-                yield from self._clear()
+                self.markets.clear()
                 is_image = True
             case "RESUB_DELTA":
                 if self._clk is None:
@@ -236,45 +223,35 @@ class BetfairSession:
                 is_image = True
             case None | "HEARTBEAT":
                 if self.phase is not Phase.LIVE:
-                    return self._ended(message)  # before the image nothing is patched, nor vouched for
+                    return self._removals(message)  # before the image nothing is patched or confirmed
                 is_image = self._is_first
             case other:
                 raise PayloadError(f"ct was {other[:32]!r}", "protocol")
         self.phase = Phase.LIVE
         self._is_first = False
-        changed = yield from self._patched(message)
-        if self._asked is self.subscription:
+        changed = yield from self._patch(message)
+        if not self._is_narrowed:
             self._initial_clk = message.initialClk or self._initial_clk
             self._clk = message.clk or self._clk
         if is_image:
-            extract = yield from self._extract(self.markets.values())
+            extract, unnamed = yield from self._extract(self.markets.values())
             self._names = {market: one for market, one in self._names.items() if market in self.markets}
-            unnamed = yield from self._unnamed(self.markets.values())
             return Reaction(image=extract, vouches=True, unnamed=unnamed)
         if not changed:
             return Reaction(vouches=True)
-        extract = yield from self._extract(changed)
-        return Reaction(changes=extract, vouches=True, unnamed=(yield from self._unnamed(changed)))
+        extract, unnamed = yield from self._extract(changed)
+        return Reaction(changes=extract, vouches=True, unnamed=unnamed)
 
-    def _clear(self) -> Sliced[None]:
-        while self.markets:
-            if len(self.markets) % FEW == 0:
-                yield
-            self.markets.popitem()
-
-    def _patched(self, message: Message) -> Sliced[list[Market]]:
-        """Lay the changes over the markets; give those that changed, each once."""
+    def _patch(self, message: Message) -> Sliced[list[Market]]:
+        """Apply the changes to the markets and return those that changed, each once."""
         changed: dict[str, Market] = {}
-        changes = message.mc or []
-        changes.reverse()
-        while changes:
-            if len(changes) % FEW == 0:
-                yield
-            one = changes.pop()  # to be freed one by one: all at once would take as long as reading them
-            self.slow_messages += one.con is True and not self._conflate_ms  # else it is meant to be so
+        for one in message.mc or ():
+            yield
+            # With conflation asked for, `con` is no sign of slow reading.
+            self.slow_messages += one.con is True and not self._conflate_ms
             known = self.markets.get(one.id)
             if known is None and one.marketDefinition is None:
-                continue  # a change of a market that nobody has told us of
+                continue  # a change of a market without an image
             market = known
             if market is None or one.img:
                 market = self.markets[one.id] = Market(one.id)
@@ -285,33 +262,23 @@ class BetfairSession:
             raise PayloadError(f"a subscription of more than {MAX_MARKETS} markets", "too_big")
         return list(changed.values())
 
-    def _extract(self, markets: Iterable[Market]) -> Sliced[Extract]:
-        """Read what these markets offer, and let go of those that are closed."""
+    def _extract(self, markets: Iterable[Market]) -> Sliced[tuple[Extract, tuple[str, ...]]]:
+        """Return what these markets offer, and the ids of those without names; drop closed markets."""
         matches: list[Match] = []
         removals: list[Removal] = []
-        for count, market in enumerate(list(markets)):
-            if count % FEW == 0:
-                yield
+        unnamed: list[str] = []
+        for market in list(markets):
+            yield
+            names = self._names.get(market.market_id)
             if market.was_ours:
-                one = market.odds(self._terms, self._names.get(market.market_id))
+                one = market.odds(self._terms, names)
                 if isinstance(one, Match):
                     matches.append(one)
                 else:
                     removals.append(one)
+            if market.is_unnamed_by(names):
+                unnamed.append(market.market_id)
             if market.status == CLOSED:
                 self.markets.pop(market.market_id, None)
                 self._names.pop(market.market_id, None)
-        return Extract(tuple(matches), tuple(removals))
-
-    def _unnamed(self, markets: Iterable[Market]) -> Sliced[tuple[str, ...]]:
-        unnamed: list[str] = []
-        for count, market in enumerate(markets):
-            if count % FEW == 0:
-                yield
-            if market.is_unnamed_by(self._names.get(market.market_id)):
-                unnamed.append(market.market_id)
-        return tuple(unnamed)
-
-    def _sending(self, request: dict[str, Any]) -> Reaction:
-        self._id += 1
-        return Reaction(send=(msgspec.json.encode({**request, "id": self._id}) + b"\r\n",))
+        return Extract(tuple(matches), tuple(removals)), tuple(unnamed)

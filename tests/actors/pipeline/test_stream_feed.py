@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.core.cooperative import run_now
 from actors.pipeline.stream_feed import SCOPE
-from actors.sources.betfair.market import Names
+from actors.sources.betfair.market import MarketNames
 from tests.support.builders.betfair import PRICES, definition, delta, image, line, market
 from tests.support.systems.betfair_board import EXCHANGE, Follower
 
@@ -65,6 +65,6 @@ def test_names_bring_no_suspended_market_back() -> None:
     follower = _live()
     follower.session.refresh()
     follower.take(line(SUSPENDED))
-    follower.apply(follower.feed.names({"1.1": Names({})}))
+    follower.apply(follower.feed.names({"1.1": MarketNames({})}))
 
     assert {"1.2": PRICES} == follower.shown()

@@ -13,7 +13,6 @@ import msgspec
 from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal
 from actors.source_api.stream import Reaction
-from actors.sources.betfair.kind import session
 from actors.sources.betfair.options import BetfairStreamOptions
 from actors.sources.betfair.session import BetfairSession
 from tests.support.recordings import FOLDER
@@ -109,7 +108,7 @@ class Stage:
     """A subscription, and what it has sent; `options` differ from the usual ones by these."""
 
     def __init__(self, **options: Any) -> None:
-        self.session: BetfairSession = session(msgspec.structs.replace(OPTIONS, **options))
+        self.session = BetfairSession(msgspec.structs.replace(OPTIONS, **options))
         self.sent: list[Json] = []
 
     def receive(self, message: Json | bytes) -> Reaction:

@@ -68,7 +68,7 @@ class Duel:
 
     def compare(self) -> None:
         """No price is on the board that the library does not have; between segments it may be ahead."""
-        if self.ours.session._segments.is_open:
+        if self.ours.session._segments._changes is not None:
             return
         for name, prices in self.ours.shown().items():
             assert prices == self.theirs.offer(name), name

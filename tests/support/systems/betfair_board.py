@@ -16,7 +16,7 @@ from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.core.validation import Bounds, admit
 from actors.pipeline.stream_feed import LineResult, StreamFeed
-from actors.sources.betfair.kind import session
+from actors.sources.betfair.session import BetfairSession
 from tests.support.builders.betfair import OPTIONS, SUCCESS, TOKEN, Json, line, prices_of
 from tests.support.time.virtual import WALL_0
 
@@ -30,7 +30,7 @@ class Follower:
 
     def __init__(self, *, is_historic: bool = False, **options: Any) -> None:
         changed = msgspec.structs.replace(OPTIONS, **options)
-        self.session = session(changed, is_historic=is_historic)
+        self.session = BetfairSession(changed, is_historic=is_historic)
         self.feed = StreamFeed(self.session, SourceName("stream"), (EXCHANGE,), STALE_AFTER_S)
         self.snapshot = Snapshot.empty(1000, (EXCHANGE,))
         self.rejected: Counter[str] = Counter()

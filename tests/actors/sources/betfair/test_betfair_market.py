@@ -10,7 +10,7 @@ import pytest
 from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal
 from actors.core.validation import Bounds, Reason, admit
-from actors.sources.betfair.market import Market, Names, Runner, Terms
+from actors.sources.betfair.market import Market, MarketNames, Runner, Terms
 from actors.sources.betfair.wire import MarketChange, RunnerChange
 from tests.support.builders.betfair import (
     AWAY,
@@ -26,7 +26,7 @@ from tests.support.builders.betfair import (
 from tests.support.builders.messages import batch
 
 PUBLISHED_MS = 1_780_000_000_123
-NAMES = Names({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "League")
+NAMES = MarketNames({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "League")
 
 
 def _runner(*changes: Json) -> Runner:
@@ -45,7 +45,7 @@ def _market(*changes: Json, pt: int | None = PUBLISHED_MS) -> Market:
     return one
 
 
-def _odds(*changes: Json, terms: Terms | None = None, names: Names | None = None) -> Match | Removal:
+def _odds(*changes: Json, terms: Terms | None = None, names: MarketNames | None = None) -> Match | Removal:
     return _market(*changes).odds(terms or Terms(), names)
 
 

@@ -10,12 +10,12 @@ import pytest
 from actors.core.cooperative import run_now
 from actors.core.messages import Match
 from actors.core.validation import Bounds, admit
-from actors.sources.betfair.market import Market, Names, Terms
+from actors.sources.betfair.market import Market, MarketNames, Terms
 from actors.sources.betfair.wire import MarketChange
 from tests.support.builders.betfair import AWAY, DRAW, HOME, Json, definition, market, runner
 from tests.support.builders.messages import batch
 
-NAMES = Names({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "League")
+NAMES = MarketNames({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "League")
 
 
 def _market(home: Json, away: Json, **changes: Any) -> Market:
@@ -26,7 +26,7 @@ def _market(home: Json, away: Json, **changes: Any) -> Market:
     return one
 
 
-def _teams(one: Market, names: Names | None) -> tuple[str, str, str | None]:
+def _teams(one: Market, names: MarketNames | None) -> tuple[str, str, str | None]:
     match = one.odds(Terms(), names)
     assert isinstance(match, Match)
     return match.home, match.away, match.league
@@ -41,12 +41,12 @@ def _teams(one: Market, names: Names | None) -> tuple[str, str, str | None]:
         ({"name": None}, {"name": ""}, NAMES, ("Alder Town", "Birch United", "League")),
         ({"name": "Elm"}, {}, NAMES, ("Elm", "Birch United", "League")),
         ({}, {}, None, ("", "", None)),
-        ({}, {}, Names({HOME: "Alder Town"}), ("Alder Town", "", None)),
-        ({}, {}, Names({}, "League"), ("", "", "League")),
+        ({}, {}, MarketNames({HOME: "Alder Town"}), ("Alder Town", "", None)),
+        ({}, {}, MarketNames({}, "League"), ("", "", "League")),
     ],
 )
 def test_names_of_the_definition_go_before_those_of_the_catalogue(
-    home: Json, away: Json, names: Names | None, expected: tuple[str, str, str | None]
+    home: Json, away: Json, names: MarketNames | None, expected: tuple[str, str, str | None]
 ) -> None:
     """Each side by itself; what nobody has told is empty, the competition is the catalogue's."""
     assert expected == _teams(_market(home, away), names)
@@ -101,6 +101,6 @@ def test_a_name_that_is_missing_is_wanted_however_many_are_known() -> None:
     """As when a runner has been replaced by another one."""
     one = _market({}, {})
 
-    some = Names({HOME: "Home"}, None)
-    every = Names({HOME: "Home", AWAY: "Away", DRAW: "The Draw"}, None)
+    some = MarketNames({HOME: "Home"}, None)
+    every = MarketNames({HOME: "Home", AWAY: "Away", DRAW: "The Draw"}, None)
     assert [True, False] == [one.is_unnamed_by(some), one.is_unnamed_by(every)]

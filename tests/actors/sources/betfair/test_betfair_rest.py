@@ -10,7 +10,7 @@ import pytest
 
 from actors.core.errors import PayloadError
 from actors.source_api.stream import Request
-from actors.sources.betfair.market import Names
+from actors.sources.betfair.market import MarketNames
 from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token
 from tests.support.builders.betfair import APP_KEY, AWAY, DRAW, HOME, OPTIONS, TOKEN
 from tests.support.recordings import FOLDER
@@ -186,7 +186,7 @@ def test_names_are_read() -> None:
     del entries["result"][1]["competition"]
     runners = {HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}
 
-    expected = {"1.1": Names(runners, "League"), "1.2": Names(runners)}
+    expected = {"1.1": MarketNames(runners, "League"), "1.2": MarketNames(runners)}
     assert expected == read_names(json.dumps(entries).encode())
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from actors.core.errors import PayloadError
 from actors.source_api.stream import Reaction
-from actors.sources.betfair.market import Names
+from actors.sources.betfair.market import MarketNames
 from actors.sources.betfair.segments import MAX_MARKETS
 from tests.support.builders.betfair import (
     HOME,
@@ -106,7 +106,7 @@ def test_a_status_is_followed_within_its_message(status: str) -> None:
 def test_a_closed_market_is_let_go() -> None:
     """Later changes are of a market that is not known; a new image brings it back."""
     stage = live(market())
-    stage.session.name({"1.1": Names({})})
+    stage.session.name({"1.1": MarketNames({})})
     stage.receive(delta({"id": "1.1", "marketDefinition": definition(status="CLOSED")}))
     after = stage.receive(delta(BETTER))
     known = dict(stage.session.markets), dict(stage.session._names)
