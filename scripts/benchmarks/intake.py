@@ -33,7 +33,7 @@ from actors.sources.football_data.kind import FootballDataOptions
 from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions
 from actors.sources.the_odds_api import kind as the_odds_api
 from actors.sources.the_odds_api.options import TheOddsApiOptions
-from actors.sources.the_odds_api.wire import Event
+from actors.sources.the_odds_api.wire import OddsEvent
 
 ROWS = 20_000
 FILE = Scope("fixtures.csv")
@@ -80,7 +80,7 @@ def _the_odds_api(report: Report) -> None:
     matches = ROWS // BOOKMAKERS
     first = odds_body(matches)
     bodies = Bodies(first, odds_body(matches, shift=1), first + b"\n")
-    structs = msgspec.json.Decoder(list[Event])
+    structs = msgspec.json.Decoder(list[OddsEvent])
     alone: dict[str, Callable[[], object]] = {
         "msgspec to dicts": lambda: msgspec.json.decode(first),
         "msgspec to Structs": lambda: structs.decode(first),

@@ -3,8 +3,8 @@
 Pure. Errors are objects where lists are expected, also with status 200. Format: the API's documentation
 of v4; pitfalls counted over 15,884 real markets.
 
-One bookmaker's part of an answer is gathered match by match while it is decoded. Outcomes are told by
-their names, never by their order, which is alphabetical. Only `h2h` with three outcomes is ours.
+While an answer is decoded, each bookmaker's matches are gathered. Outcomes are told apart by their
+names, never by their order, which is alphabetical. Only `h2h` with three outcomes is ours.
 `last_update` is when a bookmaker's prices were refreshed, not when they changed.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from math import inf
 
@@ -23,16 +23,15 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason, clean_name
-from actors.source_api.parsing import Gathered, Memo, unix_time
-from actors.sources.the_odds_api.blocks import Block, read_events, split
-from actors.sources.the_odds_api.wire import Event, Lines, Market, decoded
+from actors.source_api.parsing import Memo, split, unix_time
+from actors.sources.the_odds_api.wire import BookmakerMarkets, OddsEvent, OddsMarket, decoded, read_events
 
 MAX_ERROR_BYTES = 64 * 1024
-"""What is longer says nothing of an error."""
+"""A longer body is not read as an error of the API."""
 CLOCKS_APART_S = 60.0
-"""How far a refresh may seem to lie after the answer; what is later is no time at all."""
+"""How far a refresh may seem to lie after the answer; a later time is ignored."""
 MAX_KICK_OFFS = 1000
-"""So many of a sport are kept, in the order of the answer; a season has some hundreds."""
+"""Kick-offs kept of a sport, in the order of the answer; a season has some hundreds."""
 KNOWN_ERRORS = frozenset(
     {
         *("missing_key", "invalid_key", "deactivated_key", "exceeded_freq_limit", "out_of_usage_credits"),
@@ -40,17 +39,53 @@ KNOWN_ERRORS = frozenset(
         *("invalid_market_combo", "unknown_sport", "invalid_sport"),
     }
 )
-"""Error codes that are counted by name; there cannot be more names than these."""
+"""Error codes that are counted by name; all others are counted as one."""
+FOOTBALL = "soccer_"
+DRAW = "Draw"
+OURS = "h2h"
+LAY = "h2h_lay"
+OUTCOMES = 3
 
 
-class Slate(Struct, frozen=True):
-    """A decoded answer: by bookmaker key what it says of his prices.
+class BookmakerPart(Struct):
+    """What an answer says of one bookmaker so far.
 
-    `unreadable` counts matches of which nothing can be told; `answered_at` is the API's clock (Unix
-    seconds) when it answered; `kick_offs` are Unix seconds, each once, and not too many.
+    `newest` is when its newest prices were refreshed (Unix seconds), None where nothing says so.
     """
 
-    parts: Mapping[str, Part]
+    matches: list[Match] = []
+    removals: list[Removal] = []
+    title: str | None = None
+    newest: float | None = None
+    lays: int = 0
+
+    def add(self, match: CommonFacts, offered: BookmakerMarkets, latest: float) -> None:
+        """Add a match, or its removal; times of refresh later than `latest` are ignored."""
+        self.title = offered.title or self.title
+        for market in offered.markets:
+            if market.key == OURS:
+                refreshed = None if market.last_update is None else _times[market.last_update]
+                if refreshed is None or refreshed > latest:
+                    refreshed = _bookmaker_refreshed(offered, latest)
+                if refreshed is not None and (self.newest is None or refreshed > self.newest):
+                    self.newest = refreshed
+                odds = _odds(match, market, refreshed)
+                if odds is None:
+                    self.removals.append(Removal(match.event.id, _fault(match.event, market)))
+                else:
+                    self.matches.append(odds)
+            elif market.key == LAY:
+                self.lays += 1
+
+
+class OddsAnswer(Struct, frozen=True):
+    """The decoded odds of one sport, by bookmaker key.
+
+    `unreadable` counts matches without an id; `answered_at` is the API's clock (Unix seconds) when it
+    answered; `kick_offs` are Unix seconds, each once.
+    """
+
+    parts: Mapping[str, BookmakerPart]
     kick_offs: Collection[int]
     answered_at: float | None
     unreadable: int = 0
@@ -62,6 +97,19 @@ class Sports(Struct, frozen=True):
     keys: tuple[str, ...]
 
 
+class CommonFacts(Struct, frozen=True, gc=False):
+    """A match with what holds for all its bookmakers; `start_time` in Unix seconds.
+
+    It `is_fit` if it is football between two teams with different names, at a possible time.
+    """
+
+    event: OddsEvent
+    home: str
+    away: str
+    start_time: int | None
+    is_fit: bool
+
+
 class _Sport(Struct, frozen=True):
     key: str
     active: bool = True
@@ -71,44 +119,48 @@ class _Sport(Struct, frozen=True):
 _sport = msgspec.json.Decoder(_Sport)
 _any = msgspec.json.Decoder()
 _KEY = re.compile("soccer_[a-z0-9_]{1,64}").fullmatch
+_times = Memo(unix_time, size=8192, max_chars=40)
 
 
-def read_slate(body: bytes, answered_at: float | None) -> Sliced[Slate]:
+def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
     """Read the odds of one sport, in slices. Raises: PayloadError if they are not."""
-    parts: defaultdict[str, Part] = defaultdict(Part)
+    parts: defaultdict[str, BookmakerPart] = defaultdict(BookmakerPart)
     kick_offs: set[int] = set()
     unreadable = 0
     latest = inf if answered_at is None else answered_at + CLOCKS_APART_S
-    for block in _blocks(body):
-        for event in block:
-            if event is None:
-                unreadable += 1
-                continue
-            fixture = Fixture.of(event)
-            if fixture.start_time is not None and len(kick_offs) < MAX_KICK_OFFS:
-                kick_offs.add(fixture.start_time)
-            for lines in event.bookmakers:
-                parts[lines.key].add(fixture, lines, latest)
-        for part in parts.values():
-            part.matches.seal()
+    try:
+        events = read_events(body)
+    except UNREADABLE as error:
+        raise _unreadable(body, error) from error
+    for event in events:
         yield
-    return Slate(parts, kick_offs, answered_at, unreadable)
+        if event is None:
+            unreadable += 1
+            continue
+        match = _common_facts(event)
+        if match.start_time is not None and len(kick_offs) < MAX_KICK_OFFS:
+            kick_offs.add(match.start_time)
+        for offered in event.bookmakers:
+            parts[offered.key].add(match, offered, latest)
+    return OddsAnswer(parts, kick_offs, answered_at, unreadable)
 
 
 def read_sports(body: bytes) -> Sports:
     """Read the list of sports. Raises: PayloadError if it is none, or has no football."""
     try:
-        read = [decoded(_sport, raw) for raw in split(body)]
+        sports = [decoded(_sport, raw) for raw in split(body)]
     except UNREADABLE as error:
-        raise _trouble(body, error) from error
-    keys = tuple(one.key for one in read if one and one.active and not one.has_outrights and _KEY(one.key))
+        raise _unreadable(body, error) from error
+    keys = tuple(
+        one.key for one in sports if one and one.active and not one.has_outrights and _KEY(one.key)
+    )
     if not keys:
         raise PayloadError("the list of sports has no football in season", "no_football")
     return Sports(tuple(dict.fromkeys(keys)))
 
 
 def error_in(body: bytes) -> PayloadError | None:
-    """Read what the API says went wrong; None if the body is no error of its own."""
+    """Read the API's own error from a body; None if it is not one."""
     content = decoded(_any, body) if len(body) <= MAX_ERROR_BYTES else None
     if not (isinstance(content, dict) and isinstance(content.get("message"), str)):
         return None
@@ -118,108 +170,44 @@ def error_in(body: bytes) -> PayloadError | None:
     return PayloadError(f"the answer was an error: {reason}: {said}", reason)
 
 
-def _blocks(body: bytes) -> Iterator[Block]:
-    try:
-        yield from read_events(body)
-    except UNREADABLE as error:
-        raise _trouble(body, error) from error
-
-
-def _trouble(body: bytes, error: Exception) -> PayloadError:
+def _unreadable(body: bytes, error: Exception) -> PayloadError:
     return error_in(body) or PayloadError(f"the body is no list of matches: {error}")
 
 
-FOOTBALL = "soccer_"
-DRAW = "Draw"
-OURS = "h2h"
-LAY = "h2h_lay"
-OUTCOMES = 3
-
-
-class Fixture(Struct, frozen=True, gc=False):
-    """A match, and what its bookmakers have in common: its start (Unix seconds), and whether it is fit.
-
-    Fit is football between two teams with names of their own, at a time that can be.
-    """
-
-    event: Event
-    home: str
-    away: str
-    start_time: int | None
-    is_fit: bool
-
-    @classmethod
-    def of(cls, event: Event) -> Fixture:
-        """Read what is common to all bookmakers."""
-        start_time = unix_time(event.commence_time)
-        home, away = event.home_team or "", event.away_team or ""
-        is_fit = (
-            (event.sport_key or "").startswith(FOOTBALL)
-            and _are_told_apart(home, away)
-            and (start_time is not None or event.commence_time is None)
-        )
-        return cls(event, home, away, None if start_time is None else int(start_time), is_fit)
-
-
-class Part(Struct):
-    """What an answer says of one bookmaker so far.
-
-    `newest` is when its newest prices were refreshed (Unix seconds), None while nothing says so.
-    """
-
-    matches: Gathered[Match] = msgspec.field(default_factory=Gathered)
-    removals: list[Removal] = []
-    title: str | None = None
-    newest: float | None = None
-    lays: int = 0
-
-    def add(self, fixture: Fixture, lines: Lines, latest: float) -> None:
-        """Take the bookmaker's lines on one match; what is no match of ours is a removal, and why.
-
-        No price can have been refreshed later than `latest`.
-        """
-        self.title = lines.title or self.title
-        for market in lines.markets:
-            if market.key == OURS:
-                refreshed = None if market.last_update is None else _times[market.last_update]
-                if refreshed is None or refreshed > latest:
-                    refreshed = _refreshed(lines, latest)
-                if refreshed is not None and (self.newest is None or refreshed > self.newest):
-                    self.newest = refreshed
-                match = _match(fixture, market, refreshed)
-                if match is None:
-                    self.removals.append(Removal(fixture.event.id, _fault(fixture.event, market)))
-                else:
-                    self.matches.add(match)
-            elif market.key == LAY:
-                self.lays += 1
-
-
-_times = Memo(unix_time, size=8192, max_chars=40)
+def _common_facts(event: OddsEvent) -> CommonFacts:
+    start_time = unix_time(event.commence_time)
+    home, away = event.home_team or "", event.away_team or ""
+    is_fit = (
+        (event.sport_key or "").startswith(FOOTBALL)
+        and _have_own_names(home, away)
+        and (start_time is not None or event.commence_time is None)
+    )
+    return CommonFacts(event, home, away, None if start_time is None else int(start_time), is_fit)
 
 
 @lru_cache(maxsize=8192)
-def _are_told_apart(home: str, away: str) -> bool:
+def _have_own_names(home: str, away: str) -> bool:
     """Return whether both teams and the draw look different, as they are shown."""
     names = {clean_name(home), clean_name(away), DRAW}
     return len(names) == OUTCOMES and "" not in names
 
 
-def _refreshed(lines: Lines, latest: float) -> float | None:
-    """Return when a bookmaker's prices were refreshed, where a market has no time that can be."""
-    at = unix_time(lines.last_update)
+def _bookmaker_refreshed(offered: BookmakerMarkets, latest: float) -> float | None:
+    """Return when a bookmaker's prices were refreshed, for a market without a time of its own."""
+    at = unix_time(offered.last_update)
     return None if at is None or at > latest else at
 
 
-def _match(fixture: Fixture, market: Market, refreshed: float | None) -> Match | None:
+def _odds(match: CommonFacts, market: OddsMarket, refreshed: float | None) -> Match | None:
     """Return what a market offers; None unless its outcomes are home team, draw and away team."""
-    if not fixture.is_fit or len(market.outcomes) != OUTCOMES:
+    if not match.is_fit or len(market.outcomes) != OUTCOMES:
         return None
-    event, home, away = fixture.event, fixture.home, fixture.away
+    event, home, away = match.event, match.home, match.away
     one, two, three = market.outcomes
     prices = {one.name: one.price, two.name: two.price, three.name: three.price}
     try:
-        return Match(  # in the order of its fields, which is half as dear: this is done for every price
+        # Fields by position take half the time, and this runs for every price.
+        return Match(
             event.id,
             home,
             away,
@@ -227,23 +215,23 @@ def _match(fixture: Fixture, market: Market, refreshed: float | None) -> Match |
             prices[home],
             prices[DRAW],
             prices[away],
-            fixture.start_time,
+            match.start_time,
             refreshed,
         )
     except KeyError:
         return None
 
 
-def _fault(event: Event, market: Market) -> Reason:
-    """Name what keeps a market from being a match of ours."""
+def _fault(event: OddsEvent, market: OddsMarket) -> Reason:
+    """Return why a market is not accepted."""
     names = [outcome.name for outcome in market.outcomes]
     teams = {event.home_team, event.away_team}
     if sorted(names) == sorted(filter(None, teams)):
         return Reason.TWO_WAY
     if not (event.sport_key or "").startswith(FOOTBALL):
         return Reason.SPORT
-    if len(names) != OUTCOMES or len(set(names)) != OUTCOMES or {*teams, DRAW} != set(names):
+    if len(names) != OUTCOMES or {*teams, DRAW} != set(names):
         return Reason.OUTCOME
-    if not _are_told_apart(event.home_team or "", event.away_team or ""):
+    if not _have_own_names(event.home_team or "", event.away_team or ""):
         return Reason.OUTCOME
     return Reason.START_TIME

@@ -1,9 +1,8 @@
 """A budget of credits a day, and how often each sport may be asked for it.
 
 Pure. Credits are counted by UTC day and never overdrawn, also where the wall clock is set. A day's
-calls are spread over the seconds of all sports by weight: one in which a sport is near a kick-off
-counts `WEIGHT` times one in which all its matches are hours or days ahead. So on a day that is known
-to be busy a far second gets less:
+calls are spread over the seconds of all sports: a second in which a sport is near a kick-off counts
+`WEIGHT` times a far one. So on a busy day a far second gets less:
 
     calls per far second = calls a day / (far seconds + WEIGHT x near seconds, of all sports that day)
 
@@ -23,21 +22,21 @@ from actors.core.messages import Scope
 DAY_S = 86400.0
 MINUTE_S = 60.0
 SAME_CLOCK_S = 1.0
-"""By how much the wall clock may differ from what the monotonic one lets expect and not have been set."""
+"""By how much wall and monotonic clock may drift apart before the wall clock counts as set."""
 WEIGHT = 8.0
 NEAR_BEFORE_S = 2 * 3600.0
 NEAR_AFTER_S = 2.5 * 3600.0
 START_SHARE = 0.25
-"""Share of a day's credits that a process has at least when it starts, however late in the day."""
+"""The least share of a day's credits that a process has when it starts, however late in the day."""
 MAX_BOOST = 2.0
-"""How much faster, or slower, the rest of a day may go to make up for what was spent otherwise."""
+"""How much faster, or slower, calls may come to make up for credits spent otherwise."""
 
 Windows = tuple[tuple[float, float], ...]
-"""When a sport is near: spans of Unix seconds, in order, apart from each other."""
+"""When a sport is near: spans of Unix seconds, in order, without overlap."""
 
 
 class Rates(Struct, frozen=True):
-    """What one UTC day gives a sport: calls per second while it is far, and how many times that near."""
+    """Calls per second of a sport on one UTC day: `far`, and `far` times `weight` when it is near."""
 
     far: float
     weight: float
@@ -58,8 +57,7 @@ def near_windows(kick_offs: Iterable[int]) -> Windows:
 class Calendar:
     """How the calls of each day are spread, as far as kick-offs are known.
 
-    No sport waits longer than `ceiling_s` as far as the calls reach: on a day on which it would,
-    those that are near get less.
+    On a day on which a sport would wait longer than `ceiling_s`, those that are near get less.
     """
 
     def __init__(self, sports: Mapping[Scope, Windows], calls_a_day: float, ceiling_s: float) -> None:
@@ -71,7 +69,7 @@ class Calendar:
         self._rates: dict[float, Rates] = {}
 
     def rates(self, day: float) -> Rates:
-        """Return the rates of a day, numbered from the epoch."""
+        """Return the rates of a day, which is counted from the Unix epoch."""
         if day * DAY_S >= self._known_until:
             return Rates(self._calls / (len(self._sports) * DAY_S), WEIGHT)
         if day not in self._rates:
@@ -83,7 +81,7 @@ class Calendar:
         return self._rates[day]
 
     def boost(self, now: float, left: float) -> float:
-        """Return by how much the rest of the day may go faster, with so many calls left of it."""
+        """Return the factor for the rates of the rest of the day, with `left` calls left."""
         end = now + until_midnight_s(now)
         rates = self.rates(now // DAY_S)
         near = self._near_s(now, end)
@@ -108,16 +106,15 @@ class Calendar:
         return at + (1.0 - gained) / rate - now
 
     def _near_s(self, start: float, end: float) -> float:
-        return sum(_overlap(windows, start, end) for windows in self._sports.values())
+        return sum(_overlap_s(windows, start, end) for windows in self._sports.values())
 
 
 class Ledger:
     """What was spent on the present UTC day.
 
-    Kept by the monotonic clock; which of it belongs to today follows from the wall clock anew each time,
-    so a wall clock that was wrong costs nothing once it is right. One that was set is not yet believed:
-    for a day, what is left is what both the new and the old time allow, so that no day is overdrawn,
-    whichever of them is right.
+    Kept by the monotonic clock; what of it belongs to today is worked out from the wall clock each time,
+    so an error of the wall clock ends when it is corrected. For a day after it was set, what is left is
+    what both the new and the old time allow: no day is overdrawn, whichever is right.
     """
 
     def __init__(self, per_day: float) -> None:
@@ -136,12 +133,12 @@ class Ledger:
         return max(self.per_day - self.spent_today, 0.0)
 
     def left_to_spread(self, now: Instant) -> float:
-        """Return the same by the wall clock as it is now: what the rest of its day is planned with."""
+        """Return the same by the wall clock alone: what the rest of its day is planned with."""
         self._look(now)
         return max(self.per_day - self._days[0].spent, 0.0)
 
     def wait_s(self, needed: float, now: Instant) -> float:
-        """Return the seconds until so many credits may be there: until midnight, or none."""
+        """Return the seconds until that many credits are left: 0, or those until midnight."""
         self._look(now)
         return max((day.left_s for day in self._days if self.per_day - day.spent < needed), default=0.0)
 
@@ -157,7 +154,7 @@ class Ledger:
         self._look(now)
 
     def _look(self, now: Instant) -> None:
-        """Work out what was spent today; once for each moment, for it is asked about for every sport."""
+        """Work out what was spent today, once for each moment: every sport asks."""
         if now == self._days_at:
             return
         if self._start_mono is None:
@@ -173,26 +170,23 @@ class Ledger:
         self.spent_today = max(0.0, *(day.spent for day in self._days))
 
     def _day(self, start_mono: float, mono: float, wall: float) -> _Day:
-        """Return the day of a clock that shows `wall`.
-
-        What another process spent before this one began nobody tells: a share of the day is taken.
-        """
+        """Return the day of a clock that shows `wall`, with a guess at what an earlier process spent."""
         midnight = mono - wall % DAY_S
-        # A moment more than the day: clocks are read at different times, and differ by roundings.
+        # A little more than the day, because the two clocks are not read at the same moment.
         own = sum(one.amount for one in self._spent.values() if one.last_mono >= midnight - SAME_CLOCK_S)
         share = max(1.0 - max(start_mono - midnight, 0.0) / DAY_S, START_SHARE)
         return _Day(until_midnight_s(wall), own + self.per_day * (1.0 - share))
 
 
 class _Spent(Struct, frozen=True):
-    """What was spent within a minute, and when that was last, in monotonic seconds."""
+    """What was spent within a minute, and the monotonic time of the last of it."""
 
     last_mono: float
     amount: float
 
 
 class _Day(Struct, frozen=True):
-    """The present day by one clock: how many seconds it has left, and what was spent on it."""
+    """The present day by one clock: the seconds left of it, and the credits spent."""
 
     left_s: float
     spent: float
@@ -203,5 +197,5 @@ def until_midnight_s(now: float) -> float:
     return DAY_S - now % DAY_S
 
 
-def _overlap(windows: Windows, start: float, end: float) -> float:
+def _overlap_s(windows: Windows, start: float, end: float) -> float:
     return sum(max(min(end, last) - max(start, first), 0.0) for first, last in windows)

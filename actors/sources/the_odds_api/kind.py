@@ -1,8 +1,7 @@
 """The Odds API v4: dozens of bookmakers a request, polled by league, for a key and its credits.
 
-Pure. One answer holds one sport with all its bookmakers. A list, or a match of it, that the API itself
-has not refreshed for too long is not believed to be live. All bookmakers are asked for by name where
-that costs no more, so there are few whose prices are gathered for nothing.
+Pure. One answer holds one sport with all its bookmakers. Where that costs no more, bookmakers are asked
+for by name, so that few come that nobody configured.
 """
 
 from __future__ import annotations
@@ -15,7 +14,14 @@ from actors.core.errors import TransportError
 from actors.core.messages import Extract, Match, Payload, Removal, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
-from actors.sources.the_odds_api.answers import Part, Slate, Sports, error_in, read_slate, read_sports
+from actors.sources.the_odds_api.answers import (
+    BookmakerPart,
+    OddsAnswer,
+    Sports,
+    error_in,
+    read_odds,
+    read_sports,
+)
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from actors.sources.the_odds_api.plan import HEADERS, TheOddsApiPlan
 
@@ -26,29 +32,26 @@ def check_key(key: str) -> None:
         raise ValueError(f"key was {key!r}, must be a bookmaker's key of the API, like 'williamhill'")
 
 
-def decode(payload: Payload, options: TheOddsApiOptions) -> Sliced[Slate | Sports]:
+def decode(payload: Payload, options: TheOddsApiOptions) -> Sliced[OddsAnswer | Sports]:
     """Read an answer, in slices. Raises: PayloadError if it is an error or no answer of the API."""
     del options
     if payload.scope == SPORTS_SCOPE:
         return read_sports(payload.body)
-    return (yield from read_slate(payload.body, payload.answered_at))
+    return (yield from read_odds(payload.body, payload.answered_at))
 
 
-def extract(slate: Slate, key: str, options: TheOddsApiOptions) -> Sliced[Extract]:
+def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[Extract]:
     """Return one bookmaker's prices, which were gathered while the answer was decoded.
 
-    A match whose outcomes are not the three of a football match is rejected under its own reason, and
-    one that is offered twice as well: which of the offers holds cannot be told.
-    Lay prices are the other side of an exchange: passed over, and counted.
+    A match that is offered twice is rejected: which of the offers holds cannot be told. Lay prices are
+    the other side of an exchange: passed over, and counted.
     """
     del options
     yield
-    part = slate.parts.get(key, Part())
-    answered_at, newest = slate.answered_at, part.newest
+    part = answer.parts.get(key, BookmakerPart())
+    answered_at, newest = answer.answered_at, part.newest
     lag_s = None if answered_at is None or newest is None else answered_at - newest
-    passed_over: Counter[str] = Counter()
-    passed_over[Reason.LAY] = part.lays
-    passed_over[Reason.UNREADABLE] = slate.unreadable
+    passed_over = Counter[str]({Reason.LAY: part.lays, Reason.UNREADABLE: answer.unreadable})
     matches, removals = tuple(part.matches), tuple(part.removals)
     if doubled := _doubled(matches):
         matches = tuple(one for one in matches if one.source_match_id not in doubled)
@@ -57,7 +60,7 @@ def extract(slate: Slate, key: str, options: TheOddsApiOptions) -> Sliced[Extrac
 
 
 def _doubled(matches: tuple[Match, ...]) -> list[SourceMatchId]:
-    """Name the matches that stand there more than once, in order."""
+    """Return the ids that occur more than once, in order."""
     if len({one.source_match_id for one in matches}) == len(matches):
         return []
     counted = Counter(one.source_match_id for one in matches)
@@ -65,7 +68,7 @@ def _doubled(matches: tuple[Match, ...]) -> list[SourceMatchId]:
 
 
 def explain(error: TransportError) -> None:
-    """Add to a refusal what the API says of it."""
+    """Add the API's own message to a refusal."""
     if (said := error_in(error.body)) is not None:
         error.args = (f"{error}: {said}",)
         error.reason = said.reason

@@ -1,7 +1,7 @@
 """The options of The Odds API, and the addresses and costs that follow from them.
 
-Pure. Costs: markets x regions credits a call, ten bookmakers counting as one region; /v4/sports is
-free. Source: the API's documentation of v4, "Usage Quota Costs".
+Pure. A call costs one credit for each region or each ten bookmakers; /v4/sports is free. Source: the
+API's documentation of v4, "Usage Quota Costs".
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
     """Options of The Odds API.
 
     `sports` are keys of its football leagues, or "football" for all that are in season. Without
-    `credits_per_day` every sport is asked each `poll_interval_s`, which is the shortest interval
-    otherwise. `regions` are those that all the configured bookmakers belong to.
+    `credits_per_day` every sport is asked each `poll_interval_s`; with it that is the shortest interval.
+    All configured bookmakers must belong to `regions`, if there are any.
     """
 
     api_key: Secret
@@ -41,7 +41,7 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
 
 
 class Call(Struct, frozen=True):
-    """How odds are asked for: by which parameter, and what one call costs."""
+    """How odds are asked for, and how many credits one call costs."""
 
     parameter: str
     value: str
@@ -49,7 +49,7 @@ class Call(Struct, frozen=True):
 
 
 def cheapest_call(options: TheOddsApiOptions, keys: tuple[str, ...]) -> tuple[Call, Call | None]:
-    """Return the cheaper way to ask for those bookmakers, and the other one where there is one."""
+    """Return the cheaper way to ask for those bookmakers, and the other way where there is one."""
     by_name = Call("bookmakers", ",".join(keys), ceil(len(keys) / BOOKMAKERS_A_CREDIT))
     if not options.regions:
         return by_name, None
@@ -59,20 +59,20 @@ def cheapest_call(options: TheOddsApiOptions, keys: tuple[str, ...]) -> tuple[Ca
 
 def sports_target(options: TheOddsApiOptions) -> Target:
     """Return the free list of all sports."""
-    asked = urlencode({"apiKey": options.api_key})
-    return Target(SPORTS_SCOPE, f"{_base(options)}/sports?{asked}", is_catalogue=True)
+    query = urlencode({"apiKey": options.api_key})
+    return Target(SPORTS_SCOPE, f"{_base(options)}/sports?{query}", is_catalogue=True)
 
 
 def odds_target(options: TheOddsApiOptions, call: Call, sport: str) -> Target:
     """Return the odds of one sport."""
-    asked = {
+    query = {
         "apiKey": options.api_key,
         call.parameter: call.value,
         "markets": "h2h",
         "oddsFormat": "decimal",
         "dateFormat": "iso",
     }
-    return Target(Scope(sport), f"{_base(options)}/sports/{quote(sport)}/odds?{urlencode(asked, safe=',')}")
+    return Target(Scope(sport), f"{_base(options)}/sports/{quote(sport)}/odds?{urlencode(query, safe=',')}")
 
 
 def _base(options: TheOddsApiOptions) -> str:

@@ -1,7 +1,7 @@
 """The poll plan of The Odds API: which sports, how often, within which budget.
 
 Pure. A sport with a match in play or near its kick-off is asked more often than one whose matches
-are days ahead (`the_odds_api_budget.py`); what it knows of kick-offs it has from the answers.
+are days ahead (`budget.py`). Kick-offs are known from the answers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from actors.core.clock import Instant
 from actors.core.errors import SourceError, TransportError
 from actors.core.messages import Scope
 from actors.source_api.plan import Plan, Target
-from actors.sources.the_odds_api.answers import Slate, Sports
+from actors.sources.the_odds_api.answers import OddsAnswer, Sports
 from actors.sources.the_odds_api.budget import (
     DAY_S,
     NEAR_AFTER_S,
@@ -29,15 +29,15 @@ from actors.sources.the_odds_api.options import TheOddsApiOptions, cheapest_call
 SPORTS_INTERVAL_S = DAY_S
 DOUBTED_INTERVAL_S = 600.0
 USUAL_SPORTS = 40
-"""Football keys that are in season at a time, more or less: to plan with until they are known."""
+"""Football keys in season, more or less: to plan with until they are known."""
 CALL_SPACING_S = 0.04
 """The API allows 30 calls a second."""
 REMAINING, USED, LAST = "x-requests-remaining", "x-requests-used", "x-requests-last"
 HEADERS = (REMAINING, USED, LAST)
 CEILING_SHARE = 0.9
-"""Of an explicit staleness: the longest interval, where the budget reaches."""
+"""The longest interval, as a share of an explicit `stale_after_s`, if the budget allows it."""
 KNOWN_AHEAD_S = 28 * DAY_S
-"""Kick-offs later than that, after an answer, are not planned with."""
+"""Kick-offs later than that after an answer are ignored."""
 _CLIENT_ERRORS = range(400, 500)
 _WHOLE = re.compile("[0-9]{1,12}").fullmatch
 
@@ -58,32 +58,30 @@ class TheOddsApiPlan(Plan):
         self._boost_at = (-inf, 0.0, 1.0)
         self._is_doubted = False
         super().__init__(options, ())
-        self._take(() if options.sports == "football" else tuple(options.sports))
+        self._set_sports(() if options.sports == "football" else tuple(options.sports))
         self._check()
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
-        """Let some of the sports in at once, the others at the rate at which credits come."""
+        """Return 0 for some of the sports, then delays at the rate at which credits come."""
         del now
         if self._ledger is None or target.is_catalogue or target.scope in self._near:
             return 0.0
         waiting = [sport for sport in self._sports if Scope(sport) not in self._near]
         at_once = max(int(self._ledger.per_day * START_SHARE / self._cost), 1)
-        turn = max(waiting.index(target.scope) + 1 - at_once, 0)
-        return turn * self._cost * DAY_S / self._ledger.per_day
+        place = max(waiting.index(target.scope) + 1 - at_once, 0)
+        return place * self._cost * DAY_S / self._ledger.per_day
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Return when the sport has earned a call again: sooner, the nearer its kick-offs."""
+        """Return the seconds until the sport's share of the budget pays for a call again."""
         if target.is_catalogue:
             return DOUBTED_INTERVAL_S if self._is_doubted else SPORTS_INTERVAL_S
         if self._ledger is None:
             return self._api.poll_interval_s
-        interval_s = self._calendar.interval_s(
-            self._near.get(target.scope, ()), now.wall, self._boost(self._ledger, now)
-        )
-        return max(interval_s, self._api.poll_interval_s)
+        windows, boost = self._near.get(target.scope, ()), self._boost(self._ledger, now)
+        return max(self._calendar.interval_s(windows, now.wall, boost), self._api.poll_interval_s)
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        """Wait for midnight (UTC) when the day's credits are spent, and a moment between two calls."""
+        """Return the seconds to midnight (UTC) if the day's credits are spent, else to the next call."""
         spacing_s = self._last_asked_mono + CALL_SPACING_S - now.mono
         if self._ledger is None or target.is_catalogue:
             return spacing_s
@@ -92,10 +90,13 @@ class TheOddsApiPlan(Plan):
     def on_asked(self, target: Target, now: Instant) -> None:
         """Count the credits before they are spent."""
         self._last_asked_mono = now.mono
-        self._charge(target, 0.0 if target.is_catalogue else self._cost, now)
+        cost = 0.0 if target.is_catalogue else self._cost
+        self._charged[target.scope] = (cost, now.mono)
+        if self._ledger is not None:
+            self._ledger.spend(cost, now)
 
     def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
-        """Believe what the answer says that it cost."""
+        """Correct the cost by what the answer says."""
         for name in HEADERS:
             self._seen[name] = _whole(headers.get(name), self._seen[name])
         if not target.is_catalogue and (last := _whole(headers.get(LAST), None)) is not None:
@@ -104,7 +105,7 @@ class TheOddsApiPlan(Plan):
             self._cost = max(float(self._call.credits), at_most)
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Take back what cannot have been charged; otherwise be slow to spend it again."""
+        """Take back what cannot have been charged; else retry no sooner than a third of the interval."""
         if isinstance(error, TransportError):
             self.on_answered(target, error.headers, now)
             is_refused = error.status in _CLIENT_ERRORS and LAST not in error.headers
@@ -114,26 +115,24 @@ class TheOddsApiPlan(Plan):
         return self.interval_s(target, now) / 3 if charged and self._ledger is not None else 0.0
 
     def on_learnt(self, target: Target, content: object, now: Instant) -> None:
-        """Take the kick-offs of a sport, or which sports there are."""
+        """Take the kick-offs of a sport, or the list of sports."""
         match content:
             case Sports(keys=keys):
-                # A list that has lost most of its sports is believed when it says so again.
+                # A list that has lost most of its sports is accepted at the second time.
                 self._is_doubted = not self._is_doubted and 2 * len(keys) < len(self._sports)
                 if not self._is_doubted:
-                    self._take(keys)
-            case Slate(kick_offs=kick_offs, answered_at=answered_at):
+                    self._set_sports(keys)
+            case OddsAnswer(kick_offs=kick_offs, answered_at=answered_at):
                 at = now.wall if answered_at is None else answered_at
                 coming = [one for one in kick_offs if at - NEAR_AFTER_S <= one <= at + KNOWN_AHEAD_S]
                 self._near[target.scope] = near_windows(coming)
                 self._plan_calendar()
 
     def quota(self) -> Mapping[str, float | None]:
-        """Return what the API says of the key, and what is planned of it."""
-        left = (
-            None
-            if self._ledger is None
-            else round(max(self._ledger.per_day - self._ledger.spent_today, 0.0), 3)
-        )
+        """Return what the API says of the key's credits, and what is planned with them."""
+        left = None
+        if self._ledger is not None:
+            left = round(max(self._ledger.per_day - self._ledger.spent_today, 0.0), 3)
         return {
             "requests_remaining": self._seen[REMAINING],
             "requests_used": self._seen[USED],
@@ -144,7 +143,7 @@ class TheOddsApiPlan(Plan):
         }
 
     def facts(self) -> Mapping[str, object]:
-        """Say what was chosen, for the log, as soon as the sports are known."""
+        """Return what was chosen, for the log, as soon as the sports are known."""
         if not self._sports:
             return {}
         facts: dict[str, object] = {
@@ -158,7 +157,7 @@ class TheOddsApiPlan(Plan):
         return facts
 
     def describe(self) -> list[str]:
-        """Say what is asked how often, in quiet and in busy hours, and how fresh that is."""
+        """Return lines for an operator: what is asked how often, in quiet and in busy hours."""
         count = self._expected_sports()
         known = "" if self._sports else " (as many as usual: which ones is known when it runs)"
         other = f", by {self._other.parameter} {self._other.credits}" if self._other else ""
@@ -188,7 +187,7 @@ class TheOddsApiPlan(Plan):
         return len(self._sports) or USUAL_SPORTS
 
     def _check(self) -> None:
-        """Refuse a budget that buys nothing, and a staleness that the budget cannot keep."""
+        """Refuse a budget that pays for no call, and a `stale_after_s` that it cannot keep."""
         per_day, stale_s = self._api.credits_per_day, self._api.stale_after_s
         if per_day is not None and per_day < self._cost:
             raise ValueError(
@@ -200,7 +199,7 @@ class TheOddsApiPlan(Plan):
             raise ValueError(f"stale_after_s was {stale_s:g}, must be at least {ceil(needed_s)}: {why}")
 
     def _equal_share_s(self) -> float:
-        """The interval of every sport when all are alike: none has to wait longer to be kept fresh."""
+        """Return the interval of every sport if all have the same."""
         if self._api.credits_per_day is None:
             return self._api.poll_interval_s
         fair_s = self._expected_sports() * self._cost * DAY_S / self._api.credits_per_day
@@ -211,7 +210,7 @@ class TheOddsApiPlan(Plan):
         return inf if stale_s is None else max(CEILING_SHARE * stale_s, self._equal_share_s())
 
     def _boost(self, ledger: Ledger, now: Instant) -> float:
-        """Return the boost of the moment; asked for several times at each, and worked out once."""
+        """Return the boost at `now`, worked out once for each moment: every sport asks."""
         left = ledger.left_to_spread(now) / self._cost
         if self._boost_at[:2] != (now.wall, left):
             self._boost_at = (now.wall, left, self._calendar.boost(now.wall, left))
@@ -226,14 +225,14 @@ class TheOddsApiPlan(Plan):
         self._boost_at = (-inf, 0.0, 1.0)
 
     def _intervals_with(self, near: int, count: int) -> tuple[float, float]:
-        """Return the near and the far interval on a day on which `near` of `count` sports are near once."""
+        """Return near and far interval of a day on which `near` of `count` sports have a kick-off."""
         windows = near_windows([int(DAY_S / 2)])
         sports = {Scope(str(number)): windows if number < near else () for number in range(count)}
         rates = self._calendar_of(sports).rates(0.0)
         floor_s = self._api.poll_interval_s
         return max(1 / rates.far / rates.weight, floor_s), max(1 / rates.far, floor_s)
 
-    def _take(self, sports: tuple[str, ...]) -> None:
+    def _set_sports(self, sports: tuple[str, ...]) -> None:
         self._sports = sports
         scopes = set(map(Scope, sports))
         self._near = {scope: windows for scope, windows in self._near.items() if scope in scopes}
@@ -242,13 +241,8 @@ class TheOddsApiPlan(Plan):
         is_open = self._api.sports == "football"
         self._targets = (sports_target(self._api), *odds) if is_open else odds
 
-    def _charge(self, target: Target, amount: float, now: Instant) -> None:
-        self._charged[target.scope] = (amount, now.mono)
-        if self._ledger is not None:
-            self._ledger.spend(amount, now)
-
     def _correct(self, target: Target, amount: float, now: Instant) -> None:
-        """Count `amount` for the last request instead of what was counted when it was sent."""
+        """Count `amount` for the last request in place of what was counted before."""
         already, at = self._charged.get(target.scope, (0.0, now.mono))
         self._charged[target.scope] = (amount, at)
         if self._ledger is not None:
@@ -260,7 +254,7 @@ def _whole(value: str | None, otherwise: float | None) -> float | None:
 
 
 def _span(seconds: float) -> str:
-    """Write a duration for people: 45 s, 90 min, 54 h."""
+    """Return a duration as text: 45 s, 90 min, 54 h."""
     for unit_s, unit in ((3600.0, "h"), (60.0, "min")):
         if seconds >= 2 * unit_s:
             return f"{seconds / unit_s:.3g} {unit}"

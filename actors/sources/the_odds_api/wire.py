@@ -8,15 +8,15 @@ Pure. A real match (cut to one bookmaker):
       "markets": [{"key": "h2h", "last_update": "2026-01-14T16:22:51Z", "outcomes": [
        {"name": "Away United", "price": 5.5}, {"name": "Draw", "price": 4.3}, ...]}]}]}
 
-Format: the API's documentation of v4. What has another shape is mended part by part, so that one
-bookmaker's nonsense costs nobody else his prices. A part that says one of its fields twice is left out:
-which of the two holds cannot be told, and a JSON reader takes the last without a word.
+Format: the API's documentation of v4. A part of another shape is left out or emptied by itself, so that
+one bookmaker's error costs no other bookmaker its prices. An object with a field twice is left out:
+which of the two holds cannot be told, and a JSON decoder takes the last silently.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -24,21 +24,22 @@ from msgspec import Meta, Struct
 
 from actors.core.errors import UNREADABLE
 from actors.core.messages import SourceMatchId
+from actors.source_api.parsing import WHOLE_BYTES, split
 
 T = TypeVar("T")
 
 MAX_PRICE = 1001.0
-"""Bookmakers end at 1001, exchanges at 1000; a larger number is another thing, or a slip."""
+"""Bookmakers end at 1001, exchanges at 1000; a larger number is no price."""
 
 
 class Outcome(Struct, frozen=True, gc=False):
-    """One outcome; `price` is 0.0, which nothing accepts, where it is no number, or too large a one."""
+    """One outcome; `price` is 0.0, which is never accepted, for what is no number or above MAX_PRICE."""
 
     name: str
     price: Annotated[float, Meta(le=MAX_PRICE)]
 
 
-class Market(Struct, frozen=True, gc=False):
+class OddsMarket(Struct, frozen=True, gc=False):
     """One market of one bookmaker."""
 
     key: str
@@ -46,20 +47,20 @@ class Market(Struct, frozen=True, gc=False):
     last_update: str | None = None
 
 
-class Lines(Struct, frozen=True, gc=False):
+class BookmakerMarkets(Struct, frozen=True, gc=False):
     """One bookmaker's markets of one match."""
 
     key: str
-    markets: tuple[Market, ...]
+    markets: tuple[OddsMarket, ...]
     title: str = ""
     last_update: str | None = None
 
 
-class Event(Struct, frozen=True, gc=False):
+class OddsEvent(Struct, frozen=True, gc=False):
     """One match with what every bookmaker offers on it."""
 
     id: SourceMatchId
-    bookmakers: tuple[Lines, ...]
+    bookmakers: tuple[BookmakerMarkets, ...]
     sport_key: str | None = None
     sport_title: str | None = None
     commence_time: str | None = None
@@ -67,7 +68,8 @@ class Event(Struct, frozen=True, gc=False):
     away_team: str | None = None
 
 
-_event = msgspec.json.Decoder(Event)
+_event = msgspec.json.Decoder(OddsEvent)
+_events = msgspec.json.Decoder(list[OddsEvent])
 _any = msgspec.json.Decoder()
 
 
@@ -79,41 +81,53 @@ def decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | N
         return None
 
 
-def read_event(raw: msgspec.Raw) -> Event | None:
-    """Read one match; None where not even its id can be told."""
+def read_events(body: bytes) -> Iterable[OddsEvent | None]:
+    """Return the matches in order, None for one without an id; those of a long body are decoded one by one.
+
+    Raises: one of UNREADABLE if it is no list.
+    """
+    if len(body) <= WHOLE_BYTES:
+        events = decoded(_events, body)
+        if events is not None and _has_each_field_once(body, events):
+            return events
+    return map(read_event, split(body))
+
+
+def read_event(raw: msgspec.Raw) -> OddsEvent | None:
+    """Read one match, part by part if need be; None for one without an id."""
     event = decoded(_event, raw)
-    if event is not None and says_once(bytes(raw), [event]):
+    if event is not None and _has_each_field_once(bytes(raw), [event]):
         return event
-    content = _without_doubled(raw)
+    content = _without_doubled_fields(raw)
     if not isinstance(content, dict) or not isinstance(content.get("id"), str):
         return None
-    return Event(
+    return OddsEvent(
         id=SourceMatchId(content["id"]),
         sport_key=_text(content, "sport_key"),
         sport_title=_text(content, "sport_title"),
         commence_time=_text(content, "commence_time"),
         home_team=_text(content, "home_team"),
         away_team=_text(content, "away_team"),
-        bookmakers=tuple(_mended_lines(part) for part in _tables(content, "bookmakers", "key")),
+        bookmakers=tuple(_bookmaker_markets(part) for part in _objects(content, "bookmakers", "key")),
     )
 
 
-def says_once(text: bytes, events: Sequence[Event]) -> bool:
+def _has_each_field_once(text: bytes, events: Sequence[OddsEvent]) -> bool:
     """Return whether `text` holds nothing but the fields of these matches, each of them once.
 
-    By the number of its quotation marks, for every field has those of its name. One that nobody knows
-    makes more of them as well, and harms nothing: then the text is read in a slower way.
+    Counts quotation marks: two for each field's name and two for its value if that is a text. Whatever
+    else `text` holds (a doubled or an unknown field, a null, an escaped mark) makes more of them.
     """
     bookmakers = markets = outcomes = missing = 0
     for event in events:
         texts = (event.sport_key, event.sport_title, event.commence_time, event.home_team, event.away_team)
         missing += texts.count(None)
         bookmakers += len(event.bookmakers)
-        for lines in event.bookmakers:
-            if not lines.title or lines.last_update is None:
-                missing += (not lines.title) + (lines.last_update is None)
-            markets += len(lines.markets)
-            for market in lines.markets:
+        for one in event.bookmakers:
+            if not one.title or one.last_update is None:
+                missing += (not one.title) + (one.last_update is None)
+            markets += len(one.markets)
+            for market in one.markets:
                 outcomes += len(market.outcomes)
                 if market.last_update is None:
                     missing += 1
@@ -121,42 +135,40 @@ def says_once(text: bytes, events: Sequence[Event]) -> bool:
     return text.count(b'"') == marks
 
 
-def _without_doubled(raw: msgspec.Raw) -> Any:
-    """Read it with None for each table that says a field twice; None if it cannot be read."""
-    if decoded(_any, raw) is None:  # which knows more errors than the slower reader
+def _without_doubled_fields(raw: msgspec.Raw) -> Any:
+    """Decode with None for each object that has a field twice; None if that is impossible."""
+    if decoded(_any, raw) is None:  # `json` accepts more than JSON
         return None
     try:
-        return json.loads(bytes(raw), object_pairs_hook=_table)
+        return json.loads(bytes(raw), object_pairs_hook=_object)
     except UNREADABLE:
         return None
 
 
-def _table(fields: list[tuple[str, Any]]) -> dict[str, Any] | None:
+def _object(fields: list[tuple[str, Any]]) -> dict[str, Any] | None:
     table = dict(fields)
     return table if len(table) == len(fields) else None
 
 
-def _mended_lines(part: dict[str, Any]) -> Lines:
+def _bookmaker_markets(part: dict[str, Any]) -> BookmakerMarkets:
     markets = tuple(
-        Market(market["key"], _mended_outcomes(market), _text(market, "last_update"))
-        for market in _tables(part, "markets", "key")
+        OddsMarket(market["key"], _outcomes(market), _text(market, "last_update"))
+        for market in _objects(part, "markets", "key")
     )
-    return Lines(part["key"], markets, _text(part, "title") or "", _text(part, "last_update"))
+    return BookmakerMarkets(part["key"], markets, _text(part, "title") or "", _text(part, "last_update"))
 
 
-def _mended_outcomes(market: dict[str, Any]) -> tuple[Outcome, ...]:
-    return tuple(
-        Outcome(outcome["name"], _price(outcome.get("price")))
-        for outcome in _tables(market, "outcomes", "name")
-    )
+def _outcomes(market: dict[str, Any]) -> tuple[Outcome, ...]:
+    outcomes = _objects(market, "outcomes", "name")
+    return tuple(Outcome(one["name"], _price(one.get("price"))) for one in outcomes)
 
 
-def _tables(table: dict[str, Any], name: str, named_by: str) -> list[dict[str, Any]]:
-    """Return the tables in that list that have a name of their own."""
+def _objects(table: dict[str, Any], name: str, id_field: str) -> list[dict[str, Any]]:
+    """Return the objects in that list that have a text in `id_field`."""
     parts = table.get(name)
     if not isinstance(parts, list):
         return []
-    return [part for part in parts if isinstance(part, dict) and isinstance(part.get(named_by), str)]
+    return [part for part in parts if isinstance(part, dict) and isinstance(part.get(id_field), str)]
 
 
 def _text(table: dict[str, Any], name: str) -> str | None:

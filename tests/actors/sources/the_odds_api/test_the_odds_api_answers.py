@@ -11,7 +11,7 @@ from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import ListId, Payload, Scope, SourceName
 from actors.core.validation import Admission, Bounds, Reason, admit
-from actors.sources.the_odds_api.answers import Slate, Sports
+from actors.sources.the_odds_api.answers import OddsAnswer, Sports
 from actors.sources.the_odds_api.kind import KIND, explain
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from tests.support.builders.messages import batch
@@ -33,11 +33,11 @@ def match(number: int = 1, **prices: tuple[float, ...]) -> Any:
 BODY = json.dumps([match(1), match(2)]).encode()
 
 
-def decoded(body: bytes, scope: str = "soccer_epl") -> Slate | Sports:
+def decoded(body: bytes, scope: str = "soccer_epl") -> OddsAnswer | Sports:
     """Decode an answer. Raises: PayloadError."""
     payload = Payload(SourceName("api"), Scope(scope), ListId("l"), body, 0.0, 0.0)
     slate = run_now(KIND.decode(payload, OPTIONS))
-    assert isinstance(slate, Slate | Sports)
+    assert isinstance(slate, OddsAnswer | Sports)
     return slate
 
 
@@ -111,7 +111,7 @@ def test_kick_offs_are_those_that_are_known() -> None:
     ]
     slate = decoded(json.dumps(listed).encode())
 
-    assert isinstance(slate, Slate)
+    assert isinstance(slate, OddsAnswer)
     assert [1_780_149_600] == [*slate.kick_offs]
 
 

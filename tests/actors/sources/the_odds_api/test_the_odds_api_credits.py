@@ -8,7 +8,7 @@ import pytest
 
 from actors.core.clock import Instant
 from actors.core.errors import PayloadError, TransportError
-from actors.sources.the_odds_api.answers import Slate, Sports
+from actors.sources.the_odds_api.answers import OddsAnswer, Sports
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from actors.sources.the_odds_api.plan import TheOddsApiPlan
@@ -146,7 +146,7 @@ def test_a_league_that_left_may_come_back() -> None:
     """It is asked at once, and what was known of it before is forgotten."""
     one = football("soccer_x", "soccer_y")
     sports, target, _ = one.targets()
-    one.on_learnt(target, Slate({}, (int(MORNING),), None), at(MORNING))
+    one.on_learnt(target, OddsAnswer({}, (int(MORNING),), None), at(MORNING))
     for keys in (("soccer_y",), ("soccer_x", "soccer_y")):
         one.on_learnt(sports, Sports(keys), at(MORNING))
 

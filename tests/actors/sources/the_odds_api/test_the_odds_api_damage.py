@@ -11,7 +11,7 @@ import pytest
 from actors.core.cooperative import run_now
 from actors.core.messages import Extract
 from actors.core.validation import Reason
-from actors.sources.the_odds_api.answers import read_slate
+from actors.sources.the_odds_api.answers import read_odds
 from actors.sources.the_odds_api.kind import KIND
 from tests.support.builders.damage_the_odds_api import KINDS, OPTIONS, trial
 from tests.support.builders.the_odds_api import event, market
@@ -48,7 +48,7 @@ def answer() -> str:
 
 def extracted(text: str, key: str = "some") -> Extract:
     """Read one bookmaker's part."""
-    return run_now(KIND.extract(run_now(read_slate(text.encode(), None)), key, OPTIONS))
+    return run_now(KIND.extract(run_now(read_odds(text.encode(), None)), key, OPTIONS))
 
 
 def shown(text: str, key: str = "some") -> list[str]:

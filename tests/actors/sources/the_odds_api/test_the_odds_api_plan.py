@@ -16,7 +16,7 @@ import pytest
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.source_api.plan import Target
-from actors.sources.the_odds_api.answers import Slate, Sports, read_slate
+from actors.sources.the_odds_api.answers import OddsAnswer, Sports, read_odds
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions, cheapest_call
 from actors.sources.the_odds_api.plan import TheOddsApiPlan
@@ -45,7 +45,7 @@ def at(wall: float) -> Instant:
 
 def learn(of: TheOddsApiPlan, target: Target, *kick_offs: float, now: float = MORNING) -> None:
     """Let the plan know the kick-offs of a sport."""
-    of.on_learnt(target, Slate({}, tuple(int(one) for one in kick_offs), None), at(now))
+    of.on_learnt(target, OddsAnswer({}, tuple(int(one) for one in kick_offs), None), at(now))
 
 
 @pytest.mark.parametrize(
@@ -220,14 +220,14 @@ def lines_run(work: Callable[[], object]) -> int:
     return count
 
 
-def hostile(count: int) -> Slate:
+def hostile(count: int) -> OddsAnswer:
     """Read an answer with that many matches, five hours apart."""
     first = datetime.fromtimestamp(MORNING, UTC)
     body = [
         {"id": f"m{at}", "commence_time": (first + timedelta(hours=5 * at)).isoformat()}
         for at in range(count)
     ]
-    return run_now(read_slate(json.dumps(body).encode(), MORNING))
+    return run_now(read_odds(json.dumps(body).encode(), MORNING))
 
 
 def test_hostile_kick_offs_take_few_steps() -> None:
@@ -256,7 +256,7 @@ def test_kick_offs_more_than_four_weeks_ahead_are_none() -> None:
         (None, MORNING, ()),
     ):
         one = plan(credits_per_day=12.0)
-        one.on_learnt(one.targets()[0], Slate({}, kick_offs, answered_at), at(now))
+        one.on_learnt(one.targets()[0], OddsAnswer({}, kick_offs, answered_at), at(now))
         intervals.append([one.interval_s(one.targets()[0], at(MORNING + days * DAY_S)) for days in (1, 29)])
 
     assert intervals[0] == intervals[1] == intervals[2] != intervals[3]
