@@ -1,7 +1,7 @@
 """One row of a football-data.co.uk file: which match it is, when it starts, whether it is over.
 
-Pure, below `football_data.py`. Column names differ between the main leagues, the extra leagues and
-a few Greek files; kick-offs are Europe/London wall time for every league.
+Pure, below `kind.py`. Column names differ between the main leagues, the extra leagues and a few Greek
+files; kick-offs are Europe/London wall time for every league.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from actors.source_api.parsing import Memo
 from actors.sources.football_data.text import Row, cells_in, is_blank, width_of
 
 LONDON: Final = ZoneInfo("Europe/London")
-MAX_CELL_CHARS = 256  # what is longer is no name, date or price, and must not fill the caches below
+MAX_CELL_CHARS = 256
+"""A longer cell is cut: it is no name, date or price, and must not fill the caches below."""
 MAX_ID_CHARS = 128
 MAX_KNOWN = 32_768
-"""Lines whose fixtures are kept: all of the largest file that anybody is likely to poll."""
+"""Lines whose fixtures are kept: more than the largest file has."""
 FINISHED = "finished"
 _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 _NUMBER = re.compile(r"[0-9.]+").fullmatch
@@ -55,13 +56,13 @@ LEAGUES: Final[Mapping[str, str]] = {
     "T1": "Süper Lig",
     "G1": "Super League Greece",
 }
-"""Division codes of the site's notes.txt; a code that is not here is shown as it is."""
+"""Division codes of the site's notes.txt; other codes are shown as they are."""
 
 
 class Fixture(Struct, frozen=True, gc=False):
     """What one row says about its match, the same for all bookmakers.
 
-    `start_time` in Unix seconds; without a time `latest_start` instead, the end of its day.
+    `start_time` in Unix seconds; `latest_start`, the end of its day, instead where no time is given.
     """
 
     source_match_id: SourceMatchId
@@ -92,14 +93,14 @@ class Layout(Struct, frozen=True):
             return next((columns[name] for name in names if name in columns), -1)
 
         layout = cls(
-            place("Div", "Country"),
-            place("League"),
-            place("HomeTeam", "Home", "HT"),
-            place("AwayTeam", "Away", "AT"),
-            place("Date"),
-            place("Time"),
-            place("FTHG", "HG"),
-            place("Referee"),
+            division=place("Div", "Country"),
+            subdivision=place("League"),
+            home=place("HomeTeam", "Home", "HT"),
+            away=place("AwayTeam", "Away", "AT"),
+            date=place("Date"),
+            time=place("Time"),
+            result=place("FTHG", "HG"),
+            referee=place("Referee"),
         )
         if min(layout.home, layout.away, layout.date) < 0:
             raise PayloadError("the header lacks a column for the home team, the away team or the date")
@@ -107,22 +108,21 @@ class Layout(Struct, frozen=True):
 
     @property
     def width(self) -> int:
-        """How many cells of a row tell of its fixture."""
+        """The number of leading cells that hold all of these columns."""
         last: int = max(structs.astuple(self))
         return last + 1
 
 
-def fixtures_of(layout: Layout, cells_a_row: int) -> Callable[[Row], Fixture | Removal | None]:
-    """Return what reads a row of that layout: a fixture, or why there is none; None for a blank row.
+def row_reader(layout: Layout, cells_a_row: int) -> Callable[[Row], Fixture | Removal | None]:
+    """Return a function that reads a row: a fixture, or why there is none; None for a blank row.
 
-    A row with another number of cells than the header is torn: whether any of them stands in its own
-    column cannot be told. What a line says before its prices was mostly said by the last file: that is
-    read once. Raises: PayloadError as `width_of` does.
+    A row with another number of cells than the header is torn: its cells may stand in wrong columns.
+    The function raises PayloadError as `width_of` does.
     """
     known, width, commas = _known(layout), layout.width, cells_a_row - 1 - layout.width
 
     def read(row: Row) -> Fixture | Removal | None:
-        if isinstance(row, str):  # as nearly all are, and whole: what follows is for all others
+        if isinstance(row, str):  # nearly all are; their beginnings mostly stood in the last file as well
             cells = row.split(",", width)
             if cells[0].strip() and len(cells) > width and cells[width].count(",") == commas:
                 return known[row[: len(row) - len(cells[width])]]
@@ -136,20 +136,17 @@ def fixtures_of(layout: Layout, cells_a_row: int) -> Callable[[Row], Fixture | R
 
 @lru_cache(maxsize=4)
 def _known(layout: Layout) -> Memo[Fixture | Removal]:
-    """Return what is known of lines of that layout, by their beginnings."""
-
-    def read(text: str) -> Fixture | Removal:
-        return read_fixture(layout, text.split(","))
-
-    return Memo(read, size=MAX_KNOWN, max_chars=MAX_CELL_CHARS)
+    """Return the fixtures of that layout by the beginnings of their lines."""
+    return Memo(
+        lambda text: read_fixture(layout, text.split(",")), size=MAX_KNOWN, max_chars=MAX_CELL_CHARS
+    )
 
 
 def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
     """Read a row that is not blank: a fixture, or why not: it is over, or its date is impossible.
 
-    A removal without an id if what stands for teams and referee are cells of other columns.
-
-    The id is built from division, date and teams, never from the time, which gets corrected.
+    A removal without an id where teams or referee are cells of other columns. The id is built from
+    division, date and teams, never from the time, which gets corrected.
     """
 
     def cell(at: int) -> str:
@@ -175,7 +172,7 @@ def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
 
 
 def torn(fixture: Fixture | Removal) -> Removal:
-    """Return what a torn row says of its match: its prices cannot be read, or not even its id."""
+    """Return the removal for a torn row, without an id where not even that is certain."""
     if isinstance(fixture, Fixture):
         return Removal(fixture.source_match_id, Reason.UNREADABLE)
     return fixture if fixture.reason in {FINISHED, Reason.UNREADABLE} else _unknown()
@@ -186,7 +183,7 @@ def _unknown() -> Removal:
 
 
 def _are_teams(division: str, home: str, away: str) -> bool:
-    """Return two names from cells of other columns; no name has a mark, so one that is there is astray."""
+    """Return whether these are two names, and no cells of other columns."""
     return (
         home != away
         and all(any(map(str.isalpha, name)) for name in (home, away))
@@ -195,7 +192,7 @@ def _are_teams(division: str, home: str, away: str) -> bool:
 
 
 def match_id_of(*parts: str) -> SourceMatchId:
-    """Build an id, unique for its parts: letters and digits stay, a blank is '.', others '~XX' (UTF-8)."""
+    """Return an id, unique for its parts: letters and digits stay, a blank is '.', others '~XX' (UTF-8)."""
     text = "-".join(map(_escaped, parts))
     if len(text) > MAX_ID_CHARS:
         digest = blake2b(text.encode(), digest_size=12).hexdigest()
@@ -205,7 +202,7 @@ def match_id_of(*parts: str) -> SourceMatchId:
 
 def _escaped(part: str) -> str:
     if part.isascii() and part.replace(" ", "").isalnum():
-        return part.replace(" ", ".")  # as nearly all are
+        return part.replace(" ", ".")
     return _UNSAFE.sub(
         lambda found: b"." if found[0] == b" " else b"~%02X" % ord(found[0]), part.encode()
     ).decode()

@@ -1,76 +1,74 @@
-"""From the bytes of a football-data.co.uk file to its rows, in slices and as cheaply as may be.
+"""From the bytes of a football-data.co.uk file to its rows, in slices.
 
-Pure, below `football_data.py`. Nearly all files hold no quotation mark, and then a row is its line,
-split at the commas: that is left to whoever wants cells, who seldom wants more than a few. From the
-first mark on `csv.reader` reads, as it alone can tell what a mark means.
+Pure, below `kind.py`. Nearly all files hold no quotation mark: then a row is a line, and its reader
+splits off the cells that it needs. From the first block with a mark on `csv.reader` reads.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterator
-from itertools import chain, islice
+from io import StringIO
+from itertools import chain
 
-from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError
 
-BLOCK_BYTES = 64 * 1024
-"""What is decoded between two yields: far below a millisecond."""
-MAX_LINE_BYTES = 1024 * 1024
-MAX_LINE_CHARS = 128 * 1024
-"""Of a longer line `csv.reader` tells whether it bears its cells."""
-_BOM = b"\xef\xbb\xbf"
+BLOCK_CHARS = 64 * 1024
+"""What is split into lines at a time: far below a millisecond."""
+MAX_LINE_CHARS = 1024 * 1024
+CSV_CELL_CHARS = 128 * 1024
+"""Of a longer line `csv.reader` decides whether its cells are short enough."""
 
 Row = str | list[str]
-"""A line whose cells stand between commas, perhaps with its line end; or the cells themselves."""
+"""A line whose cells stand between commas, perhaps with a CR at its end, or the cells themselves."""
 
 
-def read_text(body: bytes) -> Sliced[list[str]]:
-    """Decode as UTF-8, or as cp1252 like 13 of the real files; give blocks that end with a line.
+def read_text(body: bytes) -> str:
+    """Decode as UTF-8, or as cp1252 like 13 of the real files, with LF in place of a CR alone.
 
-    Raises: PayloadError if it is neither, or has a line longer than any file has.
+    Raises: PayloadError if it is neither.
     """
     if b"\0" not in body:
-        for encoding, begin in (("utf-8", len(_BOM) if body.startswith(_BOM) else 0), ("cp1252", 0)):
+        for encoding in ("utf-8-sig", "cp1252"):
             try:
-                return (yield from _decoded(body, begin, encoding))
+                text = body.decode(encoding)
             except UnicodeDecodeError:
                 continue
+            has_lone_cr = text.count("\r") != text.count("\r\n")
+            return text.replace("\r\n", "\n").replace("\r", "\n") if has_lone_cr else text
     raise PayloadError("the body is neither UTF-8 nor cp1252 text")
 
 
-def rows_in(blocks: list[str]) -> Iterator[Row]:
-    """Return the rows in order, exactly as `csv.reader` would in strict mode; blank ones may be many.
+def rows_in(text: str, block_chars: int = BLOCK_CHARS) -> Iterator[Row]:
+    """Return the rows in order, as `csv.reader` would in strict mode, with any number of blank ones.
 
-    Raises: PayloadError for what it cannot read, such as a mark that is never closed: a cut file.
+    Raises: PayloadError for an endless line, and for what `csv.reader` cannot read, such as a mark that
+    is never closed: a cut file.
     """
-    for at, block in enumerate(blocks):
-        lines = _lines(block)
-        if '"' in block or len(max(lines, key=len)) > MAX_LINE_CHARS:
-            yield from _quoted(islice(blocks, at, None))
+    blocks = _blocks(text, block_chars)
+    for block in blocks:
+        lines = block.split("\n")
+        if '"' in block or len(max(lines, key=len)) > CSV_CELL_CHARS:
+            yield from _quoted(chain([block], blocks))
             return
         yield from lines
 
 
 def width_of(row: Row) -> int:
-    """Return the number of cells of a row. One with several commas is made of as many, by two stray marks.
+    """Return the number of cells; one with several commas counts as many, which two stray marks joined.
 
-    Raises: PayloadError for one of several lines, which two stray marks make of the beginning of one
+    Raises: PayloadError for a row of several lines, which two stray marks make of the beginning of one
     row and the end of another: if they stand in the same column, it has the right width.
     """
     if isinstance(row, str):
         return row.count(",") + 1
-    if any("\n" in cell or "\r" in cell for cell in row):
+    if any("\n" in cell for cell in row):
         raise PayloadError("a cell goes over several lines, so the marks around it are astray")
     return len(row) + sum(max(cell.count(",") - 1, 0) for cell in row)  # a name may have one
 
 
 def cells_in(row: Row, count: int) -> list[str]:
-    """Return at least the first `count` cells of a row, -1 for all; what follows, only of a list are cells.
-
-    Of a line it is what is left of it.
-    """
+    """Return the first `count` cells, empty ones if need be, and then the rest; all for -1."""
     cells = row.split(",", count) if isinstance(row, str) else row
     return cells if len(cells) >= count else cells + [""] * (count - len(cells))
 
@@ -80,37 +78,25 @@ def is_blank(row: Row) -> bool:
     return not (row.replace(",", "") if isinstance(row, str) else "".join(row)).strip()
 
 
-def _decoded(body: bytes, begin: int, encoding: str) -> Sliced[list[str]]:
-    blocks: list[str] = []
-    while begin < len(body):
-        end = _line_end(body, begin)
-        blocks.append(body[begin:end].decode(encoding))
+def _blocks(text: str, block_chars: int) -> Iterator[str]:
+    """Cut a text behind line ends, into blocks as long as possible or of one long line."""
+    begin = 0
+    while len(text) - begin > block_chars:
+        end = text.rfind("\n", begin, begin + block_chars) + 1
+        end = end or text.find("\n", begin, begin + MAX_LINE_CHARS) + 1
+        if not end:
+            break
+        yield text[begin:end]
         begin = end
-        yield
-    return blocks
-
-
-def _line_end(body: bytes, begin: int) -> int:
-    """Return where the last line ends that begins in a block, or the first if it is longer."""
-    for size in (BLOCK_BYTES, MAX_LINE_BYTES):
-        if len(body) <= begin + size:
-            return len(body)
-        end = max(body.rfind(mark, begin, begin + size) for mark in (b"\n", b"\r")) + 1
-        if end:
-            return end
-    raise PayloadError(f"the body has a line of more than {MAX_LINE_BYTES} bytes")
-
-
-def _lines(block: str) -> list[str]:
-    """Split at each CR, LF or CRLF; a CR before an LF stays at the end of its line, as a blank does."""
-    if block.count("\r") != block.count("\r\n"):
-        block = block.replace("\r\n", "\n").replace("\r", "\n")
-    return block.split("\n")
+    if len(text) - begin > MAX_LINE_CHARS:
+        raise PayloadError(f"the body has a line of more than {MAX_LINE_CHARS} characters")
+    yield text[begin:]
 
 
 def _quoted(blocks: Iterator[str]) -> Iterator[list[str]]:
-    lines = chain.from_iterable(io.StringIO(block, newline="") for block in blocks)
     try:
-        yield from csv.reader(lines, strict=True)
+        yield from csv.reader(
+            chain.from_iterable(StringIO(block, newline="") for block in blocks), strict=True
+        )
     except csv.Error as error:
         raise PayloadError(f"the body is not CSV: {error}") from error
