@@ -1,4 +1,4 @@
-"""All that a source is made of, and all that a plug-in imports: names from here stay where they are.
+"""All that a source is made of, and all that a plug-in imports: these names are stable.
 
 Venues and plug-ins import `actors.source_api`; the pipeline runs what they declare.
 Pure: it must not know actors, transports or the board.

@@ -1,7 +1,6 @@
 """What a kind of source is made of: its options, and the pure functions that read it.
 
-Pure declarations, between the messages and the modules in `sources/`. An actor (`source.py`,
-`ticking.py`) runs a kind; a kind itself touches no network, no clock and no loop.
+Pure declarations. An actor in `pipeline/` runs a kind; a kind itself touches no network, clock or loop.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from actors.source_api.stream import StreamKind
 class PolledKind(Struct, frozen=True):
     """A kind of source that is polled.
 
-    `check_key(key)` raises ValueError, saying what is allowed, for a bookmaker key that cannot be
-    right. `plan(options, keys)` gives what to poll, and when. `decode(payload, options)` and
-    `extract(content, key, options)` are pure, raise nothing but PayloadError, and never look at a
-    clock. `headers` names headers of an answer that the plan wants to hear of, in lower case.
+    `check_key(key)` raises ValueError, saying what is allowed, for an impossible bookmaker key.
+    `plan(options, keys)` returns what to poll, and when. `decode(payload, options)` and
+    `extract(content, key, options)` are pure, raise nothing but PayloadError, and read no clock.
+    `headers` are the headers of an answer that the plan needs, in lower case.
 
-    With `repeats_confirm`, a 304 or the same bytes again vouch for what they brought; without, every
+    With `repeats_confirm`, a 304 or the same bytes again confirm what they brought; without, every
     answer is read anew, because it may say of a part of itself that it is old. With `has_titles` the
     source itself names its bookmakers. `explain(error)` may add to a refusal what its body says.
     `prices` says whether a confirmation vouches for the prices, or only for the file that has them.
@@ -48,9 +47,9 @@ class PolledKind(Struct, frozen=True):
 
 
 class Machine(Protocol):
-    """A source that is computed: a state machine stepped by the clock, one for all its bookmakers.
+    """A computed source: a state machine stepped by the clock, one for all its bookmakers.
 
-    A key that it leaves out of an answer has no list at present.
+    A bookmaker key that is not in a result has no list at present.
     """
 
     scope: Scope
@@ -61,15 +60,15 @@ class Machine(Protocol):
         ...
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Move on to `now` and give the changes per bookmaker key, upserts and removals, in slices."""
+        """Move on to `now` and return the changes of every bookmaker key, in slices."""
         ...
 
 
 class TickingKind(Struct, frozen=True):
-    """A kind of source that is computed, not received: `start(options, keys, now)` gives its machine.
+    """A kind of source that is computed, not received: `start(options, keys, now)` returns its machine.
 
     `check(options, keys)` raises ValueError, naming the option, where its machine cannot be started.
-    `prices_of(options)` says what is vouched for, where that depends on what is played.
+    `prices_of(options)` returns what a confirmation vouches for.
     """
 
     name: str
@@ -84,7 +83,7 @@ Kind = PolledKind | TickingKind | StreamKind
 
 
 def prices_of(kind: Kind, options: SourceOptions) -> Prices:
-    """Return what a source of that kind, with these options, vouches for."""
+    """Return what a confirmation of a source of that kind, with these options, vouches for."""
     match kind:
         case PolledKind():
             return kind.prices

@@ -1,7 +1,6 @@
 """The options that kinds of source have in common: what a table `[sources.NAME]` may say.
 
-Pure declarations, lowest of what a kind is made of. Their defaults and bounds stand here once, for
-the configuration, the probes and the documentation.
+Pure declarations; defaults and bounds stand here only.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _PRINTABLE = r"^[ -~]{1,256}$"
 Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET)]
 """A credential, in printable ASCII: never shown, logged or recorded, and taken out of every text."""
 Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=_HIDDEN)]
-"""What nobody needs to see, such as a user name: never shown or recorded, but a word like others."""
+"""A private value, such as a user name: never shown or recorded, but not taken out of other texts."""
 
 MIN_STALE_AFTER_S = 30.0
 
@@ -41,7 +40,7 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class PolledOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options of a source that is asked for its data over HTTP."""
+    """Options of a source that is polled over HTTP."""
 
     url: str
     poll_interval_s: Seconds
@@ -60,17 +59,17 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 def secret_names(options: type[SourceOptions]) -> frozenset[str]:
-    """Name the options that are never shown."""
+    """Return the names of the options that are never shown."""
     return _names(options, _SECRET) | _names(options, _HIDDEN)
 
 
 def secrets_of(options: SourceOptions) -> tuple[str, ...]:
-    """Return all that is never shown, as written, in an address and in JSON; longest first."""
+    """Return all values that are never shown, as written, in an address and in JSON; longest first."""
     return _forms(options, secret_names(type(options)))
 
 
 def credentials_of(options: SourceOptions) -> tuple[str, ...]:
-    """Return the same of what is to be taken out of every text, be it data: no mere names."""
+    """Return the same of the credentials alone, which are taken out of recorded data as well."""
     return _forms(options, _names(type(options), _SECRET))
 
 

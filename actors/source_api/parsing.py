@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -49,25 +48,6 @@ class Memo(dict[str, T]):
                 self.clear()
             self[text] = result
         return result
-
-
-class Gathered(Generic[T]):
-    """What was added so far, in order; `seal` now and then, after some hundred items."""
-
-    def __init__(self) -> None:
-        self._sealed: list[tuple[T, ...]] = []
-        self._open: list[T] = []
-        self.add = self._open.append
-
-    def __iter__(self) -> Iterator[T]:
-        """Go through all of it."""
-        return chain(chain.from_iterable(self._sealed), self._open)
-
-    def seal(self) -> None:
-        """Put away what was added since the last time."""
-        if self._open:
-            self._sealed.append(tuple(self._open))
-            self._open.clear()
 
 
 @lru_cache(maxsize=8192)

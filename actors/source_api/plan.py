@@ -1,8 +1,8 @@
 """What a polled source asks for, and when.
 
 Pure, one object a source, which outlives its actor. The plain plan asks for every target once each
-`poll_interval_s`; a kind that has more to consider (a budget, targets that come and go) overrides
-what differs. How failures delay it is not its business but the schedule's.
+`poll_interval_s`; a kind with a budget, or with targets that come and go, overrides what differs.
+The schedule (`pipeline/schedule.py`) delays requests after failures; a plan does not.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ from actors.source_api.options import PolledOptions
 
 
 class Target(Struct, frozen=True):
-    """One thing to poll: a scope and the address that speaks for it.
-
-    With `is_catalogue` its answer is for the plan alone and says nothing of odds.
-    """
+    """One address to poll, and the scope of its answer; that of a catalogue is for the plan alone."""
 
     scope: Scope
     url: str
@@ -37,7 +34,7 @@ class Plan:
         self._targets = targets
 
     def targets(self) -> tuple[Target, ...]:
-        """Return what is to be polled, as far as it is known; it may change after any answer."""
+        """Return what is to be polled; it may change after any answer."""
         return self._targets
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
@@ -46,12 +43,12 @@ class Plan:
         return 0.0
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Return the seconds from an answer of `target`, got at `now`, to the next request."""
+        """Return the seconds from an answer of `target`, received at `now`, to the next request."""
         del target, now
         return self._options.poll_interval_s
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        """Return the seconds for which `target` must not be asked, whatever is due; 0 when it may."""
+        """Return the seconds for which `target` must not be asked even if it is due."""
         del target, now
         return 0.0
 
@@ -59,26 +56,26 @@ class Plan:
         """Note that `target` is being asked."""
 
     def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
-        """Note that an answer came, with those of its headers that matter."""
+        """Note that an answer came, with those of its headers that the kind names."""
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Note that none came, or one that cannot be read; give the least seconds until a retry."""
+        """Note that no readable answer came; return the least seconds until a retry."""
         del target, error, now
         return 0.0
 
     def on_learnt(self, target: Target, content: Any, now: Instant) -> None:
-        """Hear what the kind's decoder made of a new answer."""
+        """Take the decoded content of a new answer."""
 
     def quota(self) -> Mapping[str, float | None] | None:
         """Return what probes show of a budget; None without one."""
         return None
 
     def facts(self) -> Mapping[str, object]:
-        """Return what an operator should find in the log when the plan is made; empty when it is plain."""
+        """Return what is logged when the plan is made; empty when it is plain."""
         return {}
 
     def describe(self) -> list[str]:
-        """Say in lines for an operator what is asked how often, and how fresh that is."""
+        """Return lines for an operator: what is asked how often, and how fresh that is."""
         interval_s, stale_s = self._options.poll_interval_s, self._options.staleness_s
         lines = [f"every {interval_s:g} s, stale after {stale_s:g} s"]
         if stale_s <= interval_s:

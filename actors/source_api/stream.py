@@ -1,7 +1,7 @@
-"""What a pushed source is made of: its options, its protocol as a state machine, its errands.
+"""What a pushed source is made of: its options, its protocol as a state machine, its HTTP requests.
 
-Pure declarations beside `kinds.py`. The actor (`streaming.py`) owns the connection, the errands
-(`stream_errands.py`) are asked over HTTP beside it.
+Pure declarations. The actor (`pipeline/stream_source.py`) owns the connection, `pipeline/stream_http.py`
+sends the requests beside it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from actors.source_api.options import Bytes, Seconds, Secret, SourceOptions
 
 
 class StreamOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options of a source that pushes lines: where it listens, and the bounds of what it may send.
+    """Options of a source that pushes lines.
 
     `session_token` is one that needs no login; `max_markets` is what the account may subscribe to.
     """
@@ -37,12 +37,11 @@ class StreamOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 class Reaction(Struct, frozen=True):
-    """What a line asks for.
+    """What follows from a line.
 
-    `send` are lines to write. `image` is the complete list, `changes` what differs from it;
-    `vouches` when the server says with this line that all the rest still holds; without it, changes
-    only take matches off. With `withdraw` nothing of it may be believed until the next image.
-    `unnamed` are matches whose names are not known.
+    `send` are lines to write. `image` is the complete list, `changes` what differs from it. With
+    `vouches` the server confirms all else of the list; without it, changes are removals only. With
+    `withdraw` the whole list is in doubt until the next image. `unnamed` are matches without names.
     """
 
     send: tuple[bytes, ...] = ()
@@ -56,9 +55,8 @@ class Reaction(Struct, frozen=True):
 class Session(Protocol):
     """The protocol of one subscription, which outlives connections. Never waits.
 
-    While a line is being taken in slices, nothing else may be called that asks or tells of matches.
-
-    `slow_messages` counts what the server held back because it was read too slowly.
+    Between the slices of one `receive` no other method may be called but the properties.
+    `slow_messages` counts the changes that the server merged because it was read too slowly.
     """
 
     slow_messages: int
@@ -74,7 +72,7 @@ class Session(Protocol):
         ...
 
     def connect(self, token: str) -> None:
-        """Begin a connection with that session token; the server speaks first."""
+        """Begin a connection with that session token; the server sends the first line."""
         ...
 
     def receive(self, line: bytes) -> Sliced[Reaction]:
@@ -85,7 +83,7 @@ class Session(Protocol):
         ...
 
     def refresh(self) -> Reaction:
-        """Ask for an image, on the connection that there is; nothing before there is one."""
+        """Ask for an image on the present connection; nothing where there is none."""
         ...
 
     def forget(self) -> None:
@@ -97,7 +95,7 @@ class Session(Protocol):
         ...
 
     def name(self, names: Mapping[str, Any]) -> Extract:
-        """Take names, and give what changes by them."""
+        """Take the names of matches and return what changes by them."""
         ...
 
 
@@ -113,9 +111,9 @@ class Request(Struct, frozen=True):
 class StreamKind(Struct, frozen=True):
     """A kind of source that pushes lines over a connection of its own.
 
-    `session(options)` gives its protocol, `historic(options)` that of a file of its messages. `login`
-    and `keep_alive` ask for a session token, `names_of` and `nearest` ask a catalogue for the names of
-    matches, or for the matches that are nearest; each gives None where there is nothing to ask.
+    `session(options)` returns its protocol, `historic(options)` that of a file of its messages. `login`
+    and `keep_alive` request a session token, `names_of` and `nearest` request the names of matches, or
+    of the nearest matches, from a catalogue; each returns None where there is nothing to request.
     `read_token` and `read_names` read the answers, raising PayloadError. `check(options, keys)` raises
     ValueError, naming the option.
     """
