@@ -1,7 +1,7 @@
 """The Odds API v4: dozens of bookmakers a request, polled by league, for a key and its credits.
 
 Pure. One answer holds one sport with all its bookmakers. Where that costs no more, bookmakers are asked
-for by name, so that few come that nobody configured.
+for by name, so that an answer holds few others.
 """
 
 from __future__ import annotations

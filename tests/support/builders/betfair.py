@@ -1,4 +1,4 @@
-"""The exchange's messages for tests, written by hand, and a subscription that they can be told to."""
+"""The exchange's messages for tests, written by hand, and a subscription that takes them."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Stage:
         self.sent: list[Json] = []
 
     def receive(self, message: Json | bytes) -> Reaction:
-        """Return it a message. Raises: PayloadError, StreamError."""
+        """Pass it a message and note what it sends. Raises: PayloadError, StreamError."""
         reaction = run_now(self.session.receive(message if isinstance(message, bytes) else line(message)))
         self.take(reaction)
         return reaction
