@@ -5,10 +5,8 @@ from __future__ import annotations
 import anyio
 from quart import Blueprint, Response, request
 
-from actors.board.history import History
-from actors.core.cooperative import let_go, run_sliced
+from actors.board.history import MAX_ANSWER, History
 from actors.core.messages import BookmakerId
-from web.feeds.events import PIECES
 from web.feeds.subscribers import Live
 from web.protocol.problems import Problem
 from web.protocol.query import Query, Since
@@ -43,7 +41,6 @@ def blueprint(live: Live) -> Blueprint:
             newest = (await live.board.read()).version
             raise _not_available(asked, history, view, newest)
         body = b"".join(delta)
-        await run_sliced(let_go(delta, PIECES))
         return Response(body, 200, {"Cache-Control": "no-store"}, content_type="application/json")
 
     return routes
@@ -52,10 +49,18 @@ def blueprint(live: Live) -> Blueprint:
 def _not_available(asked: Since, history: History, view: BookmakerId | None, current: int) -> Problem:
     oldest = history.oldest(view)
     given = str(asked.version) if asked.epoch is None else f"{asked.version} of epoch {asked.epoch}"
+    why = (
+        f"version {given} is not among those that changes are known since: {oldest} to {current}"
+        f" of epoch {history.epoch}; get the whole list from /api/v2/odds"
+    )
+    if asked.is_of(history.epoch) and oldest <= asked.version <= current:
+        why = (
+            f"more than {MAX_ANSWER} matches changed since version {given};"
+            " get the whole list from /api/v2/odds, which is smaller"
+        )
     return Problem(
         410,
         "version_not_available",
-        f"version {given} is not among those that changes are known since: {oldest} to {current}"
-        f" of epoch {history.epoch}; get the whole list from /api/v2/odds",
+        why,
         extra={"oldest_version": oldest, "current_version": current, "epoch": history.epoch},
     )

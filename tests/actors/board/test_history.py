@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from actors.board.board import Board
-from actors.board.history import BLOCK, CHANGE_BYTES, History, HistoryLimits, Recent
+from actors.board.history import CHANGE_BYTES, MAX_ANSWER, History, HistoryLimits, Recent
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import run_now
+from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import Batch, BookmakerId, Removal, SourceMatchId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders.messages import batch, match, withdrawn
@@ -199,7 +199,7 @@ def test_a_lively_match_pushes_nobody_out() -> None:
     assert (1000, 3) == (_oldest(history)[0], len(_since(history, 1000)))
 
 
-def test_listeners_hear_of_commits_that_v2_shows_once_they_are_digested() -> None:
+def test_listeners_are_called_for_commits_that_v2_shows_once_they_are_digested() -> None:
     """With the bookmakers that changed, several commits at once if need be."""
     history, heard = History(EMPTY, HistoryLimits()), []
     history.subscribe(lambda bookmakers: heard.append(sorted(bookmakers)))
@@ -229,14 +229,14 @@ def test_a_long_commit_is_digested_in_slices_and_a_question_in_between_is_exact(
 
 def test_an_answer_that_takes_long_is_of_one_moment() -> None:
     """What is added while it is put in order is not in it, nor is anything missing that was replaced."""
-    many = [match(f"{number:05}") for number in range(4 * BLOCK)]
+    many = [match(f"{number:05}") for number in range(4 * SLICE)]
     first = after(EMPTY, batch(many))
     history = _history(first)
     run_now(history.digest())
     steps = history.since(None, 1000)
     next(steps)
 
-    moved = [match(f"{number:05}", prices=(9.0, 9.0, 1.3)) for number in range(4 * BLOCK)]
+    moved = [match(f"{number:05}", prices=(9.0, 9.0, 1.3)) for number in range(4 * SLICE)]
     history.add(after(first, batch(moved, received_mono=1.0), now=_at(1.0)))
     run_now(history.digest())
 
@@ -251,16 +251,16 @@ def test_an_answer_that_takes_long_is_of_one_moment() -> None:
 
 
 def test_changes_of_many_commits_are_found_from_each_version() -> None:
-    """However they fall into blocks, and whichever of them were replaced since."""
+    """However many commits there are, and whichever of their changes were replaced since."""
     snapshots, expected = [EMPTY], dict[str, int]()
-    for number in range(3 * BLOCK):
+    for number in range(3 * SLICE):
         one = batch(
-            [match(f"{number * 7 % (2 * BLOCK):04}", prices=(2.0 + number / 1e4, 3.5, 4.0))],
+            [match(f"{number * 7 % (2 * SLICE):04}", prices=(2.0 + number / 1e4, 3.5, 4.0))],
             complete=number == 0,
             received_mono=number / 100,
         )
         snapshots.append(after(snapshots[-1], one, now=_at(number / 100)))
-        expected[f"alder_{number * 7 % (2 * BLOCK):04}"] = snapshots[-1].version
+        expected[f"alder_{number * 7 % (2 * SLICE):04}"] = snapshots[-1].version
     history = _history(*snapshots[1:])
 
     for since in range(EMPTY.version, snapshots[-1].version + 1):
@@ -268,20 +268,27 @@ def test_changes_of_many_commits_are_found_from_each_version() -> None:
         assert wanted == {name: version for name, version, _ in _since(history, since)}
 
 
-def test_quiet_matches_do_not_keep_blocks_of_their_own() -> None:
-    """One that changes once in a while, among others that change all the time, takes the place of one."""
-    history, board = History(EMPTY, HistoryLimits()), EMPTY
-    for number in range(40 * BLOCK // 32):
-        lively = [match(f"lively-{at:03}", prices=(2.0 + number / 1e4, 3.5, 4.0)) for at in range(BLOCK)]
-        one = batch(
-            [*lively, match(f"quiet-{number:04}")], complete=number == 0, received_mono=number / 100
-        )
-        history.add(board := after(board, one, now=_at(number / 100)))
-        run_now(history.digest())
+def test_an_answer_has_an_end() -> None:
+    """A client that missed more than that gets the list, which is smaller; another view is not affected."""
+    many = [match(f"{number:05}") for number in range(MAX_ANSWER)]
+    most = after(EMPTY, batch(many), batch([match("x")], bookmaker="birch"))
+    history = _history(most)
 
-    blocks = history._blocks.values()
-    assert 40 * BLOCK // 32 + BLOCK == sum(map(len, blocks)) == len(_since(history, EMPTY.version))
-    assert len(blocks) <= 2 + 4 * sum(map(len, blocks)) // BLOCK
+    assert run_now(history.since(None, 1000)) is None
+    assert (MAX_ANSWER, 1) == (len(_since(history, 1000, ALDER)), len(_since(history, 1000, BIRCH)))
+    assert ([], 1000) == (_since(history, 1001), _oldest(history)[0])
+
+
+def test_of_a_commit_that_is_dropped_in_part_nothing_is_kept() -> None:
+    """What is left of it could be part of no answer: only what came after it is known."""
+    history = _history(ONE, TWO, limits=HistoryLimits(max_changes=2))
+    three = after(TWO, batch([match("c"), match("d")], complete=False, received_mono=2.0), now=_at(2.0))
+    run_now(history.digest())
+
+    history.add(three)
+
+    assert (1002, 1002, 1001) == _oldest(history)
+    assert (["alder_c", "alder_d"], 2) == ([one[0] for one in _since(history, 1002)], history._count)
 
 
 def test_versions_before_the_first_are_not_known() -> None:

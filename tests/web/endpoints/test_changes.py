@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from actors.board.history import HistoryLimits
+from actors.board.history import MAX_ANSWER, HistoryLimits
 from actors.core.clock import elapsed_s
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
@@ -181,6 +181,23 @@ async def test_a_version_that_was_dropped_is_410() -> None:
 
     assert [410, 410, 410, 200] == [one.status_code for one in answers]
     assert (200, 410) == (exact.status_code, beyond.status_code)
+
+
+async def test_more_changes_than_one_answer_has_are_410() -> None:
+    """The list is smaller than that; a view with fewer changes is not affected."""
+    async with open_site() as site:
+        since = site.publish("birch", match("x"))
+        site.publish("alder", *(match(f"{number:05}") for number in range(MAX_ANSWER)))
+        fits = await site.json(_query(since))
+        site.publish("cedar", match("y"))
+
+        status, code, problem = await _refused(site, _query(since))
+        of_one = await site.json(_query(since, "cedar"))
+
+    assert (410, "version_not_available", MAX_ANSWER) == (status, code, len(fits["matches"]))
+    assert f"more than {MAX_ANSWER} matches changed since version {since}" in problem["detail"]
+    assert problem["oldest_version"] < since < problem["current_version"]
+    assert ["cedar_y"] == [one["id"] for one in of_one["matches"]]
 
 
 @pytest.mark.parametrize("bookmaker", ["", "nobody", "CEDAR", "cedar&bookmaker=cedar"])
