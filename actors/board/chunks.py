@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from actors.board.snapshot import Chunk, Departure, Differences, Entry
-from actors.core.cooperative import SLICE, Sliced, in_order
+from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope, SourceMatchId
 
 CHUNK_SIZE = 128
@@ -84,7 +84,8 @@ def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Sliced[tuple[Chunk, 
     """Return the chunks after `changes`, in slices; untouched chunks stay the same objects."""
     if not changes:
         return chunks
-    wanted = yield from in_order(changes)
+    wanted = sorted(changes)
+    yield
     result: list[Chunk] = []
     done = at = 0
     while at < len(wanted):

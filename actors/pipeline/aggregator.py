@@ -14,7 +14,6 @@ import structlog
 
 from actors.board.board import Applied, Board
 from actors.board.published import Published
-from actors.board.reclaim import Remains
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
 from actors.core.cooperative import run_now, run_sliced
@@ -91,13 +90,9 @@ class AggregatorActor:
             board = Board(base, self._published.rules)
             applied = [await self._apply_again(board, batch) for batch in self._intake.unacked]
         record_latencies(self._status, self._intake.unacked, applied, self._clock.now())
-        remains = Remains.of(base, snapshot, self._intake.unacked)
         self._intake.ack_all()
         self._note(base, snapshot, applied, elapsed_s() - began)
-        del first, base, board, snapshot, applied  # or they would hold what is let go below
-        batch = None
         await run_sliced(self._published.history.digest())
-        await run_sliced(remains.let_go())
 
     async def _apply(self, board: Board, batch: Batch) -> Applied:
         applied = await run_sliced(board.apply(batch, self._clock.now()))

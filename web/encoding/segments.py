@@ -144,18 +144,14 @@ class Segments:
         self._runs[api, bookmaker] = tuple(result)
         return self._runs[api, bookmaker]
 
-    def forget(self, books: Mapping[BookmakerId, Book]) -> list[Run]:
-        """Keep no chunk alive that is not in `books`: give the runs of what changed, to be let go of."""
-        gone: list[Run] = []
+    def forget(self, books: Mapping[BookmakerId, Book]) -> None:
+        """Drop the runs that are not in `books`, and with them their chunks and segments."""
         for (api, bookmaker), runs in self._runs.items():
             chunks = books[bookmaker].chunks
-            kept = tuple(
-                run if run.chunks == chunks[place * RUN : (place + 1) * RUN] else _GONE
+            self._runs[api, bookmaker] = tuple(
+                run if run.chunks == chunks[place * RUN : (place + 1) * RUN] else _NO_RUN
                 for place, run in enumerate(runs)
             )
-            gone += [run for run, still in zip(runs, kept, strict=True) if run is not still]
-            self._runs[api, bookmaker] = kept
-        return gone
 
 
 def stored(data: bytes, *, last: bool = False) -> bytes:
@@ -164,7 +160,7 @@ def stored(data: bytes, *, last: bool = False) -> bytes:
 
 
 STORED_COMMA = stored(b",")
-_GONE = Run((), ())
+_NO_RUN = Run((), ())
 
 
 def _json(api: Api, chunk: Chunk, bookmaker: BookmakerId, name: str) -> bytes:

@@ -14,7 +14,7 @@ import anyio
 import msgspec
 
 from actors.board.history import Change, History
-from actors.core.cooperative import SLICE, Sliced, let_go, run_sliced
+from actors.core.cooperative import SLICE, Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import Removed, match_v2
 from web.encoding.segments import UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
@@ -22,9 +22,6 @@ from web.feeds.lists import Answers, View
 
 MAX_KNOWN_BYTES = 4 * 1024 * 1024
 """Events kept of a view's newest version, one for each version that clients come from: not all can be."""
-
-PIECES = 32
-"""Pieces of an event let go of between two yields: a megabyte."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -47,7 +44,6 @@ class Frames:
         self._names = names
         self._answers = answers
         self._known: dict[BookmakerId | None, _Known] = {}
-        self._gone: list[bytes] = []
         self._making = anyio.Lock(fast_acquire=True)
 
     async def delta(self, view: BookmakerId | None, since: int) -> Pieces | None:
@@ -98,16 +94,13 @@ class Frames:
         version = self._history.latest(view)
         known = self._known.get(view)
         if known is None or known.version != version:
-            if known is not None:
-                known.forget()
-            known = self._known[view] = _Known(version, self._max_known_bytes, self._gone)
+            known = self._known[view] = _Known(version, self._max_known_bytes)
         return known
 
     def _delta(
         self, view: BookmakerId | None, since: int, *, is_marked: bool
     ) -> Sliced[tuple[int, Pieces] | None]:
         """Encode what is newest now, though newer things may happen before it is done."""
-        yield from let_go(self._gone, PIECES)
         recent = yield from self._history.since(view, since)
         if recent is None:
             return None
@@ -139,25 +132,18 @@ class Frames:
 
 
 class _Known:
-    def __init__(self, version: int, max_bytes: int, gone: list[bytes]) -> None:
+    def __init__(self, version: int, max_bytes: int) -> None:
         self.version = version
-        self._gone = gone
         self.changes: dict[int, Pieces] = {}
         self._bytes, self._max_bytes = 0, max_bytes
 
     def keep(self, since: int, event: Pieces) -> None:
         size = sum(map(len, event))
         if self._bytes + size > self._max_bytes:
-            self.forget()
+            self.changes.clear()
+            self._bytes = 0
         self.changes[since] = event
         self._bytes += size
-
-    def forget(self) -> None:
-        """Have all of it freed in slices: an event may be as long as the list."""
-        for event in self.changes.values():
-            self._gone += event
-        self.changes.clear()
-        self._bytes = 0
 
 
 def reset(reason: str, version: int) -> Pieces:

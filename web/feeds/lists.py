@@ -14,8 +14,8 @@ import anyio
 import anyio.lowlevel
 from msgspec import Struct
 
-from actors.board.snapshot import Book, Chunk, Readable, Snapshot
-from actors.core.cooperative import CHUNKS, Sliced, let_go, run_sliced
+from actors.board.snapshot import Book, Readable, Snapshot
+from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from web.encoding.segments import Api, Run, Segments, UnencodableError, gzip_body, plain_body
 from web.protocol.negotiation import Coding, coding_for, has_already
@@ -42,7 +42,6 @@ class Answers:
         self._names = names
         self._segments = Segments()
         self._newest: Callable[[], Snapshot | None] = lambda: None
-        self._gone: list[Run | tuple[Chunk, ...]] = []
         self._pages: dict[View, _Page] = {}
 
     async def answer(self, view: View, if_none_match: str | None, accept_encoding: str | None) -> Prepared:
@@ -92,7 +91,7 @@ class Answers:
     def _turn(self, snapshot: Snapshot) -> None:
         """Free what was made for an older snapshot and is not shown any more."""
         self._newest = weakref.ref(snapshot)
-        self._gone += self._segments.forget(snapshot.books)
+        self._segments.forget(snapshot.books)
         for view, page in list(self._pages.items()):
             if not page.still_shows(snapshot):
                 del self._pages[view]
@@ -106,17 +105,9 @@ class Answers:
                 except UnencodableError as error:
                     await self.reject(error)
                     return None
-                if snapshot is not await self._board.read():
-                    self._keep_remains(snapshot)
             return page.ready[coding]
 
-    def _keep_remains(self, snapshot: Snapshot) -> None:
-        """Have what a commit replaced meanwhile let go of in slices: here it may be held last."""
-        for book in snapshot.books.values():
-            self._gone += (book.chunks[at : at + CHUNKS] for at in range(0, len(book.chunks), CHUNKS))
-
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
-        yield from let_go(self._gone, 1)  # with its chunks each takes up to two milliseconds
         api, runs, count = page.view.api, list[Run](), 0
         for bookmaker, book in _books(page.view, snapshot).items():
             runs += yield from self._segments.runs(api, bookmaker, book, self._names[bookmaker])

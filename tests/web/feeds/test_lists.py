@@ -327,23 +327,6 @@ async def test_what_falls_due_while_a_body_is_made_is_not_in_it() -> None:
     assert (later.version, 2001) == (shown["version"], shown["matches_count"])
 
 
-async def test_what_was_replaced_while_a_body_was_made_is_let_go_by_the_next() -> None:
-    """In slices: freed with the request that held it last, a large board would hold the loop."""
-    many = [match(str(number)) for number in range(20_000)]
-    board = _Board(_after(EMPTY, batch(many, bookmaker="cedar")))
-    old = [weakref.ref(chunk) for chunk in board.snapshot.books[CEDAR].chunks]
-
-    def replace() -> None:
-        board.snapshot = _after(FULL, batch([match("new")], bookmaker="alder", list_id="list-2"))
-
-    answers, held = Answers(board, _Interrupting(replace)), []
-    for _ in range(2):
-        await answers.answer(View(Api.V2), None, None)
-        held.append(sum(chunk() is not None for chunk in old))
-
-    assert [len(old), 0] == held
-
-
 async def test_an_older_body_is_freed_by_the_next_read() -> None:
     """What a newer version replaced is kept by nobody, also if only another view is read."""
     context = _Desk()
