@@ -1,15 +1,12 @@
-"""Chunks as JSON and as deflated JSON, made at most once in a chunk's life, and runs of neighbours.
+"""The bodies of the odds lists (interface.md, 2.3), JSON and gzip, spliced of what the chunks keep.
 
-Pure but for its memory. A deflated segment is closed with a full flush, so that it ends on a byte and
-refers to nothing before it (RFC 1951): segments can be put one after the other into one member of
-gzip. A run keeps that done for some neighbours, so that a new body joins a few runs, not all segments.
+A segment is a chunk's JSON, and the same deflated, each made once in the chunk's life. A deflated segment
+ends with a full flush, on a byte, and refers to nothing before it (RFC 1951): segments one after the
+other, between a gzip header and a trailer, are one gzip member (RFC 1952), whose CRC-32 is combined from
+theirs. So a new version encodes, compresses and reads only the chunks that changed. A run keeps some
+neighbouring segments joined; a large body is sent as its runs, because joining them would copy all of it.
 
-Bodies of the odds lists (interface-spec.md, 2.3), joined of runs: plain, and as one gzip member.
-
-Pure, in slices. The gzip form is made of the deflate blocks that the segments keep, and its checksum
-of theirs (RFC 1951, 1952), so a new version compresses and reads again only what changed. A large body
-comes in parts that are sent one after the other: its runs, which are joined already. Putting them
-together would copy all of it for each version, into memory that the system hands out page by page.
+Pure but for the segments and runs that it keeps; in slices.
 """
 
 from __future__ import annotations
@@ -36,13 +33,12 @@ RUN = 32
 
 _encode = msgspec.json.Encoder().encode
 
-
 UNENCODABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 """What the encoder raises on a value that is none of JSON's."""
 
 
 class UnencodableError(Exception):
-    """An entry on the board that cannot be encoded: its list must go, or nobody can be served."""
+    """An entry on the board cannot be encoded: its list must be withdrawn, or no list can be served."""
 
     def __init__(self, bookmaker: BookmakerId, entry: Entry, why: Exception) -> None:
         super().__init__(f"{entry.id} cannot be encoded: {why}")
@@ -95,25 +91,22 @@ class Run:
         return b",".join([b"", *[segment.json for segment in self.segments]])
 
     def packed(self) -> Sliced[Packed]:
-        """Return the same as deflate blocks, in slices; `checksum` is that without the first comma.
+        """Return the same deflated, in slices; its checksum is that without the first comma.
 
         There must be one segment at least.
         """
         if self._packed is None:
-            first = self.segments[0].packed.checksum
-            crc, length = first.crc, first.length
-            for segment in self.segments[1:]:
+            parts: list[Packed] = []
+            for segment in self.segments:
+                parts.append(segment.packed)
                 yield
-                checksum = segment.packed.checksum
-                crc = checksum.after(zlib.crc32(b",", crc))
-                length += 1 + checksum.length
-            deflated = STORED_COMMA.join([b"", *[segment.packed.deflated for segment in self.segments]])
-            self._packed = Packed(deflated, Checksum.known(crc, length))
+            deflated = STORED_COMMA.join([b"", *[part.deflated for part in parts]])
+            self._packed = Packed(deflated, Checksum.joined([part.checksum for part in parts], COMMA))
         return self._packed
 
 
 class Segments:
-    """The segments of all chunks that live, one memory for each API version, and the newest runs."""
+    """The segments of all chunks that live, by API version, and the newest runs of each bookmaker."""
 
     def __init__(self) -> None:
         self._known: dict[Api, WeakKeyDictionary[Chunk, Segment]] = {
@@ -122,11 +115,11 @@ class Segments:
         self._runs: dict[tuple[Api, BookmakerId], tuple[Run, ...]] = {}
 
     def runs(self, api: Api, bookmaker: BookmakerId, book: Book, name: str) -> Sliced[tuple[Run, ...]]:
-        """Return the runs of a bookmaker whose display name is `name`, in slices of one segment.
+        """Return the runs that show something of a bookmaker, in slices of one segment.
 
-        Raises: UnencodableError.
+        `name` is its display name. Raises: UnencodableError.
         """
-        before = self._runs.get((api, bookmaker), ())
+        before, known = self._runs.get((api, bookmaker), ()), self._known[api]
         result: list[Run] = []
         for place, at in enumerate(range(0, len(book.chunks), RUN)):
             chunks = book.chunks[at : at + RUN]
@@ -135,14 +128,14 @@ class Segments:
                 continue
             segments: list[Segment] = []
             for chunk in chunks:
-                if (segment := self._known[api].get(chunk)) is None:
-                    segment = self._known[api][chunk] = Segment(_json(api, chunk, bookmaker, name))
+                if (segment := known.get(chunk)) is None:
+                    segment = known[chunk] = Segment(_json(api, chunk, bookmaker, name))
                     yield
                 if segment.json:
                     segments.append(segment)
             result.append(Run(chunks, tuple(segments)))
         self._runs[api, bookmaker] = tuple(result)
-        return self._runs[api, bookmaker]
+        return tuple(run for run in result if run.segments)
 
     def forget(self, books: Mapping[BookmakerId, Book]) -> None:
         """Drop the runs that are not in `books`, and with them their chunks and segments."""
@@ -159,6 +152,7 @@ def stored(data: bytes, *, last: bool = False) -> bytes:
     return struct.pack("<BHH", last, len(data), len(data) ^ 0xFFFF) + data
 
 
+COMMA = Checksum.of(b",")
 STORED_COMMA = stored(b",")
 _NO_RUN = Run((), ())
 
@@ -190,9 +184,9 @@ _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, 
 
 
 def plain_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[bytes, ...]]:
-    """Return the list of `runs` as JSON, in parts."""
+    """Return the list of `runs`, none of them empty, as JSON, in parts."""
     pieces: list[bytes] = []
-    for run in _shown(runs):
+    for run in runs:
         yield
         pieces.append(run.json)
     return _parts(_head(version), pieces, 1, _tail(count))
@@ -202,7 +196,7 @@ def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[byt
     """Return the same compressed, in parts."""
     head, tail = _head(version), _tail(count)
     pieces, crc, length = list[bytes](), zlib.crc32(head), len(head) + len(tail)
-    for run in _shown(runs):
+    for run in runs:
         packed = yield from run.packed()
         if pieces:
             crc, length = zlib.crc32(b",", crc), length + 1
@@ -211,10 +205,6 @@ def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[byt
     trailer = struct.pack("<II", zlib.crc32(tail, crc), length & 0xFFFFFFFF)
     opening, closing = _GZIP_HEADER + stored(head), stored(tail, last=True) + trailer
     return _parts(opening, pieces, len(STORED_COMMA), closing)
-
-
-def _shown(runs: Sequence[Run]) -> list[Run]:
-    return [run for run in runs if run.segments]
 
 
 def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[bytes, ...]:

@@ -25,7 +25,15 @@ def test_the_parts_give_the_checksum_of_the_whole(parts: list[bytes]) -> None:
 @given(st.binary(max_size=50), st.binary(max_size=50), st.binary(max_size=50))
 def test_how_parts_are_grouped_makes_no_difference(a: bytes, b: bytes, c: bytes) -> None:
     """Parts may be put together before they are appended."""
-    later = Checksum.known(Checksum.of(c).after(zlib.crc32(b)), len(b + c))
+    later = Checksum.joined([Checksum.of(b), Checksum.of(c)], Checksum.of(b""))
 
     assert Checksum.of(b + c) == later
     assert zlib.crc32(a + b + c) == later.after(zlib.crc32(a))
+
+
+@given(st.lists(st.binary(max_size=50), min_size=1, max_size=5), st.binary(max_size=3))
+def test_parts_are_joined_with_a_separator(parts: list[bytes], separator: bytes) -> None:
+    """As `bytes.join` does it."""
+    joined = Checksum.joined(map(Checksum.of, parts), Checksum.of(separator))
+
+    assert Checksum.of(separator.join(parts)) == joined
