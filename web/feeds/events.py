@@ -1,7 +1,7 @@
-"""What changed, as JSON and as events of a stream: encoded once, shared by all who are told.
+"""What changed, as JSON and as events of a stream: encoded once, shared by all clients.
 
-Pure but for its memory: the JSON of each change, which stays with it, and the events of the newest
-version of each view. What is long comes in pieces, so that a stream need not put it together at once.
+Pure but for what it keeps: the JSON of each change, and the events that lead to the newest version of each
+view. What is long comes in pieces, so that a stream need not join it.
 Server-Sent Events as the HTML standard has them (9.2, Server-sent events).
 """
 
@@ -21,7 +21,7 @@ from web.encoding.segments import UNENCODABLE, WHOLE_BYTES, Api, UnencodableErro
 from web.feeds.lists import Answers, View
 
 MAX_KNOWN_BYTES = 4 * 1024 * 1024
-"""Events kept of a view's newest version, one for each version that clients come from: not all can be."""
+"""Events kept of a view's newest version, one for each version that clients have: not all can be."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -47,29 +47,28 @@ class Frames:
         self._making = anyio.Lock(fast_acquire=True)
 
     async def delta(self, view: BookmakerId | None, since: int) -> Pieces | None:
-        """Return what changed in a view after `since`, None if that is too old; waits while it is made."""
+        """Return what changed in a view after `since` as JSON; None if the history does not say it."""
         made = await self._made(view, since, is_marked=False)
         return None if made is None else made[1]
 
     async def changes(self, view: BookmakerId | None, since: int) -> tuple[int, Pieces] | None:
         """Return the view's newest version, and the event that leads to it from `since`.
 
-        None if `since` is too old. Waits while it is made: by one client for all that come from there.
+        None if the history does not say it. Made once for all clients that have `since`.
         """
         known = self._newest(view)
         if since not in known.changes:
             async with self._making:
                 known = self._newest(view)
-                if since in known.changes:  # by now
-                    return known.version, known.changes[since]
-                made = await self._made(view, since, is_marked=True)
-                if made is None:
-                    return None
-                version, data = made
-                event = _event("changes", data, self._id(version))
-                if version == self._newest(view).version:
-                    self._newest(view).keep(since, event)
-                return version, event
+                if since not in known.changes:  # still, after the others that waited
+                    made = await self._made(view, since, is_marked=True)
+                    if made is None:
+                        return None
+                    version, data = made
+                    event = _event("changes", data, self._id(version))
+                    if version == (known := self._newest(view)).version:
+                        known.keep(since, event, self._max_known_bytes)
+                    return version, event
         return known.version, known.changes[since]
 
     async def snapshot(self, view: BookmakerId | None) -> tuple[int, Pieces]:
@@ -78,8 +77,15 @@ class Frames:
         return version, _event("snapshot", [*parts], self._id(version))
 
     def _id(self, version: int) -> bytes:
-        """Make the id of an event: what `since` takes."""
+        """Return the id of an event: what `since` takes."""
         return b"%d-%b" % (version, self._history.epoch.encode())
+
+    def _newest(self, view: BookmakerId | None) -> _Known:
+        version = self._history.latest(view)
+        known = self._known.get(view)
+        if known is None or known.version != version:
+            known = self._known[view] = _Known(version)
+        return known
 
     async def _made(
         self, view: BookmakerId | None, since: int, *, is_marked: bool
@@ -90,17 +96,10 @@ class Frames:
             except UnencodableError as error:
                 await self._answers.reject(error)
 
-    def _newest(self, view: BookmakerId | None) -> _Known:
-        version = self._history.latest(view)
-        known = self._known.get(view)
-        if known is None or known.version != version:
-            known = self._known[view] = _Known(version, self._max_known_bytes)
-        return known
-
     def _delta(
         self, view: BookmakerId | None, since: int, *, is_marked: bool
     ) -> Sliced[tuple[int, Pieces] | None]:
-        """Encode what is newest now, though newer things may happen before it is done."""
+        """Encode what is newest now, though newer commits may come before it is done."""
         recent = yield from self._history.since(view, since)
         if recent is None:
             return None
@@ -121,25 +120,27 @@ class Frames:
     def _encoded(self, change: Change) -> bytes:
         if change.json is None:
             name = self._names[change.bookmaker]
-            if change.entry is not None:
+            if change.entry is None:
+                change.json = _encode(Removed(change.id, name, str(change.departure), change.version))
+            else:
                 try:
                     change.json = _encode(match_v2(change.entry, name))
                 except UNENCODABLE as error:
                     raise UnencodableError(change.bookmaker, change.entry, error) from error
-            else:
-                change.json = _encode(Removed(change.id, name, str(change.departure), change.version))
         return change.json
 
 
 class _Known:
-    def __init__(self, version: int, max_bytes: int) -> None:
+    """The events that lead to one version of a view, by the version that they start from."""
+
+    def __init__(self, version: int) -> None:
         self.version = version
         self.changes: dict[int, Pieces] = {}
-        self._bytes, self._max_bytes = 0, max_bytes
+        self._bytes = 0
 
-    def keep(self, since: int, event: Pieces) -> None:
+    def keep(self, since: int, event: Pieces, max_bytes: int) -> None:
         size = sum(map(len, event))
-        if self._bytes + size > self._max_bytes:
+        if self._bytes + size > max_bytes:
             self.changes.clear()
             self._bytes = 0
         self.changes[since] = event
@@ -149,18 +150,18 @@ class _Known:
 def reset(reason: str, version: int) -> Pieces:
     """Return the event before a snapshot that replaces what the client has.
 
-    It has no id: whoever is cut off behind it has not got the snapshot.
+    It has no id: a client that is cut off after it has not got the snapshot.
     """
     return _event("reset", [_encode({"reason": reason, "version": version})])
 
 
 def heartbeat(version: int) -> Pieces:
-    """Return the event that says that `version` is still what is known."""
+    """Return the event that says that `version` is still the newest."""
     return _event("heartbeat", [b'{"version":%d}' % version])
 
 
 def bye(version: int, retry_ms: int) -> Pieces:
-    """Return the last event before the service ends, with the milliseconds after which to come back."""
+    """Return the last event before the service ends, with the milliseconds to wait before reconnecting."""
     (event,) = _event("bye", [b'{"version":%d,"retry":%d}' % (version, retry_ms)])
     return [b"retry: %d\n%b" % (retry_ms, event)]
 

@@ -1,8 +1,8 @@
 """What the odds endpoints answer: (view, snapshot, request headers) to status, headers and body.
 
-Whatever serves a request, a Quart route or the layer in front of it, asks here, so that the contract
-stands once. A body is made on first demand, by one request for all that wait for it, in slices, and is
-kept with its headers while its view shows nothing newer.
+The only place for that, whether a Quart route or the layer in front of it serves the request. A body is
+made on first demand, in slices, by one request for all that wait for it, and is kept with its headers
+while its view shows nothing newer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from web.protocol.responses import Prepared, prepared
 
 RETRY_AFTER_S = 5
 SUCCESSOR = '</api/v2/odds>; rel="successor-version"'
-"""The Link header of version 1 (RFC 5829): what to move to."""
+"""The Link header of version 1 (RFC 5829): the path that replaces it."""
 
 
 class View(Struct, frozen=True):
@@ -35,7 +35,7 @@ class View(Struct, frozen=True):
 
 
 class Answers:
-    """Gives answers from `board`; `names` are the display names of the bookmakers."""
+    """Makes and keeps answers from `board`; `names` are the display names of the bookmakers."""
 
     def __init__(self, board: Readable, names: Mapping[BookmakerId, str]) -> None:
         self._board = board
@@ -62,12 +62,12 @@ class Answers:
             if (ready := page.ready.get(coding)) is not None:
                 return ready
             made = await self._made(page, coding, snapshot)
-            # Else a list had to go for it, or something was due while it was made: there is a newer board.
+            # Otherwise a list was withdrawn for it, or fell due while it was made: there is a newer board.
             if made is not None and self._board.is_valid(snapshot):
                 return made
 
     async def listed(self, view: View) -> tuple[int, tuple[bytes, ...]]:
-        """Return the version of `view` and its list as JSON in parts, whether or not anybody is serving."""
+        """Return the version of `view` and its list as JSON in parts, whether or not it is serving."""
         while True:
             snapshot = await self._board.read()
             page = self._page(view, snapshot)
@@ -76,20 +76,20 @@ class Answers:
                 return page.version, made.parts
 
     async def reject(self, error: UnencodableError) -> None:
-        """Have the list of an entry withdrawn that cannot be encoded, so that all others are served."""
+        """Withdraw the list with an entry that cannot be encoded, so that all others are served."""
         await self._board.reject(error.bookmaker, error.entry, str(error))
-        await anyio.lowlevel.checkpoint()  # whatever happens, what is tried again never holds the loop
+        await anyio.lowlevel.checkpoint()  # so that trying again can never hold the loop
 
     def _page(self, view: View, snapshot: Snapshot) -> _Page:
         if snapshot is not self._newest():
-            self._turn(snapshot)
+            self._forget_older(snapshot)
         page = self._pages.get(view)
         if page is None:
             page = self._pages[view] = _Page(view, snapshot)
         return page
 
-    def _turn(self, snapshot: Snapshot) -> None:
-        """Free what was made for an older snapshot and is not shown any more."""
+    def _forget_older(self, snapshot: Snapshot) -> None:
+        """Drop what was made for an older snapshot and is not shown any more."""
         self._newest = weakref.ref(snapshot)
         self._segments.forget(snapshot.books)
         for view, page in list(self._pages.items()):
@@ -97,7 +97,7 @@ class Answers:
                 del self._pages[view]
 
     async def _made(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Prepared | None:
-        """Make the answer once; None if a list had to be withdrawn for it, so that there is a newer one."""
+        """Make the answer once; None if a list had to be withdrawn for it: there is a newer snapshot."""
         async with page.making[coding]:
             if coding not in page.ready:
                 try:
@@ -121,7 +121,7 @@ class Answers:
 
 
 class _Page:
-    """What is known of a view at one version: its tags, and the answers that are ready by coding."""
+    """A view at one version: its tags, and the answers that are ready by coding."""
 
     def __init__(self, view: View, snapshot: Snapshot) -> None:
         self.view = view

@@ -1,10 +1,7 @@
-"""Those who wait for changes: how many there may be, who is woken when, and how they are sent home.
+"""The clients that wait for changes: how many there may be, when each is woken, how they are sent away.
 
-Owned by the event loop. A commit wakes all who wait for one of the views that it changed, a few at a
-time, so that a large audience does not hold the loop. Nothing is queued for anybody: who is woken
-looks for himself what is new.
-
-What clients that follow the board are answered from, put together.
+Owned by the event loop. A commit wakes all clients that wait for one of the views that it changed, a few
+per loop iteration. Nothing is queued for a client: once woken, it reads what is new.
 """
 
 from __future__ import annotations
@@ -14,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from random import uniform
 
 import anyio
 
@@ -26,18 +24,17 @@ from web.protocol.problems import Problem
 HEARTBEAT_S = 10.0
 RETRY_AFTER_S = 5
 FAREWELL_S = 1.0
-"""Seconds that clients may take to hear that the service ends."""
+"""Seconds that clients have to end their connections when the service ends."""
 
-RETRY_FIRST_MS, RETRY_SPREAD_MS = 1000, 4000
-"""After the service has ended clients come back between these, and not all at once."""
+RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000
+"""After the service has ended clients reconnect at random times between these, not all at once."""
 
-_GOLDEN = 0.618034  # whose multiples spread evenly, however many there are
 GROUP = 32
-"""Clients woken in one turn of the loop: one or two milliseconds of work."""
+"""Clients woken in one iteration of the loop: one or two milliseconds of work."""
 
 
 class Rest:
-    """A time in which its owner is woken by no change; begins at once."""
+    """A time in which changes do not wake a client; begins at once."""
 
     def __init__(self, seconds: float) -> None:
         self.is_over = False
@@ -45,7 +42,7 @@ class Rest:
         self._timer = asyncio.get_running_loop().call_later(seconds, self._end)
 
     def cancel(self) -> None:
-        """End it without waking anybody."""
+        """End it without waking the client."""
         self._timer.cancel()
 
     def _end(self) -> None:
@@ -55,7 +52,7 @@ class Rest:
 
 
 class Audience:
-    """All clients that follow or wait for changes; `beats` counts heartbeats while there are any."""
+    """All clients that wait for changes; `beats` counts heartbeats while there are any."""
 
     def __init__(self, history: History, max_clients: int) -> None:
         self.history = history
@@ -67,18 +64,17 @@ class Audience:
         self._resting: set[asyncio.Future[None]] = set()
         self._heart: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
-        self._farewells = 0
         history.subscribe(self._changed)
 
     def __len__(self) -> int:
-        """Clients at the moment."""
+        """Return the number of clients."""
         return len(self._clients)
 
     @contextmanager
     def admitted(self) -> Iterator[anyio.CancelScope]:
-        """Be one of the audience while the block runs, which ends early if the scope is cancelled.
+        """Count a client while the block runs, which ends early if the scope is cancelled.
 
-        Raises: Problem 503 if there are enough already, or if the service is about to end.
+        Raises: Problem 503 if there are too many already, or if the service is about to end.
         """
         if self.is_leaving or len(self._clients) >= self._max_clients:
             raise _full(self.is_leaving, self._max_clients)
@@ -110,12 +106,11 @@ class Audience:
             waiting.discard(future)
 
     def retry_ms(self) -> int:
-        """Return the time after which to come back, another one to each client that goes."""
-        self._farewells += 1
-        return RETRY_FIRST_MS + int(RETRY_SPREAD_MS * (self._farewells * _GOLDEN % 1))
+        """Return the milliseconds that a client should wait before it reconnects: random."""
+        return round(uniform(RETRY_MIN_MS, RETRY_MAX_MS))
 
     async def leave(self) -> None:
-        """Return all that the service ends, let them go, and put out who has not gone in time."""
+        """Wake all clients because the service ends; cancel those that are still there after a second."""
         self.is_leaving = True
         self._wake_all()
         if self._clients:
@@ -130,7 +125,7 @@ class Audience:
     def _changed(self, bookmakers: Collection[BookmakerId]) -> None:
         for view in (None, *bookmakers):
             if view in self._waiting:
-                self._release(iter(list(self._waiting[view])))
+                _wake_in_groups(iter(list(self._waiting[view])))
 
     def _beat(self) -> None:
         self._heart = None
@@ -141,14 +136,15 @@ class Audience:
 
     def _wake_all(self) -> None:
         waiting = [one for futures in self._waiting.values() for one in futures]
-        self._release(iter([*waiting, *self._resting]))
+        _wake_in_groups(iter([*waiting, *self._resting]))
 
-    def _release(self, waiting: Iterator[asyncio.Future[None]]) -> None:
-        group = list(islice(waiting, GROUP))
-        for future in group:
-            _wake(future)
-        if group:
-            asyncio.get_running_loop().call_soon(self._release, waiting)
+
+def _wake_in_groups(waiting: Iterator[asyncio.Future[None]]) -> None:
+    group = list(islice(waiting, GROUP))
+    for future in group:
+        _wake(future)
+    if group:
+        asyncio.get_running_loop().call_soon(_wake_in_groups, waiting)
 
 
 def _wake(future: asyncio.Future[None]) -> None:
@@ -165,10 +161,7 @@ def _full(is_leaving: bool, limit: int) -> Problem:  # noqa: FBT001 - a fact, no
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The live board, and what is made of it for all who follow it.
-
-    `names` are the display names in the order of the configuration.
-    """
+    """What clients are answered from; `names` are the display names in the order of the configuration."""
 
     board: Readable
     names: Mapping[BookmakerId, str]
@@ -177,5 +170,5 @@ class Live:
 
     @property
     def history(self) -> History:
-        """What changed on the way to what `read` gives."""
+        """What changed on the way to the newest snapshot."""
         return self.audience.history

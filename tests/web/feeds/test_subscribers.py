@@ -160,10 +160,10 @@ async def test_there_is_room_for_so_many() -> None:
 
 
 async def test_times_to_come_back_are_spread() -> None:
-    """A thousand clients do not come back at once: no tenth of a second gets more than 4 %."""
+    """A thousand clients come back at random between one and five seconds: never many at once."""
     audience = Stage().audience
 
-    times = Counter(audience.retry_ms() // 100 for _ in range(1000))
+    times = [audience.retry_ms() for _ in range(1000)]
 
-    assert (10, 49) == (min(times), max(times))
-    assert max(times.values()) <= 40
+    assert 1000 <= min(times) < max(times) <= 5000
+    assert max(Counter(one // 500 for one in times).values()) <= 200  # 125 on average
