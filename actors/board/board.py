@@ -16,7 +16,7 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from actors.board.chunks import all_gone, begun_by, changed, find, of_scopes, over
+from actors.board.chunks import all_removed, begun_by, changed, find, merged, of_scopes
 from actors.board.diff import (
     Found,
     Left,
@@ -178,7 +178,7 @@ class Board:
         book = self._books[bookmaker]
         if book.chunks:
             self._books[bookmaker] = _with_chunks(book, ())
-            yield from self._note(bookmaker, all_gone(book.chunks, departure))
+            yield from self._note(bookmaker, all_removed(book.chunks, departure))
 
     def _drop(
         self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], departure: Departure
@@ -191,8 +191,8 @@ class Board:
     def _note(self, bookmaker: BookmakerId, new: Differences) -> Sliced[None]:
         """Keep what readers saw before this board and what they will see; at most one pair a match."""
         if (old := self._noted.get(bookmaker)) is not None:
-            after, departures = over(old.after, new.after), over(old.departures, new.departures)
-            new = Differences(over(new.before, old.before), after, departures)
+            after, departures = merged(old.after, new.after), merged(old.departures, new.departures)
+            new = Differences(merged(new.before, old.before), after, departures)
         self._seen[bookmaker] = yield from seen_of(new.before, new.after)
         self._noted[bookmaker] = new
 

@@ -1,18 +1,13 @@
 """Finding and changing entries in the sorted chunks of one bookmaker.
 
-Pure. A change rebuilds only the chunks that it falls into; all others are handed on as the same
-objects, with everything that was derived from them.
-
-All entries of some chunks by id, looked up where they are.
-
-Pure. A book that loses all that it has is withdrawn in a read, which must not take long: what that
-changes is made of the chunks as they are, and gone through by whoever wants to know it, in slices.
+Pure. A change rebuilds only the chunks that it falls into; all others stay the same objects, with
+everything that was derived from them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, ItemsView, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from operator import attrgetter
 from typing import TypeVar
 
@@ -30,11 +25,8 @@ gzip body an eighth larger; twice as many save a tenth of the body and double th
 _MAX_SIZE = CHUNK_SIZE * 3 // 2
 _MIN_SIZE = CHUNK_SIZE // 4
 
-FEW = 8
-"""Changes of a chunk up to which looking for their places is quicker than going through all of it."""
-
 Changes = Mapping[SourceMatchId, Entry | None]
-"""What becomes of some matches: a new entry, or None for one that goes."""
+"""What becomes of some matches: a new entry, or None for one that is removed."""
 
 _first = attrgetter("first")
 _key = attrgetter("match.source_match_id")
@@ -53,7 +45,7 @@ def find(chunks: tuple[Chunk, ...], wanted: SourceMatchId) -> Entry | None:
 
 
 def entries_of(chunks: tuple[Chunk, ...]) -> Iterator[Entry]:
-    """Go through all entries in order."""
+    """Iterate over all entries in order."""
     for chunk in chunks:
         yield from chunk.entries
 
@@ -103,42 +95,25 @@ def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Sliced[tuple[Chunk, 
 
 def _merged(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Changes) -> Sliced[list[Entry]]:
     """Merge sorted `old` with the changes of the sorted ids `wanted`."""
-    if len(wanted) <= FEW:
-        return _put_in(old, wanted, changes)
     merged: list[Entry] = []
     position = 0
-    for at in range(0, len(wanted), SLICE):
-        yield
-        last = wanted[at + SLICE - 1 : at + SLICE]
-        upto = bisect_right(old, last[0], key=_key) if last else len(old)
-        known = {entry.match.source_match_id: entry for entry in old[position:upto]}
-        now: dict[SourceMatchId, Entry | None] = {**known}
-        for match_id in wanted[at : at + SLICE]:
-            now[match_id] = changes[match_id]
-        in_order = now if len(now) == len(known) else sorted(now)
-        merged += [entry for match_id in in_order if (entry := now[match_id]) is not None]
-        position = upto
-    return merged + list(old[position:])
-
-
-def _put_in(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Changes) -> list[Entry]:
-    """Do the same for few changes: each finds its place by halving."""
-    merged: list[Entry] = []
-    position = 0
-    for match_id in wanted:
-        upto = bisect_left(old, match_id, position, key=_key)
-        merged.extend(old[position:upto])
-        position = upto
-        if upto < len(old) and old[upto].match.source_match_id == match_id:
-            position += 1
+    for count, match_id in enumerate(wanted, 1):
+        upto = position
+        if position < len(old) and old[position].match.source_match_id < match_id:
+            upto = bisect_left(old, match_id, position, key=_key)
+            merged.extend(old[position:upto])
+        is_known = upto < len(old) and old[upto].match.source_match_id == match_id
+        position = upto + is_known
         if (entry := changes[match_id]) is not None:
             merged.append(entry)
+        if count % SLICE == 0:
+            yield
     merged.extend(old[position:])
     return merged
 
 
 def append(result: list[Chunk], entries: list[Entry]) -> Sliced[None]:
-    """Add `entries` in chunks; a small rest joins its neighbour, so that chunks do not wither."""
+    """Add `entries` in chunks; a few join the chunk before them, so that chunks do not become too small."""
     if entries and len(entries) < _MIN_SIZE and result:
         entries = [*result.pop().entries, *entries]
     at = 0
@@ -153,19 +128,17 @@ def append(result: list[Chunk], entries: list[Entry]) -> Sliced[None]:
 V = TypeVar("V")
 
 
-def all_gone(chunks: tuple[Chunk, ...], departure: Departure) -> Differences:
-    """Return the differences by which all entries of `chunks` go."""
-    before = Whole(chunks, lambda entry: entry)
-    return Differences(before, Whole(chunks, lambda _: None), Whole(chunks, lambda _: departure))
+def all_removed(chunks: tuple[Chunk, ...], reason: Departure) -> Differences:
+    """Return the differences when all entries of `chunks` are removed; takes no time."""
+    before = ChunkMapping(chunks, lambda entry: entry)
+    return Differences(before, ChunkMapping(chunks, lambda _: None), ChunkMapping(chunks, lambda _: reason))
 
 
-def over(below: Mapping[SourceMatchId, V], above: Mapping[SourceMatchId, V]) -> dict[SourceMatchId, V]:
-    """Lay one over the other; what both have is that of `above`."""
-    return {**_plain(below), **_plain(above)}
+class ChunkMapping(Mapping[SourceMatchId, V]):
+    """What `value` returns for each entry of some chunks, by match id, in order; nothing is copied.
 
-
-class Whole(Mapping[SourceMatchId, V]):
-    """What `value` gives of each entry, by the id of its match, in order."""
+    A read that withdraws all entries of a book must not take long.
+    """
 
     def __init__(self, chunks: tuple[Chunk, ...], value: Callable[[Entry], V]) -> None:
         self._chunks = chunks
@@ -178,31 +151,19 @@ class Whole(Mapping[SourceMatchId, V]):
         return self._value(entry)
 
     def __iter__(self) -> Iterator[SourceMatchId]:
-        """Go through the ids in order."""
+        """Iterate over the ids in order."""
         return (entry.match.source_match_id for entry in entries_of(self._chunks))
 
     def __len__(self) -> int:
         """Count the entries."""
         return sum(len(chunk.entries) for chunk in self._chunks)
 
-    def items(self) -> ItemsView[SourceMatchId, V]:
-        """Go through all of them without looking each up."""
-        return _Items(self)
-
-    def pairs(self) -> Iterator[tuple[SourceMatchId, V]]:
-        """Return ids and values in order."""
-        return ((entry.match.source_match_id, self._value(entry)) for entry in entries_of(self._chunks))
+    def copied(self) -> dict[SourceMatchId, V]:
+        """Return a dict of it, without looking each up."""
+        return {entry.match.source_match_id: self._value(entry) for entry in entries_of(self._chunks)}
 
 
-class _Items(ItemsView[SourceMatchId, V]):
-    def __init__(self, whole: Whole[V]) -> None:
-        super().__init__(whole)
-        self._whole = whole
-
-    def __iter__(self) -> Iterator[tuple[SourceMatchId, V]]:
-        return self._whole.pairs()
-
-
-def _plain(mapping: Mapping[SourceMatchId, V]) -> Mapping[SourceMatchId, V]:
-    """Spare the looking up of each."""
-    return dict(mapping.items()) if isinstance(mapping, Whole) else mapping
+def merged(older: Mapping[SourceMatchId, V], newer: Mapping[SourceMatchId, V]) -> dict[SourceMatchId, V]:
+    """Return both in one dict; where they have the same id the newer counts."""
+    plain = [one.copied() if isinstance(one, ChunkMapping) else one for one in (older, newer)]
+    return {**plain[0], **plain[1]}

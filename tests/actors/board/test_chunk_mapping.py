@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.board.chunks import all_gone, changed, over
+from actors.board.chunks import all_removed, changed, merged
 from actors.board.snapshot import Departure, Entry
 from actors.core.cooperative import run_now
 from tests.support.builders.messages import SCOPE, match
@@ -18,9 +18,9 @@ def test_it_is_the_dictionary_of_its_entries(numbers: set[int]) -> None:
     """In the order of the board: before there was the entry, after there is none, and why."""
     shown = {one.source_match_id: one for one in (match(f"m{number:03}") for number in sorted(numbers))}
     entries = {match_id: Entry(match_id, SCOPE, one, 0.0) for match_id, one in shown.items()}
-    gone = all_gone(run_now(changed((), entries)), Departure.STALE)
+    gone = all_removed(run_now(changed((), entries)), Departure.STALE)
 
-    assert list(entries.items()) == list(gone.before.items())
+    assert list(entries.items()) == list(gone.before.items()) == list(merged(gone.before, {}).items())
     assert entries == dict(gone.before) == {one: gone.before[one] for one in gone.before}
     assert dict.fromkeys(entries) == dict(gone.after)
     assert dict.fromkeys(entries, Departure.STALE) == dict(gone.departures)
@@ -29,7 +29,7 @@ def test_it_is_the_dictionary_of_its_entries(numbers: set[int]) -> None:
 
 def test_what_is_not_there_is_not_found() -> None:
     """As a dictionary says it."""
-    gone = all_gone(
+    gone = all_removed(
         run_now(changed((), {match().source_match_id: Entry("a", SCOPE, match(), 0.0)})), Departure.STALE
     )
     missing = match("other").source_match_id
@@ -39,11 +39,11 @@ def test_what_is_not_there_is_not_found() -> None:
         gone.after[missing]
 
 
-def test_one_is_laid_over_the_other() -> None:
+def test_of_two_the_newer_counts() -> None:
     """Whichever of the two is a dictionary."""
     entry = Entry("a", SCOPE, match(), 0.0)
-    gone = all_gone(run_now(changed((), {entry.source_match_id: entry})), Departure.STALE).after
+    gone = all_removed(run_now(changed((), {entry.source_match_id: entry})), Departure.STALE).after
     plain = {entry.source_match_id: entry, match("b").source_match_id: None}
 
-    assert {entry.source_match_id: None, "b": None} == over(plain, gone)
-    assert plain == over(gone, plain)
+    assert {entry.source_match_id: None, "b": None} == merged(plain, gone)
+    assert plain == merged(gone, plain)
