@@ -17,17 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.chunks import all_removed, begun_by, changed, find, merged, of_scopes
-from actors.board.diff import (
-    Found,
-    Left,
-    Verdict,
-    complete_changes,
-    delta_changes,
-    departures_of,
-    is_other,
-    seen_of,
-)
-from actors.board.snapshot import Book, Chunk, Departure, Differences, Entry, ListState, Snapshot
+from actors.board.diff import Diff, Verdict, complete_changes, delta_changes, is_other, seen_of
+from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId
@@ -85,43 +76,43 @@ class Board:
         last_start = now.wall - self._rules.expire_after_kickoff_s
         room = self._rules.max_matches - book.count
         find_changes = complete_changes if batch.complete else delta_changes
-        found, chunks = yield from find_changes(book, batch, self._left(batch.bookmaker), last_start, room)
+        seen = self._noted[batch.bookmaker].before if batch.bookmaker in self._noted else {}
+        diff, chunks = yield from find_changes(book, batch, seen, last_start, room)
         is_polled = batch.complete and not batch.is_image
-        if is_polled and state is not None and (yield from is_doubtful(book, batch, found, now)):
+        if is_polled and state is not None and (yield from is_doubtful(book, batch, diff, now)):
             doubted = state.doubted + 1
             if doubted < MAX_DOUBTED:
                 doubted_state = msgspec.structs.replace(state, doubted=doubted)
                 self._put(batch.bookmaker, book, doubted_state, batch.scope)
                 return Applied(Verdict.SUSPECT)
-        if found.after:
-            why = yield from departures_of(batch, found)
-            yield from self._note(batch.bookmaker, Differences(found.before, found.after, why))
-            book = _lacking(_with_chunks(book, chunks), found.taken_from, inf)
-        confirmed = _confirmed(batch, state, now.wall if found.finished else -inf)
+        if diff.after:
+            yield from self._note(batch.bookmaker, Differences(diff.before, diff.after, diff.reasons))
+            book = _incomplete(_with_chunks(book, chunks), diff.taken_from, inf)
+        confirmed = _confirmed(batch, state, now.wall if diff.finished else -inf)
         self._put(batch.bookmaker, book, confirmed, batch.scope)
-        upserted = len(found.after) - found.removed
-        return Applied(Verdict.ACCEPTED, upserted, found.removed, found.finished, found.too_many)
+        removed = len(diff.reasons)
+        return Applied(Verdict.ACCEPTED, len(diff.after) - removed, removed, diff.finished, diff.too_many)
 
     def expire(self, now: Instant) -> Sliced[None]:
         """Withdraw every list that is stale at `now` and every match that is past its time."""
         for bookmaker, book in self._books.items():
             if book.deadline <= now.mono:
                 stale = {scope for scope, state in book.lists.items() if state.deadline <= now.mono}
-                yield from self._withdraw(bookmaker, stale, Departure.STALE)
+                yield from self._withdraw(bookmaker, stale, RemovalReason.STALE)
         last_start = now.wall - self._rules.expire_after_kickoff_s
         for bookmaker, book in self._books.items():
             if book.first_start <= last_start:
                 gone = yield from begun_by(book.chunks, last_start)
-                yield from self._drop(bookmaker, gone, Departure.FINISHED)
+                yield from self._drop(bookmaker, gone, RemovalReason.FINISHED)
                 scopes = {entry.scope for entry in gone.values()}
-                self._books[bookmaker] = _lacking(self._books[bookmaker], scopes, now.wall)
+                self._books[bookmaker] = _incomplete(self._books[bookmaker], scopes, now.wall)
 
     def withdraw(
-        self, bookmaker: BookmakerId, scope: Scope, departure: Departure = Departure.WITHDRAWN
+        self, bookmaker: BookmakerId, scope: Scope, reason: RemovalReason = RemovalReason.WITHDRAWN
     ) -> Sliced[None]:
         """Take one list off the board until a complete one comes; none there is no error."""
         known = {scope} & set(self._books[bookmaker].lists)
-        yield from self._withdraw(bookmaker, known, departure)
+        yield from self._withdraw(bookmaker, known, reason)
 
     def reject(self, bookmaker: BookmakerId, entry: Entry) -> Sliced[Scope | None]:
         """Take the list of an entry that cannot be shown off the board, and return its scope.
@@ -132,7 +123,7 @@ class Board:
         found = find(self._books[bookmaker].chunks, entry.source_match_id)
         if found is None or is_other(found, entry):
             return None
-        yield from self.withdraw(bookmaker, found.scope, Departure.REJECTED)
+        yield from self.withdraw(bookmaker, found.scope, RemovalReason.REJECTED)
         return found.scope
 
     def commit(self) -> Snapshot:
@@ -151,48 +142,44 @@ class Board:
             self._base.epoch,
         )
 
-    def _left(self, bookmaker: BookmakerId) -> Left:
-        """Return what readers saw of the matches that this board has touched."""
-        return self._noted[bookmaker].before if bookmaker in self._noted else {}
-
     def _put(self, bookmaker: BookmakerId, book: Book, state: ListState, scope: Scope) -> None:
         self._books[bookmaker] = _with_lists(book, {**book.lists, scope: state})
 
-    def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], departure: Departure) -> Sliced[None]:
+    def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], reason: RemovalReason) -> Sliced[None]:
         if not scopes:
             return
         book = self._books[bookmaker]
         if scopes >= {scope for scope, state in book.lists.items() if not state.withdrawn}:
-            yield from self._empty(bookmaker, departure)
+            yield from self._empty(bookmaker, reason)
         else:
             gone = yield from of_scopes(book.chunks, scopes)
-            yield from self._drop(bookmaker, gone, departure)
+            yield from self._drop(bookmaker, gone, reason)
         book = self._books[bookmaker]
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
         }
         self._books[bookmaker] = _with_lists(book, {**book.lists, **withdrawn})
 
-    def _empty(self, bookmaker: BookmakerId, departure: Departure) -> Sliced[None]:
+    def _empty(self, bookmaker: BookmakerId, reason: RemovalReason) -> Sliced[None]:
         """Take all entries off without going through them, for a read is waiting."""
         book = self._books[bookmaker]
         if book.chunks:
             self._books[bookmaker] = _with_chunks(book, ())
-            yield from self._note(bookmaker, all_removed(book.chunks, departure))
+            yield from self._note(bookmaker, all_removed(book.chunks, reason))
 
     def _drop(
-        self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], departure: Departure
+        self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], reason: RemovalReason
     ) -> Sliced[None]:
         if gone:
             book, after = self._books[bookmaker], dict.fromkeys(gone)
             self._books[bookmaker] = _with_chunks(book, (yield from changed(book.chunks, after)))
-            yield from self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, departure)))
+            yield from self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, reason)))
 
     def _note(self, bookmaker: BookmakerId, new: Differences) -> Sliced[None]:
         """Keep what readers saw before this board and what they will see; at most one pair a match."""
         if (old := self._noted.get(bookmaker)) is not None:
-            after, departures = merged(old.after, new.after), merged(old.departures, new.departures)
-            new = Differences(merged(new.before, old.before), after, departures)
+            after, reasons = merged(old.after, new.after), merged(old.reasons, new.reasons)
+            new = Differences(merged(new.before, old.before), after, reasons)
         self._seen[bookmaker] = yield from seen_of(new.before, new.after)
         self._noted[bookmaker] = new
 
@@ -232,7 +219,7 @@ def _confirmed(batch: Batch, state: ListState | None, whole_from: float = -inf) 
     return ListState(batch.list_id, batch.received_mono, batch.stale_after_s, whole_from=whole_from)
 
 
-def _lacking(book: Book, scopes: set[Scope], whole_from: float) -> Book:
+def _incomplete(book: Book, scopes: set[Scope], whole_from: float) -> Book:
     """Return the book where the lists of these scopes are not whole before that time (Unix seconds)."""
     if not scopes:
         return book
@@ -266,13 +253,13 @@ MIN_LOST = 20
 """A list that loses at most this many matches is never doubted."""
 
 
-def is_doubtful(book: Book, batch: Batch, found: Found, now: Instant) -> Sliced[bool]:
+def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> Sliced[bool]:
     """Return whether a complete list lost more than half and more than 20 of the matches still to come.
 
     Matches that have kicked off vanish normally; one that the list names and that was rejected is
     not lost.
     """
-    if found.removed <= MIN_LOST:
+    if len(diff.reasons) <= MIN_LOST:
         return False
     named = {removal.source_match_id for removal in batch.removals}
     yield

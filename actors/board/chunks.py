@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from operator import attrgetter
 from typing import TypeVar
 
-from actors.board.snapshot import Chunk, Departure, Differences, Entry
+from actors.board.snapshot import Chunk, Differences, Entry, RemovalReason
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope, SourceMatchId
 
@@ -128,7 +128,7 @@ def append(result: list[Chunk], entries: list[Entry]) -> Sliced[None]:
 V = TypeVar("V")
 
 
-def all_removed(chunks: tuple[Chunk, ...], reason: Departure) -> Differences:
+def all_removed(chunks: tuple[Chunk, ...], reason: RemovalReason) -> Differences:
     """Return the differences when all entries of `chunks` are removed; takes no time."""
     before = ChunkMapping(chunks, lambda entry: entry)
     return Differences(before, ChunkMapping(chunks, lambda _: None), ChunkMapping(chunks, lambda _: reason))

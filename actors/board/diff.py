@@ -1,11 +1,8 @@
-"""What a batch changes in one bookmaker's book: the differences, and nothing else.
+"""What a batch changes in one bookmaker's book, and why matches leave it; nothing else.
 
 Pure, in slices. A complete list is compared with everything its scope has on the board, a delta
 only with the matches that it names. Content that stays equal keeps its entry and its `updated`.
-
-Why a batch takes matches off the board, in the words that clients are told.
-
-Pure. Sources and the integrity gate give reasons of their own, in detail; they are for operators.
+Sources and the integrity gate give detailed reasons for operators; clients get a `RemovalReason`.
 """
 
 from __future__ import annotations
@@ -19,9 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.chunks import append, changed, find
-from actors.board.snapshot import Book, Chunk, Departure, Entry
+from actors.board.snapshot import Book, Chunk, Entry, RemovalReason
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import Batch, Match, Scope, SourceMatchId
+from actors.core.messages import Batch, Match, Removal, Scope, SourceMatchId
 
 
 class Verdict(StrEnum):
@@ -36,32 +33,38 @@ class Verdict(StrEnum):
     UNFOUNDED = "unfounded"  # changes or confirms a list that is not on the board
 
 
-Left = Mapping[SourceMatchId, Entry | None]
+Entries = Mapping[SourceMatchId, Entry | None]
 
 
-class Found(Struct):
+class Diff(Struct):
     """The differences that a batch makes: by id the entry before and after, None where there is none.
 
-    `removed` counts those that go, `finished` matches that were past their time on the way in,
-    `too_many` those for which there was no room; `taken_from` are the other scopes that had any of them.
+    `reasons` has those that are removed. `finished` counts matches that were past their time on the way
+    in, `too_many` those for which there was no room; `taken_from` are the other scopes that had any of
+    them.
     """
 
     before: dict[SourceMatchId, Entry | None] = {}
     after: dict[SourceMatchId, Entry | None] = {}
-    removed: int = 0
+    reasons: dict[SourceMatchId, RemovalReason] = {}
     finished: int = 0
     too_many: int = 0
     taken_from: set[Scope] = msgspec.field(default_factory=set)
 
-    def note(self, match_id: SourceMatchId, old: Entry | None, new: Entry | None) -> None:
-        """Keep one difference."""
+    def put(self, match_id: SourceMatchId, old: Entry | None, new: Entry) -> None:
+        """Add a match that is new or changed."""
         self.before[match_id] = old
         self.after[match_id] = new
-        self.removed += new is None
+
+    def remove(self, match_id: SourceMatchId, old: Entry, reason: RemovalReason) -> None:
+        """Add a match that is removed."""
+        self.before[match_id] = old
+        self.after[match_id] = None
+        self.reasons[match_id] = reason
 
 
 def is_other(old: Entry | None, new: Entry | None) -> bool:
-    """Return whether readers see a difference; that an entry moved to another scope nobody sees."""
+    """Return whether readers see a difference; a move to another scope is none."""
     if old is None or new is None:
         return old is not new
     return old.updated != new.updated or not is_same(old.match, new.match)
@@ -72,20 +75,20 @@ def named(entry: Entry | None) -> Entry | None:
     return entry if entry is not None and entry.is_named else None
 
 
-Outcome = tuple[Found, tuple[Chunk, ...]]
+Outcome = tuple[Diff, tuple[Chunk, ...]]
 """The differences, and the chunks of the book with them."""
 
 
 def complete_changes(
-    book: Book, batch: Batch, left: Left, last_start: float, room: float = inf
+    book: Book, batch: Batch, seen: Entries, last_start: float, room: float = inf
 ) -> Sliced[Outcome]:
     """Compare a complete list with what its scope has on the board, in one walk through the book.
 
-    Matches that kicked off by `last_start` (Unix seconds) are over. `left` holds entries that readers
-    still see and that an earlier batch of the same commit took off: one that comes back is the same.
-    There is `room` for so many more entries; new ones enter in the order of the list.
+    Matches that kicked off by `last_start` (Unix seconds) are over. `seen` has the entries that readers
+    still see and that an earlier batch of the same commit removed: one that comes back stays the same.
+    There is `room` for that many more entries; new ones enter in the order of the list.
     """
-    comparison = _Comparison(batch, left, last_start, room)
+    comparison = _Comparison(batch, seen, last_start, room)
     listed: dict[SourceMatchId, Match] = {}
     rest = iter(batch.matches)
     while part := [(match.source_match_id, match) for match in islice(rest, SLICE)]:
@@ -105,29 +108,29 @@ def complete_changes(
             yield
         if (entry := comparison.entry(None, match)) is not None:
             new[match.source_match_id] = entry
-    return comparison.found, (yield from changed(tuple(chunks), new))
+    return comparison.diff, (yield from changed(tuple(chunks), new))
 
 
 def delta_changes(
-    book: Book, batch: Batch, left: Left, last_start: float, room: float = inf
+    book: Book, batch: Batch, seen: Entries, last_start: float, room: float = inf
 ) -> Sliced[Outcome]:
     """Compare a delta's matches one by one; arguments as of `complete_changes`."""
-    comparison = _Comparison(batch, left, last_start, room)
-    found = comparison.found
+    comparison = _Comparison(batch, seen, last_start, room)
+    diff = comparison.diff
     for count, removal in enumerate(batch.removals):
         if count % SLICE == 0:
             yield
         old = find(book.chunks, removal.source_match_id)
         if old is not None and old.scope == batch.scope:
-            found.note(removal.source_match_id, old, None)
+            diff.remove(removal.source_match_id, old, reason_of(removal))
     for count, match in enumerate(batch.matches):
         if count % SLICE == 0:
             yield
         comparison.entry(find(book.chunks, match.source_match_id), match)
-    return found, (yield from changed(book.chunks, found.after))
+    return diff, (yield from changed(book.chunks, diff.after))
 
 
-def seen_of(before: Left, after: Left) -> Sliced[tuple[bool, bool]]:
+def seen_of(before: Entries, after: Entries) -> Sliced[tuple[bool, bool]]:
     """Return whether readers of v1 and readers of v2 see any of these differences."""
     is_seen = False
     for count, (match_id, old) in enumerate(before.items()):
@@ -162,24 +165,39 @@ def is_same(a: Match, b: Match) -> bool:
     )
 
 
+_REASONS = {
+    "closed": RemovalReason.FINISHED,
+    "finished": RemovalReason.FINISHED,
+    "inactive": RemovalReason.SUSPENDED,
+    "suspended": RemovalReason.SUSPENDED,
+    "withdrawn": RemovalReason.WITHDRAWN,
+}
+
+
+def reason_of(removal: Removal) -> RemovalReason:
+    """Return what clients are told of a removal; whatever is not in the table is a rejection."""
+    return _REASONS.get(removal.reason, RemovalReason.REJECTED)
+
+
 class _Comparison:
     """Compares the matches of one batch with entries, and keeps the differences."""
 
-    def __init__(self, batch: Batch, left: Left, last_start: float, room: float) -> None:
-        self.found = Found()
+    def __init__(self, batch: Batch, seen: Entries, last_start: float, room: float) -> None:
+        self.diff = Diff()
+        self._reasons = {removal.source_match_id: reason_of(removal) for removal in batch.removals}
         self._bookmaker, self._scope = batch.bookmaker, batch.scope
         self._received_at = batch.received_at
-        self._left = left
+        self._seen = seen
         self._last_start = last_start
         self._room, self._added = room, 0
         self._updated: dict[float | None, float] = {None: round(batch.received_at, 3)}
 
     def walk(self, chunk: Chunk, listed: dict[SourceMatchId, Match]) -> list[Entry] | None:
-        """Compare the entries of a chunk with what a complete list has of them, and take that out.
+        """Return the entries of a chunk after a complete list, None if nothing is different.
 
-        None if nothing is different.
+        The matches of the chunk are taken out of `listed`.
         """
-        before, scope, last_start = len(self.found.after), self._scope, self._last_start
+        before, scope, last_start = len(self.diff.after), self._scope, self._last_start
         entries: list[Entry] = []
         may_be_over = chunk.first_start <= last_start  # else nothing is, of what stays as it was
         for entry in chunk.entries:
@@ -189,7 +207,8 @@ class _Comparison:
             if match is None:
                 if entry.scope == scope:
                     new = None
-                    self.found.note(known.source_match_id, entry, None)
+                    reason = self._reasons.get(known.source_match_id, RemovalReason.WITHDRAWN)
+                    self.diff.remove(known.source_match_id, entry, reason)
             elif not is_same(known, match):
                 new = self.entry(entry, match, is_changed=True)
             elif (
@@ -200,39 +219,39 @@ class _Comparison:
                 new = self.entry(entry, match)
             if new is not None:
                 entries.append(new)
-        return None if len(self.found.after) == before else entries
+        return None if len(self.diff.after) == before else entries
 
     def entry(self, old: Entry | None, match: Match, *, is_changed: bool = False) -> Entry | None:
         """Return what becomes of a match, None if it is not shown; `old` is the entry that it has.
 
-        With `is_changed` its content is known to be another than the entry's.
+        With `is_changed` its content is known to differ from the entry's.
         """
         match_id = match.source_match_id
         is_ours = old is not None and old.scope == self._scope
         if old is not None and not is_ours:
-            self.found.taken_from.add(old.scope)
+            self.diff.taken_from.add(old.scope)
         if has_kicked_off(match, self._last_start):
-            self.found.finished += 1
+            self.diff.finished += 1
             if old is not None:
-                self.found.note(match_id, old, None)
+                self.diff.remove(match_id, old, RemovalReason.FINISHED)
             return None
-        seen = old
+        shown = old
         if old is None:
-            if self._added - self.found.removed >= self._room:
-                self.found.too_many += 1
+            if self._added - len(self.diff.reasons) >= self._room:
+                self.diff.too_many += 1
                 return None
             self._added += 1
-            seen = self._left.get(match_id)
-        if is_changed or seen is None or not is_same(seen.match, match):
-            entry_id = f"{self._bookmaker}_{match_id}" if seen is None else seen.id
+            shown = self._seen.get(match_id)
+        if is_changed or shown is None or not is_same(shown.match, match):
+            entry_id = f"{self._bookmaker}_{match_id}" if shown is None else shown.id
             new = Entry(entry_id, self._scope, match, self._updated_of(match))
-        elif seen.match.latest_start != match.latest_start:
-            new = Entry(seen.id, self._scope, match, seen.updated)
+        elif shown.match.latest_start != match.latest_start:
+            new = Entry(shown.id, self._scope, match, shown.updated)
         elif not is_ours:
-            new = Entry(seen.id, self._scope, seen.match, seen.updated)
+            new = Entry(shown.id, self._scope, shown.match, shown.updated)
         else:
             return old
-        self.found.note(match_id, old, new)
+        self.diff.put(match_id, old, new)
         return new
 
     def _updated_of(self, match: Match) -> float:
@@ -242,34 +261,3 @@ class _Comparison:
             updated = round(min(match.source_time or 0.0, self._received_at), 3)
             self._updated[match.source_time] = updated
         return updated
-
-
-_SAID = {
-    "closed": Departure.FINISHED,
-    "finished": Departure.FINISHED,
-    "inactive": Departure.SUSPENDED,
-    "suspended": Departure.SUSPENDED,
-    "withdrawn": Departure.WITHDRAWN,
-}
-"""Reasons of a removal that are no rejections."""
-
-
-def departures_of(batch: Batch, found: Found) -> Sliced[dict[SourceMatchId, Departure]]:
-    """Return for each match that `batch` takes off why it goes.
-
-    One that is listed and goes all the same is past its time; one that nobody mentions is withdrawn.
-    """
-    if not found.removed:
-        return {}
-    gone = [match_id for match_id, entry in found.after.items() if entry is None]
-    yield
-    said = {
-        removal.source_match_id: _SAID.get(removal.reason, Departure.REJECTED) for removal in batch.removals
-    }
-    yield
-    over = {match.source_match_id for match in batch.matches} if found.finished else set()
-    yield
-    return {
-        match_id: Departure.FINISHED if match_id in over else said.get(match_id, Departure.WITHDRAWN)
-        for match_id in gone
-    }

@@ -15,7 +15,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from actors.board.diff import is_other, named
-from actors.board.snapshot import Departure, Entry, Snapshot
+from actors.board.snapshot import Entry, RemovalReason, Snapshot
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, SourceMatchId
 
@@ -44,7 +44,7 @@ class Change(Struct, eq=False, gc=False):
     source_match_id: SourceMatchId
     version: int
     entry: Entry | None
-    departure: Departure | None = None
+    reason: RemovalReason | None = None
     json: bytes | None = None
 
     @property
@@ -195,5 +195,5 @@ def _changes_of(snapshot: Snapshot) -> Iterator[Change]:
                 if is_other(before, after):
                     yield Change(after.id, bookmaker, match_id, version, after)
             elif before is not None:
-                departure = differences.departures[match_id] if new is None else Departure.UNNAMED
-                yield Change(before.id, bookmaker, match_id, version, None, departure)
+                reason = differences.reasons[match_id] if new is None else RemovalReason.UNNAMED
+                yield Change(before.id, bookmaker, match_id, version, None, reason)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from actors.core.messages import BookmakerId, ListId, Match, Scope, SourceMatchId
 
 
-class Departure(StrEnum):
+class RemovalReason(StrEnum):
     """Why an entry is no longer shown."""
 
     WITHDRAWN = "withdrawn"  # its source no longer lists it, or took back its word
@@ -114,12 +114,12 @@ class Book(Struct, frozen=True, eq=False):
 class Differences(Struct, frozen=True, eq=False):
     """What one commit changed of one bookmaker: the entries before and after it, None where there is none.
 
-    Among them may be some that are alike. `departures` tells why those went that have gone.
+    Among them may be some that are alike. `reasons` tells why those went that have gone.
     """
 
     before: Mapping[SourceMatchId, Entry | None]
     after: Mapping[SourceMatchId, Entry | None]
-    departures: Mapping[SourceMatchId, Departure]
+    reasons: Mapping[SourceMatchId, RemovalReason]
 
 
 class Snapshot(Struct, frozen=True, eq=False, weakref=True):

@@ -121,7 +121,7 @@ class Frames:
         if change.json is None:
             name = self._names[change.bookmaker]
             if change.entry is None:
-                change.json = _encode(Removed(change.id, name, str(change.departure), change.version))
+                change.json = _encode(Removed(change.id, name, str(change.reason), change.version))
             else:
                 try:
                     change.json = _encode(match_v2(change.entry, name))

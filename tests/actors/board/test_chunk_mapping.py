@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.board.chunks import all_removed, changed, merged
-from actors.board.snapshot import Departure, Entry
+from actors.board.snapshot import Entry, RemovalReason
 from actors.core.cooperative import run_now
 from tests.support.builders.messages import SCOPE, match
 
@@ -18,19 +18,20 @@ def test_it_is_the_dictionary_of_its_entries(numbers: set[int]) -> None:
     """In the order of the board: before there was the entry, after there is none, and why."""
     shown = {one.source_match_id: one for one in (match(f"m{number:03}") for number in sorted(numbers))}
     entries = {match_id: Entry(match_id, SCOPE, one, 0.0) for match_id, one in shown.items()}
-    gone = all_removed(run_now(changed((), entries)), Departure.STALE)
+    gone = all_removed(run_now(changed((), entries)), RemovalReason.STALE)
 
     assert list(entries.items()) == list(gone.before.items()) == list(merged(gone.before, {}).items())
     assert entries == dict(gone.before) == {one: gone.before[one] for one in gone.before}
     assert dict.fromkeys(entries) == dict(gone.after)
-    assert dict.fromkeys(entries, Departure.STALE) == dict(gone.departures)
+    assert dict.fromkeys(entries, RemovalReason.STALE) == dict(gone.reasons)
     assert (len(entries), list(entries)) == (len(gone.before), list(gone.before))
 
 
 def test_what_is_not_there_is_not_found() -> None:
     """As a dictionary says it."""
     gone = all_removed(
-        run_now(changed((), {match().source_match_id: Entry("a", SCOPE, match(), 0.0)})), Departure.STALE
+        run_now(changed((), {match().source_match_id: Entry("a", SCOPE, match(), 0.0)})),
+        RemovalReason.STALE,
     )
     missing = match("other").source_match_id
 
@@ -42,7 +43,7 @@ def test_what_is_not_there_is_not_found() -> None:
 def test_of_two_the_newer_counts() -> None:
     """Whichever of the two is a dictionary."""
     entry = Entry("a", SCOPE, match(), 0.0)
-    gone = all_removed(run_now(changed((), {entry.source_match_id: entry})), Departure.STALE).after
+    gone = all_removed(run_now(changed((), {entry.source_match_id: entry})), RemovalReason.STALE).after
     plain = {entry.source_match_id: entry, match("b").source_match_id: None}
 
     assert {entry.source_match_id: None, "b": None} == merged(plain, gone)

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from actors.board.chunks import changed, entries_of
 from actors.board.diff import (
-    Found,
-    Left,
+    Diff,
+    Entries,
     Outcome,
     complete_changes,
     delta_changes,
     has_kicked_off,
     is_other,
 )
-from actors.board.snapshot import Book, Entry
+from actors.board.snapshot import Book, Entry, RemovalReason
 from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal, Scope, SourceMatchId
 from tests.support.builders.messages import SCOPE, batch, match
@@ -30,7 +30,7 @@ NEVER = WALL_0 - 10_800
 """Kick-offs up to then are over: none of those that the builders make."""
 
 OVER = int(NEVER)
-NOTHING: Left = {}
+NOTHING: Entries = {}
 Prices: TypeAlias = dict[str, float | None]
 
 
@@ -43,7 +43,7 @@ def _book(*entries: Entry) -> Book:
     return Book(1, 1, chunks=chunks)
 
 
-def _checked(book: Book, outcome: Outcome) -> Found:
+def _checked(book: Book, outcome: Outcome) -> Diff:
     """Return the differences, which must be those that the chunks show, unchanged ones kept."""
     found, chunks = outcome
     expected = run_now(changed(book.chunks, found.after))
@@ -53,24 +53,28 @@ def _checked(book: Book, outcome: Outcome) -> Found:
     return found
 
 
-def _complete(book: Book, *matches: Match, left: Left = NOTHING) -> Found:
-    return _checked(book, run_now(complete_changes(book, batch(matches), left, NEVER)))
+def _complete(book: Book, *matches: Match, seen: Entries = NOTHING) -> Diff:
+    return _checked(book, run_now(complete_changes(book, batch(matches), seen, NEVER)))
 
 
 def _delta(
-    book: Book, matches: Iterable[Match] = (), *, gone: Iterable[str] = (), left: Left = NOTHING
-) -> Found:
+    book: Book, matches: Iterable[Match] = (), *, gone: Iterable[str] = (), seen: Entries = NOTHING
+) -> Diff:
     removals = [Removal(SourceMatchId(one), "withdrawn") for one in gone]
     one = batch(matches, removals=removals, complete=False)
-    return _checked(book, run_now(delta_changes(book, one, left, NEVER)))
+    return _checked(book, run_now(delta_changes(book, one, seen, NEVER)))
 
 
 def _found(
     *pairs: tuple[Entry | None, Entry | None], finished: int = 0, taken_from: Iterable[str] = ()
-) -> Found:
-    found = Found(finished=finished, taken_from=set(map(Scope, taken_from)))
+) -> Diff:
+    found = Diff(finished=finished, taken_from=set(map(Scope, taken_from)))
     for old, new in pairs:
-        found.note(next(one.source_match_id for one in (old, new) if one), old, new)
+        if new is not None:
+            found.put(new.source_match_id, old, new)
+        elif old is not None:
+            reason = RemovalReason.FINISHED if finished else RemovalReason.WITHDRAWN
+            found.remove(old.source_match_id, old, reason)
     return found
 
 
@@ -154,9 +158,9 @@ def test_entry_that_readers_still_see_comes_back_as_it_was(
     arriving: Match, updated: float, *, complete: bool
 ) -> None:
     """Taken off by an earlier batch of the same commit, with equal content it keeps its `updated`."""
-    left = {SourceMatchId("a"): _entry(match("a"), scope="other", updated=1.0)}
+    seen = {SourceMatchId("a"): _entry(match("a"), scope="other", updated=1.0)}
 
-    found = _complete(_book(), arriving, left=left) if complete else _delta(_book(), [arriving], left=left)
+    found = _complete(_book(), arriving, seen=seen) if complete else _delta(_book(), [arriving], seen=seen)
 
     assert _found((None, _entry(arriving, updated=updated))) == found
 
@@ -228,7 +232,7 @@ def test_any_list_after_any_other(random: Random, old: Prices, new: Prices, two_
     stay = {one for one in before.keys() & new.keys() if old[one] == new[one] and one not in others}
     assert (gone | (over & old.keys())) == {one for one, entry in found.after.items() if entry is None}
     assert found.after.keys() == (gone | over | new.keys()) - (over - old.keys()) - (stay - over)
-    assert (found.removed, found.finished) == (len(gone | (over & old.keys())), len(over))
+    assert (len(found.reasons), found.finished) == (len(gone | (over & old.keys())), len(over))
 
 
 def _priced(match_id: str, price: float | None) -> Match:

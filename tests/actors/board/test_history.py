@@ -25,7 +25,7 @@ def _history(*snapshots: Snapshot, limits: HistoryLimits = HistoryLimits()) -> H
 
 
 def _since(history: History, version: int, view: BookmakerId | None = None) -> Shown:
-    return [(one.id, one.version, one.departure) for one in _recent(history, version, view).changes]
+    return [(one.id, one.version, one.reason) for one in _recent(history, version, view).changes]
 
 
 def _recent(history: History, version: int, view: BookmakerId | None = None) -> Recent:
@@ -97,7 +97,7 @@ OVER = match("a", start_time=int(WALL_0) - 20_000)
 
 
 @pytest.mark.parametrize(
-    ("one", "departure"),
+    ("one", "reason"),
     [
         (_removed(), "withdrawn"),
         (_removed(_gone("withdrawn"), complete=False), "withdrawn"),
@@ -114,11 +114,11 @@ OVER = match("a", start_time=int(WALL_0) - 20_000)
         (withdrawn(received_mono=1.0), "withdrawn"),
     ],
 )
-def test_a_removal_says_why(one: Batch, departure: str) -> None:
+def test_a_removal_says_why(one: Batch, reason: str) -> None:
     """Whatever the source's own words, clients are told one of six reasons."""
     history = _history(ONE, after(ONE, one, now=_at(1.0)))
 
-    assert ("alder_a", 1002, departure) == _since(history, 1001)[0]
+    assert ("alder_a", 1002, reason) == _since(history, 1001)[0]
 
 
 def test_the_last_reason_counts() -> None:
@@ -135,7 +135,7 @@ def test_a_stale_list_goes_as_stale() -> None:
     """All of it, in one commit."""
     history = _history(ONE, _expired(ONE, _at(30.0)))
 
-    assert {"stale"} == {departure for _, _, departure in _since(history, 1001)}
+    assert {"stale"} == {reason for _, _, reason in _since(history, 1001)}
     assert 3 == len(_since(history, 1001))
 
 

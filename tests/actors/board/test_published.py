@@ -9,7 +9,7 @@ import pytest
 from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.published import Published
-from actors.board.snapshot import Departure, Snapshot
+from actors.board.snapshot import RemovalReason, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Scope
@@ -87,7 +87,7 @@ def test_a_read_leaves_to_others_what_is_long_about_a_withdrawal() -> None:
 
     assert asked is not None
     assert ["a", "b"] == [change.source_match_id for change in asked.changes]
-    assert {(None, Departure.STALE)} == {(change.entry, change.departure) for change in asked.changes}
+    assert {(None, RemovalReason.STALE)} == {(change.entry, change.reason) for change in asked.changes}
     assert ([], [{BOOKMAKER}]) == (before, heard)
 
 

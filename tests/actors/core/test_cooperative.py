@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from actors.board.board import is_doubtful
 from actors.board.chunks import changed
-from actors.board.diff import Found, complete_changes, delta_changes, seen_of
-from actors.board.snapshot import Book, Entry
+from actors.board.diff import Diff, complete_changes, delta_changes, seen_of
+from actors.board.snapshot import Book, Entry, RemovalReason
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced, run_now, run_sliced
 from actors.core.messages import Removal
@@ -101,7 +101,9 @@ async def test_long_work_of_ours_is_cut_into_slices(kind: str) -> None:
         "gone": complete_changes(book, batch([]), {}, 0.0),
         "upserts": delta_changes(book, batch(matches, complete=False), {}, 0.0),
         "removals": delta_changes(book, batch(removals=removals, complete=False), {}, 0.0),
-        "doubt": is_doubtful(book, batch(matches), Found(removed=len(matches)), now),
+        "doubt": is_doubtful(
+            book, batch(matches), Diff(reasons=dict.fromkeys(changes, RemovalReason.WITHDRAWN)), now
+        ),
         "seen": seen_of(changes, changes),
     }
 

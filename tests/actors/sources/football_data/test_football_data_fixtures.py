@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.board.board import Board, BoardRules
-from actors.board.snapshot import Departure, Snapshot
+from actors.board.snapshot import RemovalReason, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.validation import Reason
@@ -156,7 +156,7 @@ def test_a_match_that_gets_its_result_leaves_as_finished(prices: tuple[str, ...]
         run_now(board.apply(judged(csv_bytes(row, header=header)).batch, Instant(0.0, 0.0)))
         snapshot = board.commit()
 
-    assert {_id(): Departure.FINISHED} == snapshot.differences[BOOKMAKER].departures
+    assert {_id(): RemovalReason.FINISHED} == snapshot.differences[BOOKMAKER].reasons
 
 
 @pytest.mark.parametrize(
