@@ -1,11 +1,11 @@
 """The board: applies batches, withdraws what is overdue, commits a new snapshot.
 
 Pure, and the only place that decides what is shown. A Board is made from a snapshot, takes any
-number of changes and gives the next snapshot at `commit`; the one it was made from stays as it was,
-so a crash half-way or a reader at any moment sees a whole state. Long work comes in slices.
+number of changes and returns the next snapshot at `commit`; the one it was made from stays as it was,
+so that after a crash half-way, and for a reader at any moment, there is a whole state. In slices.
 
-Whether a complete list can be believed: a polled one that loses too much at once is doubted first. An
-image is not: every change after it builds on it, so that a doubt would keep what has been taken back.
+A polled complete list that loses too much at once is doubted first. An image is not: every change after
+it builds on it, so that a doubt would keep what its source has removed.
 """
 
 from __future__ import annotations
@@ -24,25 +24,18 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId
 
 MAX_DOUBTED = 3
-"""The payload in a row at which a suspicious list is believed after all (faults.md, C5)."""
+"""Accept a suspicious list when it is the third in a row (faults.md, C5)."""
 
 
 class BoardRules(Struct, frozen=True):
-    """What holds for every bookmaker.
-
-    A match leaves the board `expire_after_kickoff_s` seconds after its kick-off. Of a bookmaker that has
-    `max_matches` entries no other match is taken in.
-    """
+    """What holds for every bookmaker: when a match is over, and how many entries it may have."""
 
     expire_after_kickoff_s: float = 10800.0
     max_matches: int = 20_000
 
 
 class Applied(Struct, frozen=True):
-    """What became of a batch: the verdict, and how many matches it changed and removed.
-
-    `finished` counts those that were past their time, `too_many` those for which there was no room.
-    """
+    """What became of a batch; `finished`, `too_many` count matches past their time, or without room."""
 
     verdict: Verdict
     upserted: int = 0
@@ -62,7 +55,7 @@ class Board:
         self._seen: dict[BookmakerId, tuple[bool, bool]] = {}
 
     def apply(self, batch: Batch, now: Instant) -> Sliced[Applied]:
-        """Take in one batch, all of it or none, and say what became of it."""
+        """Apply a batch, all of it or nothing, and return what became of it."""
         book = self._books[batch.bookmaker]
         state = book.lists.get(batch.scope)
         if batch.withdrawn:
@@ -103,22 +96,22 @@ class Board:
         for bookmaker, book in self._books.items():
             if book.first_start <= last_start:
                 gone = yield from begun_by(book.chunks, last_start)
-                yield from self._drop(bookmaker, gone, RemovalReason.FINISHED)
+                yield from self._remove(bookmaker, gone, RemovalReason.FINISHED)
                 scopes = {entry.scope for entry in gone.values()}
                 self._books[bookmaker] = _incomplete(self._books[bookmaker], scopes, now.wall)
 
     def withdraw(
         self, bookmaker: BookmakerId, scope: Scope, reason: RemovalReason = RemovalReason.WITHDRAWN
     ) -> Sliced[None]:
-        """Take one list off the board until a complete one comes; none there is no error."""
+        """Remove one list until a complete one comes; nothing if there is none."""
         known = {scope} & set(self._books[bookmaker].lists)
         yield from self._withdraw(bookmaker, known, reason)
 
     def reject(self, bookmaker: BookmakerId, entry: Entry) -> Sliced[Scope | None]:
-        """Take the list of an entry that cannot be shown off the board, and return its scope.
+        """Withdraw the list of an entry that cannot be shown, and return its scope.
 
-        None if readers see another entry by now. It may be another object and look the same: its match
-        has moved to another list since.
+        None if readers see another entry by now. One that looks the same counts, even if its match has
+        moved to another list since.
         """
         found = find(self._books[bookmaker].chunks, entry.source_match_id)
         if found is None or is_other(found, entry):
@@ -153,7 +146,7 @@ class Board:
             yield from self._empty(bookmaker, reason)
         else:
             gone = yield from of_scopes(book.chunks, scopes)
-            yield from self._drop(bookmaker, gone, reason)
+            yield from self._remove(bookmaker, gone, reason)
         book = self._books[bookmaker]
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
@@ -161,13 +154,13 @@ class Board:
         self._books[bookmaker] = _with_lists(book, {**book.lists, **withdrawn})
 
     def _empty(self, bookmaker: BookmakerId, reason: RemovalReason) -> Sliced[None]:
-        """Take all entries off without going through them, for a read is waiting."""
+        """Remove all entries without iterating over them, because a read is waiting."""
         book = self._books[bookmaker]
         if book.chunks:
             self._books[bookmaker] = _with_chunks(book, ())
             yield from self._note(bookmaker, all_removed(book.chunks, reason))
 
-    def _drop(
+    def _remove(
         self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], reason: RemovalReason
     ) -> Sliced[None]:
         if gone:
@@ -176,7 +169,7 @@ class Board:
             yield from self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, reason)))
 
     def _note(self, bookmaker: BookmakerId, new: Differences) -> Sliced[None]:
-        """Keep what readers saw before this board and what they will see; at most one pair a match."""
+        """Keep what readers saw before this board and what they will see: one pair per match."""
         if (old := self._noted.get(bookmaker)) is not None:
             after, reasons = merged(old.after, new.after), merged(old.reasons, new.reasons)
             new = Differences(merged(new.before, old.before), after, reasons)
@@ -186,12 +179,11 @@ class Board:
     def _stamped(self, bookmaker: BookmakerId) -> Book:
         """Return the book with the versions of the views that show something else than in the base."""
         book, version = self._books[bookmaker], self._base.version + 1
-        match self._seen.get(bookmaker):
-            case (_, True):
-                return msgspec.structs.replace(book, v1_version=version, v2_version=version)
-            case (True, False):
-                return msgspec.structs.replace(book, v1_version=version)
-        return book
+        by_v1, by_v2 = self._seen.get(bookmaker, (False, False))
+        if not by_v1:
+            return book
+        v2_version = version if by_v2 else book.v2_version
+        return msgspec.structs.replace(book, v1_version=version, v2_version=v2_version)
 
 
 def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:
@@ -201,7 +193,7 @@ def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:
 
 
 def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:
-    if not batch.received_mono + batch.stale_after_s > now.mono:  # so put, NaN is late as well
+    if not batch.received_mono + batch.stale_after_s > now.mono:  # written so that NaN is late, too
         return Verdict.LATE
     if state is not None and batch.received_mono < state.confirmed_mono:
         return Verdict.OUTDATED
@@ -213,7 +205,7 @@ def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | N
 
 
 def _confirmed(batch: Batch, state: ListState | None, whole_from: float = -inf) -> ListState:
-    """Return the state of a list after `batch`: what it lacked before, only a complete list brings."""
+    """Return the state of a list after `batch`; only a complete list restores what it lacked."""
     if state is not None and not batch.complete and state.whole_from > whole_from:
         whole_from = state.whole_from
     return ListState(batch.list_id, batch.received_mono, batch.stale_after_s, whole_from=whole_from)
@@ -256,7 +248,7 @@ MIN_LOST = 20
 def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> Sliced[bool]:
     """Return whether a complete list lost more than half and more than 20 of the matches still to come.
 
-    Matches that have kicked off vanish normally; one that the list names and that was rejected is
+    Matches that have kicked off disappear normally; one that the list has and that was rejected is
     not lost.
     """
     if len(diff.reasons) <= MIN_LOST:

@@ -1,7 +1,7 @@
 """The published snapshot: one reference that outlives every actor, and what changed on the way to it.
 
-The aggregator swaps it, everybody reads it. A read never gives an entry past its deadline: when the
-aggregator is late, restarting, or the whole process was suspended, the read withdraws first.
+The aggregator swaps it. A read never returns an entry past its deadline: when the aggregator is late,
+restarting, or the whole process was suspended, the read withdraws it first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from actors.core.messages import BookmakerId, ListId, Scope
 
 
 class Published:
-    """Holds the newest snapshot; `history` tells what changed since older ones."""
+    """Holds the newest snapshot; `history` has what changed since older ones."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Published:
     async def read(self) -> Snapshot:
         """Return the newest snapshot, with all that is overdue by now withdrawn; waits only for that.
 
-        What it changed is left to the aggregator, whose next turn lets `history` digest it.
+        The changes are digested in the aggregator's next turn.
         """
         while not self.is_valid(self._snapshot):
             async with self._withdrawing:
@@ -62,7 +62,7 @@ class Published:
                 return
 
     def current(self) -> Sliced[Snapshot]:
-        """Return the same in slices, for who cannot wait."""
+        """Return the same in slices, for callers that cannot wait."""
         while not self.is_valid(base := self._snapshot):
             board = Board(base, self.rules)
             yield from board.expire(self._clock.now())
@@ -83,15 +83,12 @@ class Published:
     def replace(self, base: Snapshot, new: Snapshot) -> bool:
         """Publish `new` if it was made from what is published; False if a read has withdrawn since.
 
-        The caller lets `history` digest it when the swap is done.
+        The caller has `history` digest it afterwards.
         """
         if self._snapshot is not base:
             return False
         if new is not base:
-            self._publish(new)
+            self.history.add(new)
+            # The history has the differences; here they would be kept for as long as this is shown.
+            self._snapshot = msgspec.structs.replace(new, differences={}) if new.differences else new
         return True
-
-    def _publish(self, new: Snapshot) -> None:
-        self.history.add(new)
-        # What it replaced is the history's business, and must not be kept for as long as it is shown.
-        self._snapshot = msgspec.structs.replace(new, differences={}) if new.differences else new

@@ -1,8 +1,7 @@
 """The immutable board at one version: entries in chunks, chunks in books, books in a snapshot.
 
-Pure values, and all that the web may see of the board. Snapshots share structure: a chunk that did
-not change is the same object in the next snapshot, so whatever is derived from a chunk can be kept
-as long as the chunk lives. Nothing here changes or decides anything; `board.py` makes new ones.
+Pure values. Snapshots share structure: a chunk that did not change is the same object in the next
+snapshot, so that what is derived from a chunk can be kept as long as it lives. `board.py` makes new ones.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from actors.core.messages import BookmakerId, ListId, Match, Scope, SourceMatchI
 
 
 class RemovalReason(StrEnum):
-    """Why an entry is no longer shown."""
+    """Why an entry is no longer shown, as clients are told."""
 
-    WITHDRAWN = "withdrawn"  # its source no longer lists it, or took back its word
+    WITHDRAWN = "withdrawn"  # its source no longer lists it, or withdrew the list
     SUSPENDED = "suspended"
     STALE = "stale"  # its list was not confirmed in time
     REJECTED = "rejected"  # its newest price cannot be believed
@@ -51,7 +50,7 @@ class Chunk(Struct, frozen=True, eq=False, weakref=True):
     """Some neighbouring entries of one bookmaker, in order; never empty; compared by identity.
 
     `first` is the id of its first entry, `named` counts the entries that v2 shows, `first_start` is
-    the earliest kick-off (Unix seconds), of an unknown one the last moment for it, infinity without.
+    the earliest kick-off (Unix seconds) or latest possible one, infinity if none is known.
     """
 
     entries: tuple[Entry, ...]
@@ -71,13 +70,11 @@ class Chunk(Struct, frozen=True, eq=False, weakref=True):
 
 
 class ListState(Struct, frozen=True):
-    """What the board knows of one list: its name, when it was confirmed, how long that holds.
+    """One list: its id, when it was confirmed (monotonic seconds), how long that holds.
 
-    `confirmed_mono` is monotonic seconds. `doubted` counts complete lists in a row that were not
-    believed. A withdrawn list has no entries on the board until a complete list comes. Before
-    `whole_from` (Unix seconds) it may lack matches that are not over: that was the time when some
-    left the board as past theirs, and the wall clock has been set back since; infinity when another
-    scope has taken one.
+    `doubted` counts complete lists in a row that were not believed. A withdrawn list has no entries until
+    a complete one comes. `whole_from` (Unix seconds) is when matches last left it as over: should the wall
+    clock be set back before that, it may lack some. Infinity when another scope has taken one.
     """
 
     list_id: ListId
@@ -114,7 +111,7 @@ class Book(Struct, frozen=True, eq=False):
 class Differences(Struct, frozen=True, eq=False):
     """What one commit changed of one bookmaker: the entries before and after it, None where there is none.
 
-    Among them may be some that are alike. `reasons` tells why those went that have gone.
+    Some may be alike. `reasons` has those that were removed.
     """
 
     before: Mapping[SourceMatchId, Entry | None]
@@ -127,9 +124,8 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 
     `valid_until` (monotonic seconds) is the earliest deadline of a list: past it the snapshot must
     not be shown. `first_start` (Unix seconds) is the earliest of the chunks'. `differences` are those
-    of the commit that made it, of the bookmakers whose v2 view it changed. `epoch` names the count
-    that `version` belongs to, in lower-case letters and digits: another process may count the same
-    numbers again when the clock was set back. A board that nobody outside is told of needs none.
+    of the commit that made it, of the bookmakers whose v2 view it changed. `version` counts within
+    `epoch` (lower-case letters and digits): another process may mint the same numbers again.
     """
 
     version: int

@@ -1,8 +1,8 @@
 """The only reader of time: a monotonic clock for deadlines, a wall clock for what is published.
 
 The monotonic clock is the event loop's own, so that a test's virtual loop moves timers, deadlines and
-staleness at once, and the time that the machine has slept: what was listed before is as old as that
-was long. Timers stand still meanwhile. So what waits for longer than a second looks at the clock again.
+staleness together, plus the time that the machine was asleep, in which prices grow old as well. Timers
+stand still meanwhile: a wait of more than a second must read the clock again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Instant(Struct, frozen=True, gc=False):
 
 
 class Clock(Protocol):
-    """What time it is."""
+    """Anything that has the time."""
 
     def now(self) -> Instant:
         """Return the present moment; does not wait."""
@@ -31,10 +31,10 @@ class Clock(Protocol):
 
 
 def seconds_asleep() -> float:
-    """Return the seconds that the machine has slept since it was started; 0 where no clock counts them."""
+    """Return the seconds that the machine has slept since its start; 0 where no clock counts them."""
     if not hasattr(time, "CLOCK_BOOTTIME"):
         return 0.0
-    # This one first: a pause between the two must not count as sleep.
+    # Read this one first: a pause between the two must not count as sleep.
     total_s = time.clock_gettime(time.CLOCK_BOOTTIME)
     return total_s - time.monotonic()
 
@@ -42,7 +42,7 @@ def seconds_asleep() -> float:
 class SystemClock:
     """The monotonic clock of the event loop that it is first read in, and the machine's wall clock.
 
-    `mono` goes on while the machine sleeps, by what `asleep_s` gives; neither ever takes it back.
+    `mono` includes the time asleep, as `asleep_s` returns it, and never goes back.
     """
 
     def __init__(self, asleep_s: Callable[[], float] = seconds_asleep) -> None:
@@ -61,13 +61,10 @@ class SystemClock:
 
 
 def elapsed_s() -> float:
-    """Return seconds on the processor's own counter, for budgets of work and latencies shown.
-
-    Real even under a virtual loop: whoever holds the loop too long holds it in real time.
-    """
+    """Return seconds for budgets of work and for latencies: real time, even under a virtual loop."""
     return time.perf_counter()
 
 
 def worked_s() -> float:
-    """Return the processor time of this process in seconds: it stands still while the process does."""
+    """Return the processor time of this process in seconds: it stops while the process is stopped."""
     return time.process_time()

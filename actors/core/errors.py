@@ -6,7 +6,7 @@
     ├── CoreFailure          the core cannot go on                       exit code 70
     ├── ActorReturned        an actor that must run for ever returned    (a crash)
     ├── ActorExited          an actor would have ended the process       (a crash)
-    └── SourceError          expected trouble with a source, kept as state, retried for ever
+    └── SourceError          an expected failure of a source, kept as state, retried for ever
         ├── TransportError   no whole answer: refused, reset, too slow, too big, wrong status
         ├── StreamError      a server refused or ended the session of its stream
         └── PayloadError     an answer that cannot be read
@@ -21,7 +21,7 @@ from collections.abc import Mapping
 import msgspec
 
 UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""What msgspec raises on bytes that are no JSON, or JSON of another shape."""
+"""What msgspec raises on bytes that are not JSON, or JSON of another shape."""
 
 
 class OddsboardError(Exception):
@@ -41,7 +41,7 @@ class CoreFailure(OddsboardError):
 
 
 class ActorReturned(OddsboardError):
-    """An actor that runs for ever came back without an exception: a bug, counted as a crash."""
+    """An actor that runs for ever returned without an exception: a bug, counted as a crash."""
 
 
 class ActorExited(OddsboardError):
@@ -49,10 +49,7 @@ class ActorExited(OddsboardError):
 
 
 class SourceError(OddsboardError):
-    """Expected trouble with a source: it becomes state and is tried again.
-
-    `reason` is a short name under which it is counted.
-    """
+    """An expected failure of a source: kept as state and tried again; counted by its short `reason`."""
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
@@ -62,9 +59,8 @@ class SourceError(OddsboardError):
 class TransportError(SourceError):
     """No usable answer arrived.
 
-    `retry_after_s` is what the peer asked for (seconds, at least); None when it asked for nothing.
-    `status`, `headers` and `body` (cut short) are those of its answer, None and empty when there was
-    none; `is_sent` is False when it cannot even have been asked.
+    `retry_after_s` is the least delay that the peer asked for, if any. `status`, `headers` and `body` (cut
+    short) are those of its answer, if any; without `is_sent` the request cannot have reached it.
     """
 
     def __init__(
@@ -89,8 +85,8 @@ class TransportError(SourceError):
 class StreamError(SourceError):
     """The server refused or ended the session.
 
-    With `is_login` a new session token may help, with `is_too_much` a smaller subscription; with
-    `is_passing` nothing was refused for good, so that it may be tried again soon.
+    With `is_login` a new session token may help, with `is_too_much` a smaller subscription, with
+    `is_passing` trying again soon.
     """
 
     def __init__(

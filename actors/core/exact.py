@@ -1,8 +1,8 @@
-"""Values of exactly Python's own types, made of what foreign code hands over.
+"""Values of exactly Python's own types, converted from what a plug-in returns.
 
 Pure. A number of a library (`fractions.Fraction`, `decimal.Decimal`, NumPy's scalars) and a subclass of
-float, int or str compare like a plain one, but the encoder of JSON knows the plain ones only. So
-everything that comes from a plug-in is made plain here, or is rejected and counted.
+float, int or str compare like a plain one, but the JSON encoder accepts the plain ones only. So what comes
+from a plug-in is converted here, or rejected and counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from actors.core.validation import Reason
 
 
 class NotExactError(ValueError):
-    """A value that cannot be made one of the type that is needed."""
+    """A value that cannot be converted to the type that is needed."""
 
 
 def text(value: object) -> str:
@@ -53,10 +53,9 @@ def whole(value: Any) -> int:
 
 
 def seconds(value: Any, what: str) -> float:
-    """Return a plain float of a time span, 0 for one below zero; infinity is one.
+    """Return a plain float of a time span, 0 for a negative one; infinity is allowed.
 
-    Raises: NotExactError, naming `what`, for what is no number, and for NaN, which disorders timers and
-    is neither more nor less than any deadline.
+    Raises: NotExactError, naming `what`, for what is no number, and for NaN, which disorders timers.
     """
     try:
         span_s = number(value)
@@ -70,8 +69,8 @@ def seconds(value: Any, what: str) -> float:
 def exact_extract(given: object) -> Sliced[Extract]:
     """Return an extract with exact values, in slices.
 
-    A match with a value that cannot be made exact becomes a removal with the reason `type`; it is only
-    counted where that value is its id. Raises: NotExactError if `given` is no extract.
+    A match with a value that cannot be converted becomes a removal with the reason `type`; if that is its
+    id, it is only counted. Raises: NotExactError if `given` is no extract.
     """
     if not isinstance(given, Extract):
         raise NotExactError(f"was a {type(given).__name__}, must be an Extract")
@@ -126,7 +125,7 @@ def _exact_match(given: object) -> Match | Removal | None:
 
 
 def _exact_removal(given: object) -> Removal | None:
-    """Return a removal with exact values; also of a match, which was meant to go."""
+    """Return a removal with exact values, also of a match that is among the removals."""
     if isinstance(given, Match):
         match = _exact_match(given)
         return None if match is None else Removal(match.source_match_id, Reason.TYPE)

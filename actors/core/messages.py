@@ -32,21 +32,20 @@ class Prices(StrEnum):
     """What a source vouches for when it confirms a list."""
 
     LIVE = "live"  # the prices: they are on offer now
-    COLLECTED = "collected"  # the file alone: its prices were on offer when it was made
+    COLLECTED = "collected"  # only the file: its prices were on offer when it was made
 
 
 NOT_MODIFIED = 304
-"""The status of a payload without a body: what was delivered before still holds (RFC 9110, 15.4.5)."""
+"""The status of a payload without a body: the last list still holds (RFC 9110, 15.4.5)."""
 
 
 class Payload(Struct, frozen=True):
-    """One raw unit received from a source, or its word that the last one still holds.
+    """One raw unit received from a source, or its confirmation that the last one still holds.
 
-    `received_at` is Unix seconds. `received_mono` is the moment that the source vouches for: when a
-    poll was sent, when a message was read, in monotonic seconds; it holds for `stale_after_s`.
-    `source_time` is the source's own time for the content, `answered_at` its clock when it answered
-    (both Unix seconds), where it gives them. Without `is_framed` nobody said how long it is, so that
-    it may have been cut. With status 304 there is no body: the list named `list_id` is confirmed.
+    `received_mono` (monotonic seconds) is the moment that the source vouches for: when a poll was sent or a
+    message read; it holds for `stale_after_s`. `received_at`, `source_time` (the source's own time for the
+    content) and `answered_at` (its clock when it answered) are Unix seconds. Without `is_framed` its length
+    was not announced, so that it may be cut. With status 304 there is no body: `list_id` is confirmed.
     `headers` are those of the answer that matter, names in lower case.
     """
 
@@ -78,10 +77,9 @@ class Document(Struct, frozen=True):
 class Match(Struct, frozen=True, gc=False):
     """One football match as one bookmaker lists it, with its three decimal prices.
 
-    `league` and `start_time` (whole Unix seconds, UTC) are None when unknown; `source_time` is the
-    source's own time (Unix seconds) for this content, where it has one. Where the start is unknown,
-    `latest_start` (whole Unix seconds) may tell the last moment for it, such as the end of its day: the
-    match ends by that. It is not public.
+    Times are Unix seconds, those of starts whole; `source_time` is the source's own time for this content.
+    Where the start is unknown, `latest_start` may be the last moment for it, such as the end of its day:
+    the match is over by that. It is not public.
     """
 
     source_match_id: SourceMatchId
@@ -97,12 +95,12 @@ class Match(Struct, frozen=True, gc=False):
 
     @property
     def begun_by(self) -> int | None:
-        """The moment (Unix seconds) at which it has kicked off for certain; None if that is unknown."""
+        """The moment (Unix seconds) by which it has certainly kicked off; None if that is unknown."""
         return self.latest_start if self.start_time is None else self.start_time
 
 
 class Removal(Struct, frozen=True, gc=False):
-    """A match that leaves the board, and why: a reason of a rejection, `suspended`, `withdrawn`."""
+    """A match that leaves the board, and why: the reason of a rejection, `suspended`, `withdrawn`, ..."""
 
     source_match_id: SourceMatchId
     reason: str
@@ -111,10 +109,10 @@ class Removal(Struct, frozen=True, gc=False):
 class Extract(Struct, frozen=True):
     """What one document says about one bookmaker: its matches, and those that could not be read.
 
-    `title` is the bookmaker's display name, where the source gives one. `passed_over` counts by
-    reason what is none of ours and takes no match off, such as another market of a match. `lag_s`
-    tells by how many seconds its newest price is older than the answer, which came at `answered_at`,
-    both by the source's clock: a match whose `source_time` is too long before that is not live.
+    `title` is the bookmaker's display name, where the source gives one. `passed_over` counts by reason
+    what was ignored and removes no match, such as another market of one. `lag_s` is how many seconds its
+    newest price is older than the answer, which came at `answered_at`, both by the source's clock: a match
+    whose `source_time` is too long before that is not live.
     """
 
     matches: tuple[Match, ...]
@@ -128,12 +126,11 @@ class Extract(Struct, frozen=True):
 class Batch(Struct, frozen=True):
     """What one document says about one bookmaker in one scope.
 
-    Complete: `matches` is the whole list, `removals` only say why something is not in it. Otherwise
-    a change of the list named `list_id`: upserts and removals; with neither, its confirmation.
+    Complete: `matches` is the whole list, `removals` only say why something is not in it. Otherwise a
+    change of the list named `list_id`: upserts and removals; with neither, its confirmation.
     `received_mono` is when the source vouched for it, `stale_after_s` how long that holds. With
-    `withdrawn` the source takes back its word: the list goes, until a complete one comes. A complete
-    list with `is_image` is the state of a source that tells every change itself: what is missing
-    from it has gone, and was not lost on the way.
+    `withdrawn` the list leaves the board until a complete one comes. A complete list with `is_image` comes
+    from a source that sends every change: what is missing from it was removed, not lost.
     """
 
     bookmaker: BookmakerId
@@ -150,5 +147,5 @@ class Batch(Struct, frozen=True):
 
     @property
     def is_confirmation(self) -> bool:
-        """Whether it changes nothing and only vouches for the list that is there."""
+        """Whether it changes nothing and only confirms its list."""
         return not (self.complete or self.matches or self.removals or self.withdrawn)

@@ -1,8 +1,7 @@
 """The integrity gate: which matches may go on the board, under which cleaned names.
 
-Pure. It judges values of exact types (`exact.py`), each match by itself, whatever is beside it. Every
-match of every source passes here, so no source can forget a rule. A rejected match is counted by its
-reason and becomes a removal, because its older price is no longer known to hold.
+Pure. Every match of every source is checked here, by itself. A rejected one is counted by its reason and
+becomes a removal, because its older price is no longer known to hold.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Batch, Match, Removal, SourceMatchId
 
 MAX_NAME_CHARS = 128
-FEW = 2  # matches that are sooner judged one by one
-MAX_RAW_CHARS = 1024  # of which a name is made: what follows is cut off unread
+FEW = 2  # matches that are checked one by one, which is quicker
+MAX_RAW_CHARS = 1024  # of a name that are read
 MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
 
 _MATCH_ID = re.compile(r"[A-Za-z0-9._~-]{1,128}").fullmatch
@@ -41,16 +40,16 @@ class Reason(StrEnum):
     PRICE = "price"  # a price is unreadable, not finite or not above 1.0
     BOOK_SUM = "book_sum"  # the three prices cannot be one offer
     MATCH_ID = "match_id"  # the source's id has another shape than ours
-    START_TIME = "start_time"  # a date or time that cannot be
+    START_TIME = "start_time"  # an impossible date or time
     DUPLICATE = "duplicate"  # the same id again in one list: the last wins
     OUTCOME = "outcome"  # an outcome that is neither team nor the draw
     TWO_WAY = "two_way"  # a market without a draw
     LAY = "lay"  # the other side of an exchange: what it takes, not what it offers
     SPORT = "sport"  # not football
-    TYPE = "type"  # a value of a type that cannot be made the one that is needed
+    TYPE = "type"  # a value that cannot be converted to the type that is needed
     TOO_MANY = "too_many"  # the board has no room for more of the bookmaker's matches
-    LAGGING = "lagging"  # a price that was old already when the source answered
-    UNREADABLE = "unreadable"  # so broken that no price of it, or not even its id, can be told
+    LAGGING = "lagging"  # a price that was already old when the source answered
+    UNREADABLE = "unreadable"  # so broken that its prices, or even its id, are unknown
 
 
 class Bounds(Struct, frozen=True):
@@ -68,9 +67,9 @@ class Admission(Struct, frozen=True):
 
 
 def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
-    """Let through what keeps the rules; all else becomes removals.
+    """Return the batch with the matches that keep the rules; the others become removals.
 
-    Of two matches with one id the last wins; of a match and a removal that the source gave, neither.
+    Of two matches with one id the last wins; of a match and a removal from the source, the removal.
     """
     accepted: dict[SourceMatchId, Match] = {}
     unread = {removal.source_match_id for removal in batch.removals}
@@ -86,7 +85,7 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
                 accepted.pop(match_id, None)
                 rejected[Reason.DUPLICATE] += 1
                 if match_id in unread:
-                    continue  # which of the two is the last cannot be told, so neither is believed
+                    continue  # it is unknown which of the two is newer, so neither is believed
                 removed.pop(match_id, None)
             if (reason := price_fault(match, bounds) if is_plain else fault(match, bounds)) is None:
                 accepted[match_id] = match if is_plain else cleaned(match)
@@ -101,7 +100,7 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
 
 
 def fault(match: Match, bounds: Bounds) -> Reason | None:
-    """Name the first rule that `match` breaks, or None."""
+    """Return the first rule that `match` breaks, or None."""
     if (reason := price_fault(match, bounds)) is not None:
         return reason
     if _MATCH_ID(match.source_match_id) is None:
@@ -113,7 +112,7 @@ def fault(match: Match, bounds: Bounds) -> Reason | None:
 
 
 def price_fault(match: Match, bounds: Bounds) -> Reason | None:
-    """Name the first rule that its prices break, or None."""
+    """Return the first rule that its prices break, or None."""
     home, draw, away = match.home_price, match.draw_price, match.away_price
     if not (home > 1.0 and draw > 1.0 and away > 1.0 and isfinite(home + draw + away)):
         return Reason.PRICE
@@ -123,9 +122,9 @@ def price_fault(match: Match, bounds: Bounds) -> Reason | None:
 
 
 def _are_plain(part: Sequence[Match]) -> bool:
-    """Return whether ids, times and names of all of them are plainly fit to be shown as they are.
+    """Return whether ids, times and names of all of them can be shown as they are.
 
-    As nearly always, and quicker told of many at a time. False means that each has to be looked at.
+    Nearly always so, and quicker to check for many at a time. If False, each must be checked.
     """
     starts = {match.begun_by if match.start_time is None else match.start_time for match in part}
     times = {match.source_time for match in part}
@@ -154,7 +153,7 @@ def _are_clean(names: Sequence[str]) -> bool:
 
 
 def cleaned(match: Match) -> Match:
-    """Return `match` with names fit to be shown, the same object when they already are."""
+    """Return `match` with names that can be shown, the same object when they already can."""
     home, away = clean_name(match.home), clean_name(match.away)
     league = clean_name(match.league or "")
     known = None if league in _NO_LEAGUES else league
@@ -177,7 +176,7 @@ def clean_name(name: str) -> str:
         and len(name) <= MAX_NAME_CHARS
         and " ".join(name.split()) == name
     ):
-        return name  # as nearly all are
+        return name  # nearly always
     return _cleaned(name[:MAX_RAW_CHARS])
 
 

@@ -1,8 +1,8 @@
 """The aggregator actor: the only one that applies batches to the board and mints versions.
 
-It drains its mailbox, commits once and swaps the published snapshot; it ticks every second, so that
-staleness and expiry do not wait for a batch. Mailbox and published snapshot outlive it. A batch that
-crashes it is dropped by the next instance, its list withdrawn and asked for again.
+Each turn drains the mailbox, commits once and swaps the published snapshot; there is one at least every
+second, so that staleness and expiry do not wait for a batch. Mailbox and snapshot outlive the actor. A
+batch that crashes it is dropped by the next instance, its list withdrawn and requested again.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ log = structlog.get_logger()
 
 TICK_S = 1.0
 PAUSE_S = 1.0
-"""Seconds later than its tick at which the process, or the machine, must have stood still."""
+"""Seconds that a tick is late when the process, or the machine, must have been suspended."""
 
 
 class AggregatorActor:
-    """Applies what its mailbox holds. `blame(bookmaker)` is called for every batch that crashed it.
+    """Applies the batches in its mailbox; calls `blame(bookmaker)` for one that crashed it.
 
-    `resumed()` is called when the process has stood still, so that timers elsewhere are late.
+    `resumed()` is called after the process was suspended, because timers elsewhere are late then.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class AggregatorActor:
         self._log = log.bind(actor="aggregator")
 
     async def run(self) -> None:
-        """Take turns for ever: after every arrival, at every deadline, at least once a second."""
+        """Run for ever: a turn after every arrival, at every deadline, at least once a second."""
         self._recover()
         await run_sliced(self._published.history.digest())
         last_mono = self._clock.now().mono
         while True:
             first = await self._next()
-            last_mono = self._look_for_a_pause(last_mono)
+            last_mono = self._check_for_a_pause(last_mono)
             await self._turn(first)
 
     async def _next(self) -> Batch | None:
@@ -69,8 +69,8 @@ class AggregatorActor:
             return await self._intake.get()
         return None
 
-    def _look_for_a_pause(self, last_mono: float) -> float:
-        """Return the time; say so if it is much later than the last one allows."""
+    def _check_for_a_pause(self, last_mono: float) -> float:
+        """Return the time; call `resumed` if much more time has passed than a tick takes."""
         now = self._clock.now().mono
         if now - last_mono > TICK_S + PAUSE_S:
             self._resumed()
@@ -106,17 +106,14 @@ class AggregatorActor:
         return applied
 
     def _committed(self, board: Board) -> Snapshot:
-        if len(self._intake.unacked) == 1:  # then there is nobody else to blame
+        if len(self._intake.unacked) == 1:  # then no other batch can be the cause
             self._intake.in_flight = self._intake.unacked[0]
         snapshot = board.commit()
         self._intake.in_flight = None
         return snapshot
 
     def _recover(self) -> None:
-        """Begin where the last instance crashed: without the batch that it had in hand.
-
-        At once, so that nothing can end it half-way.
-        """
+        """Drop the batch that crashed the last instance; it cannot be cancelled, because it never waits."""
         batch = self._intake.requeue_unacked()
         if batch is None:
             return

@@ -1,7 +1,7 @@
-"""The public JSON contract, v1 and v2: interface-spec.md, section 2, field by field.
+"""The public JSON, v1 and v2, field by field (interface.md, section 2).
 
-Independent of the messages inside: whatever changes there, these shapes stay. Field order is the
-order on the wire.
+Independent of the messages inside: when those change, these stay. The order of the fields is that of the
+JSON.
 """
 
 from __future__ import annotations
