@@ -16,7 +16,7 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from actors.board.chunks import all_removed, begun_by, changed, find, merged, of_scopes
+from actors.board.chunks import all_removed, begun_by, changed, entries_where, find, merged
 from actors.board.diff import Diff, Verdict, complete_changes, delta_changes, is_other, seen_of
 from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason, Snapshot
 from actors.core.clock import Instant
@@ -95,9 +95,9 @@ class Board:
         last_start = now.wall - self._rules.expire_after_kickoff_s
         for bookmaker, book in self._books.items():
             if book.first_start <= last_start:
-                gone = yield from begun_by(book.chunks, last_start)
-                yield from self._remove(bookmaker, gone, RemovalReason.FINISHED)
-                scopes = {entry.scope for entry in gone.values()}
+                over = yield from begun_by(book.chunks, last_start)
+                yield from self._remove(bookmaker, over, RemovalReason.FINISHED)
+                scopes = {entry.scope for entry in over.values()}
                 self._books[bookmaker] = _incomplete(self._books[bookmaker], scopes, now.wall)
 
     def withdraw(
@@ -142,23 +142,17 @@ class Board:
         if not scopes:
             return
         book = self._books[bookmaker]
-        if scopes >= {scope for scope, state in book.lists.items() if not state.withdrawn}:
-            yield from self._empty(bookmaker, reason)
-        else:
-            gone = yield from of_scopes(book.chunks, scopes)
+        if not scopes >= {scope for scope, state in book.lists.items() if not state.withdrawn}:
+            gone = yield from entries_where(book.chunks, lambda entry: entry.scope in scopes)
             yield from self._remove(bookmaker, gone, reason)
+        elif book.chunks:  # all entries, but without iterating over them: a read may be waiting
+            self._books[bookmaker] = _with_chunks(book, ())
+            yield from self._note(bookmaker, all_removed(book.chunks, reason))
         book = self._books[bookmaker]
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
         }
         self._books[bookmaker] = _with_lists(book, {**book.lists, **withdrawn})
-
-    def _empty(self, bookmaker: BookmakerId, reason: RemovalReason) -> Sliced[None]:
-        """Remove all entries without iterating over them, because a read is waiting."""
-        book = self._books[bookmaker]
-        if book.chunks:
-            self._books[bookmaker] = _with_chunks(book, ())
-            yield from self._note(bookmaker, all_removed(book.chunks, reason))
 
     def _remove(
         self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], reason: RemovalReason

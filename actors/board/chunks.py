@@ -7,13 +7,13 @@ everything that was derived from them.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import TypeVar
 
 from actors.board.snapshot import Chunk, Differences, Entry, RemovalReason
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import Scope, SourceMatchId
+from actors.core.messages import SourceMatchId
 
 CHUNK_SIZE = 128
 """Entries a chunk is cut to: some 30 kB of JSON, whose deflating is well below a millisecond.
@@ -50,26 +50,23 @@ def entries_of(chunks: tuple[Chunk, ...]) -> Iterator[Entry]:
         yield from chunk.entries
 
 
-def of_scopes(chunks: tuple[Chunk, ...], scopes: Collection[Scope]) -> Sliced[dict[SourceMatchId, Entry]]:
-    """Return the entries of these scopes, in order, in slices."""
+def entries_where(
+    chunks: Iterable[Chunk], predicate: Callable[[Entry], bool]
+) -> Sliced[dict[SourceMatchId, Entry]]:
+    """Return the entries for which `predicate` holds, by id, in order."""
     found: dict[SourceMatchId, Entry] = {}
     for chunk in chunks:
-        found.update((one.match.source_match_id, one) for one in chunk.entries if one.scope in scopes)
+        found.update((entry.match.source_match_id, entry) for entry in chunk.entries if predicate(entry))
         yield
     return found
 
 
-def begun_by(chunks: tuple[Chunk, ...], last_start: float) -> Sliced[dict[SourceMatchId, Entry]]:
-    """Return the entries of matches that have certainly kicked off by then, in order, in slices."""
-    found: dict[SourceMatchId, Entry] = {}
-    for chunk in chunks:
-        if chunk.first_start <= last_start:
-            for entry in chunk.entries:
-                start = entry.match.begun_by
-                if start is not None and start <= last_start:
-                    found[entry.match.source_match_id] = entry
-            yield
-    return found
+def begun_by(chunks: Iterable[Chunk], last_start: float) -> Sliced[dict[SourceMatchId, Entry]]:
+    """Return the entries of matches that have certainly kicked off by then, by id, in order."""
+    return entries_where(
+        [chunk for chunk in chunks if chunk.first_start <= last_start],
+        lambda entry: (start := entry.match.begun_by) is not None and start <= last_start,
+    )
 
 
 def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Sliced[tuple[Chunk, ...]]:

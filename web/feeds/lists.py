@@ -33,6 +33,21 @@ class View(Struct, frozen=True):
     api: Api
     bookmaker: BookmakerId | None = None
 
+    def books(self, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
+        """Return the books of `snapshot` that it shows."""
+        if self.bookmaker is None:
+            return snapshot.books
+        return {self.bookmaker: snapshot.books[self.bookmaker]}
+
+    def version(self, snapshot: Snapshot) -> int:
+        """Return its version: the last commit that changed what it shows."""
+        books = self.books(snapshot).values()
+        return max(book.v1_version if self.api is Api.V1 else book.v2_version for book in books)
+
+    def is_serving(self, snapshot: Snapshot) -> bool:
+        """Return whether any of its bookmakers is serving."""
+        return any(book.is_serving for book in self.books(snapshot).values())
+
 
 class Answers:
     """Makes and keeps answers from `board`; `names` are the display names of the bookmakers."""
@@ -109,7 +124,7 @@ class Answers:
 
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
         api, runs, count = page.view.api, list[Run](), 0
-        for bookmaker, book in _books(page.view, snapshot).items():
+        for bookmaker, book in page.view.books(snapshot).items():
             runs += yield from self._segments.runs(api, bookmaker, book, self._names[bookmaker])
             count += book.count if api is Api.V1 else book.named
         made = plain_body if coding is Coding.IDENTITY else gzip_body
@@ -125,8 +140,8 @@ class _Page:
 
     def __init__(self, view: View, snapshot: Snapshot) -> None:
         self.view = view
-        self.version = _version(view, snapshot)
-        self.is_serving = _is_serving(view, snapshot)
+        self.version = view.version(snapshot)
+        self.is_serving = view.is_serving(snapshot)
         self.etags = {
             Coding.IDENTITY: f'"{self.version}-{snapshot.epoch}"',
             Coding.GZIP: f'"{self.version}-{snapshot.epoch}-gzip"',
@@ -140,23 +155,8 @@ class _Page:
         return headers | {"Link": SUCCESSOR} if self.view.api is Api.V1 else headers
 
     def still_shows(self, snapshot: Snapshot) -> bool:
-        self.is_serving = _is_serving(self.view, snapshot)
-        return self.version == _version(self.view, snapshot)
-
-
-def _books(view: View, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
-    if view.bookmaker is None:
-        return snapshot.books
-    return {view.bookmaker: snapshot.books[view.bookmaker]}
-
-
-def _is_serving(view: View, snapshot: Snapshot) -> bool:
-    return any(book.is_serving for book in _books(view, snapshot).values())
-
-
-def _version(view: View, snapshot: Snapshot) -> int:
-    books = _books(view, snapshot).values()
-    return max(book.v1_version if view.api is Api.V1 else book.v2_version for book in books)
+        self.is_serving = self.view.is_serving(snapshot)
+        return self.version == self.view.version(snapshot)
 
 
 def _unavailable(view: View) -> Problem:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from actors.board.chunks import CHUNK_SIZE, begun_by, changed, entries_of, find, of_scopes
+from actors.board.chunks import CHUNK_SIZE, begun_by, changed, entries_of, entries_where, find
 from actors.board.snapshot import Chunk, Entry
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId
@@ -90,7 +90,7 @@ def test_entries_of_scopes_are_all_of_theirs(shown: tuple[SourceMatchId, ...], s
     entries = {
         one: structs.replace(_entry(one), scope=Scope("abcd"[at % 4])) for at, one in enumerate(shown)
     }
-    found = run_now(of_scopes(run_now(changed((), entries)), scopes))
+    found = run_now(entries_where(run_now(changed((), entries)), lambda entry: entry.scope in scopes))
 
     assert [(one, entry) for one, entry in entries.items() if entry.scope in scopes] == list(found.items())
 
