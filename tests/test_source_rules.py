@@ -120,8 +120,8 @@ def test_everything_is_caught_in_five_places_only() -> None:
         "actors.runtime.supervisor",
         "actors.service.registry",
         "actors.service.settings",
-        "web.protocol.fast_path",
-        "web.protocol.problems",
+        "web.protocol.quart_setup",
+        "web.protocol.responses",
     }
 
 

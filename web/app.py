@@ -1,4 +1,4 @@
-"""Puts the front end together: routes, error pages, what happens to every request. Nothing global."""
+"""Puts the front end together: endpoints, Quart and the layers in front of it. Nothing global."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from actors.core.clock import Clock
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import ServiceStatus
 from web.endpoints import capabilities, changes, odds, pages, probes, stream
-from web.endpoints.stream import Stream
 from web.feeds.events import Frames
 from web.feeds.lists import Answers
 from web.feeds.subscribers import Audience, Live
-from web.protocol import middleware, problems
-from web.protocol.fast_path import Layer
-from web.protocol.guard import Guard
+from web.protocol import quart_setup
+from web.protocol.responses import FastPath, HttpCounters
 from web.server.listener import KeepFresh
 
 
@@ -31,30 +29,30 @@ def create_app(
     keep_fresh: KeepFresh,
     is_layered: bool = True,
 ) -> Quart:
-    """Make the application.
+    """Return the application that shows `board`.
 
-    `board` is what is shown, `names` are the bookmakers' display names in the order of the
-    configuration, `audience` are the clients that wait for changes, `keep_fresh` is told of those that
-    follow the stream. Without `is_layered` Quart answers all but the stream by itself, and in the same
-    way.
+    `names` are the bookmakers' display names in the order of the configuration, `audience` are the
+    clients that wait for changes, `keep_fresh` is called for each client that follows the stream.
+    Without `is_layered` Quart answers everything but the stream, and in the same way.
     """
     app = Quart("oddsboard", static_folder=None)
     app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
     app.url_map.merge_slashes = False  # paths are exact: no redirect to a similar one
-    counters, answers = middleware.HttpCounters(lambda: len(audience)), Answers(board, names)
-    middleware.install(app, counters)
-    problems.install(app)
+    counters, answers = HttpCounters(lambda: len(audience)), Answers(board, names)
     live = Live(board, names, audience, Frames(audience.history, names, answers))
-    probing = probes.probes(board, status, counters, clock)
-    app.register_blueprint(odds.blueprint(answers, names))
-    app.register_blueprint(changes.blueprint(live))
-    app.register_blueprint(stream.blueprint())
-    app.register_blueprint(probes.blueprint(probing))
-    app.register_blueprint(pages.blueprint())
-    paths = (rule.rule for rule in app.url_map.iter_rules())
-    endpoints = {"/api/capabilities", *(path for path in paths if not path.startswith(pages.STATIC))}
-    app.register_blueprint(capabilities.blueprint(sorted(endpoints), names))
-    inner = Guard(Stream(app.asgi_app, live, counters, keep_fresh))
-    handlers = odds.handlers(answers, names) | probes.handlers(probing) if is_layered else {}
-    app.asgi_app = Layer(inner, handlers, counters)  # type: ignore[method-assign]  # as Quart documents
+    handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock)
+    handlers |= pages.handlers()
+    paths = [path for path in handlers if not path.startswith(pages.STATIC)]
+    handlers |= capabilities.handlers([*paths, changes.PATH, stream.PATH], names)
+    quart_setup.install(app, counters)
+    quart_setup.add_routes(app, handlers)
+    app.register_blueprint(
+        changes.blueprint(live)
+    )  # in Quart, which notices when a waiting client has gone
+    app.add_url_rule(
+        stream.PATH, endpoint="stream", methods=["GET"]
+    )  # for the methods that are not `Stream`'s
+    inner = quart_setup.Guard(stream.Stream(app.asgi_app, live, counters, keep_fresh))
+    fast_path = FastPath(inner, handlers if is_layered else {}, counters)
+    app.asgi_app = fast_path  # type: ignore[method-assign]  # as Quart documents
     return app

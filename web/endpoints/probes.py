@@ -1,86 +1,36 @@
 """For operators: liveness, readiness, health, the supervision tree and the counters.
 
-Read from the records that the actors keep and from the sums in the snapshot; nothing is computed
-over the board when somebody asks. `null` means not measured, never zero.
+Read from the records that the actors keep and from the sums in the snapshot; no request computes
+anything over the board. `null` means not measured, never zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
-
-from quart import Blueprint, Response
 
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
 from web.endpoints.monitor import actor_view, bookmaker_view, loop_view, meter_view, source_view, time_view
 from web.endpoints.pages import page
-from web.protocol.middleware import HttpCounters
 from web.protocol.negotiation import prefers_html
-from web.protocol.responses import Asked, Handler, Prepared, header, prepared_json, response_of
+from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared_json
 
 MAX_TURN_AGE_S = 10.0
-MONITOR = "/monitor"
 
 
-Probe = Callable[[], Awaitable[Prepared]]
-
-
-def probes(
+def handlers(
     board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock
-) -> dict[str, Probe]:
-    """Return by path what answers each probe."""
-    one = _Probes(board, status, counters, clock)
+) -> dict[str, Handler]:
+    """Return the handlers by path."""
+    probes = _Probes(board, status, counters, clock)
     return {
-        "/health/live": one.live,
-        "/health/ready": one.ready,
-        "/health": one.health,
-        MONITOR: one.monitor,
-        "/api/stats": one.stats,
+        "/health/live": probes.live,
+        "/health/ready": probes.ready,
+        "/health": probes.health,
+        "/monitor": probes.monitor,
+        "/api/stats": probes.stats,
     }
-
-
-def handlers(answers: Mapping[str, Probe]) -> dict[str, Handler]:
-    """Return the same for the layer in front of Quart, which knows nothing of HTML."""
-
-    def handler(answer: Probe) -> Handler:
-        def handle(asked: Asked) -> Awaitable[Prepared]:
-            del asked
-            return answer()
-
-        return handle
-
-    return {path: handler(answer) for path, answer in answers.items() if path != MONITOR}
-
-
-def blueprint(answers: Mapping[str, Probe]) -> Blueprint:
-    """Return the same as Quart's routes; at /monitor a page to who prefers that."""
-    routes = Blueprint("probes", __name__)
-
-    def route(answer: Probe) -> Callable[[], Awaitable[Response]]:
-        async def view() -> Response:
-            return response_of(await answer())
-
-        return view
-
-    for path, answer in answers.items():
-        view = _monitor_view(answer) if path == MONITOR else route(answer)
-        routes.add_url_rule(path, endpoint=path.replace("/", "-"), view_func=view)
-    return routes
-
-
-def _monitor_view(answer: Probe) -> Callable[[], Awaitable[Response]]:
-    monitor = page("monitor.html", vary="Accept")
-
-    async def view() -> Response:
-        if prefers_html(header("Accept")):
-            return monitor.answer()
-        response = response_of(await answer())
-        response.headers["Vary"] = "Accept"
-        return response
-
-    return view
 
 
 class _Probes:
@@ -91,28 +41,31 @@ class _Probes:
         self._status = status
         self._counters = counters
         self._clock = clock
+        self._page = page("monitor.html", Vary="Accept")
 
-    async def live(self) -> Prepared:
+    async def live(self, _: Asked) -> Prepared:
         last, now = self._status.board.last_turn_mono, self._clock.now().mono
         age = None if last is None else round(now - last, 3)
         is_alive = age is None or age < MAX_TURN_AGE_S
         status = "pass" if is_alive else "fail"
         return prepared_json({"status": status, "last_turn_age_s": age}, ok=is_alive)
 
-    async def ready(self) -> Prepared:
+    async def ready(self, _: Asked) -> Prepared:
         reason = _unready(await self._read(), self._status)
         return prepared_json({"status": "fail" if reason else "pass", "reason": reason}, ok=reason is None)
 
-    async def health(self) -> Prepared:
+    async def health(self, _: Asked) -> Prepared:
         snapshot = await self._read()
         states = self._status.observe(snapshot, self._clock.now())
         bookmakers = self._status.bookmakers.items()
         checks = {bookmaker: _check(one, snapshot.books[bookmaker]) for bookmaker, one in bookmakers}
         overall = _overall(set(states.values()), snapshot)
-        said = {"status": overall, "epoch": snapshot.epoch, "checks": checks}
-        return prepared_json(said, ok=overall != "fail")
+        content = {"status": overall, "epoch": snapshot.epoch, "checks": checks}
+        return prepared_json(content, ok=overall != "fail")
 
-    async def monitor(self) -> Prepared:
+    async def monitor(self, request: Asked) -> Prepared:
+        if prefers_html(request.header(b"accept")):
+            return await self._page(request)
         status, snapshot, now = self._status, await self._read(), self._clock.now()
         status.observe(snapshot, now)
         books = snapshot.books
@@ -128,10 +81,11 @@ class _Probes:
                 "bookmakers": [
                     bookmaker_view(one, books[one.id], now.mono) for one in status.bookmakers.values()
                 ],
-            }
+            },
+            Vary="Accept",
         )
 
-    async def stats(self) -> Prepared:
+    async def stats(self, _: Asked) -> Prepared:
         data = _data(await self._read(), self._status, self._clock)
         return prepared_json({"data": data, "http": self._counters.view()})
 

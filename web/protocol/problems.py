@@ -1,8 +1,4 @@
-"""Every error that reaches the application, as RFC 9457 `application/problem+json`.
-
-The framework's own errors included. A 500 says nothing of the inside: the stack goes to the log,
-under the `request_id` that the client was given.
-"""
+"""Errors as RFC 9457 `application/problem+json`: what is raised, and the document that clients get."""
 
 from __future__ import annotations
 
@@ -11,14 +7,10 @@ from http import HTTPStatus
 
 import msgspec
 import structlog
-from quart import Quart, Response, g, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
-
-_CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: "internal_error"}
 
 
 class Problem(Exception):
@@ -43,15 +35,20 @@ class Problem(Exception):
         self.extra = dict(extra or {})
 
 
-def install(app: Quart) -> None:
-    """Make `app` answer every error as a problem document."""
-    app.register_error_handler(Problem, _answer)
-    app.register_error_handler(HTTPException, _from_framework)
-    app.register_error_handler(Exception, _unexpected)
+def problem_of(error: Exception, path: str, request_id: str) -> Problem:
+    """Return the problem that answers `error`.
+
+    An unexpected error becomes a 500 that says nothing of the inside: its stack goes to the log, under
+    the `request_id` that the client gets.
+    """
+    if isinstance(error, Problem):
+        return error
+    log.error("request.failed", request_id=request_id, path=path, exc_info=error)
+    return Problem(500, "internal_error", "the server failed to answer; please try again")
 
 
 def document(problem: Problem, instance: str, request_id: str) -> bytes:
-    """Return the body of a problem; `instance` is the path that was asked for."""
+    """Return the body of a problem; `instance` is the requested path."""
     return msgspec.json.encode(
         {
             "type": "about:blank",
@@ -64,27 +61,3 @@ def document(problem: Problem, instance: str, request_id: str) -> bytes:
             **problem.extra,
         }
     )
-
-
-async def _answer(problem: Problem) -> Response:
-    body = document(problem, request.scope["path"], g.request_id)
-    headers = {"Cache-Control": "no-store", **problem.headers}
-    return Response(body, problem.status, headers, content_type=MEDIA_TYPE)
-
-
-async def _from_framework(error: HTTPException) -> Response:
-    status = error.code or 500
-    problem = Problem(status, _CODES.get(status, f"http_{status}"), error.description or error.name)
-    if isinstance(error, NotFound):
-        problem.detail = (
-            "there is nothing at this path; GET /api/capabilities lists the supported endpoints"
-        )
-    if isinstance(error, MethodNotAllowed):
-        problem.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
-        problem.detail = f"{request.method} is not allowed here; allowed: {problem.headers['Allow']}"
-    return await _answer(problem)
-
-
-async def _unexpected(error: Exception) -> Response:
-    log.error("request.failed", path=request.path, exc_info=error)
-    return await _answer(Problem(500, "internal_error", "the server failed to answer; please try again"))

@@ -17,9 +17,7 @@ import structlog.testing
 from tests.support.builders.messages import match
 from tests.support.systems.live_world import asgi_scope
 from tests.support.systems.site import EPOCH, Answered, Site, open_site
-from web.protocol.fast_path import Layer
-from web.protocol.middleware import HttpCounters
-from web.protocol.responses import Prepared, prepared
+from web.protocol.responses import FastPath, HttpCounters, Prepared, prepared
 
 pytestmark = pytest.mark.anyio
 
@@ -148,7 +146,7 @@ class _Client:
                 self.body += event["body"]
                 self.references.append(sys.getrefcount(first))
 
-        layer = Layer(_nobody, {"/list": lambda _: given()}, HttpCounters(lambda: 0))
+        layer = FastPath(_nobody, {"/list": lambda _: given()}, HttpCounters(lambda: 0))
         scope = {**asgi_scope("/list", "", []), "method": method, "raw_path": b"/list"}
         await layer(scope, _nobody, send)  # type: ignore[arg-type]  # as a server would
 

@@ -10,9 +10,9 @@ import structlog
 from quart import Quart, Response, abort
 from structlog.testing import capture_logs
 
-from web.protocol import middleware as requests
-from web.protocol import problems
+from web.protocol import quart_setup
 from web.protocol.problems import Problem
+from web.protocol.responses import HttpCounters
 
 pytestmark = pytest.mark.anyio
 
@@ -22,8 +22,7 @@ SECRET = "hunter2 at /srv/oddsboard/secret.py"  # noqa: S105 - what must not get
 
 def _app() -> Quart:
     app = Quart("oddsboard", static_folder=None)
-    requests.install(app, requests.HttpCounters(int))
-    problems.install(app)
+    quart_setup.install(app, HttpCounters(int))
 
     @app.get("/ours")
     async def ours() -> Response:

@@ -1,0 +1,125 @@
+"""Quart, kept from what it cannot read, and made to answer as the layer in front of it does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from uuid import uuid4
+
+import structlog.contextvars
+from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, Scope
+from quart import Quart, Response, g, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+
+from actors.core.clock import elapsed_s
+from web.protocol.problems import Problem, problem_of
+from web.protocol.responses import (
+    CORS,
+    PREFLIGHT,
+    Handler,
+    HttpCounters,
+    Prepared,
+    asked,
+    prepared_problem,
+    send_prepared,
+)
+
+log = structlog.get_logger()
+
+_CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: "internal_error"}
+
+
+class Guard:
+    """An ASGI application around Quart: refuses what the framework would stumble on.
+
+    WebSockets are closed; a target that is no path gets 400; the Host header, which nothing here needs,
+    is replaced, because the framework cannot read every one that Hypercorn lets through.
+    """
+
+    def __init__(self, app: ASGIFramework) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        """Pass on a request for a path, refuse everything else."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1002, "reason": None})
+        elif scope["type"] == "http" and not scope["path"].startswith("/"):
+            request_id, detail = uuid4().hex, "the request target must be a path that begins with '/'"
+            log.debug("request.refused", request_id=request_id, path=scope["path"])
+            problem = Problem(400, "bad_request", detail, {"Connection": "close"})
+            answer = prepared_problem(problem, scope["path"], request_id)
+            await send_prepared(answer, scope, send, request_id)
+        elif scope["type"] == "http":
+            headers = [(b"host", b"oddsboard"), *(pair for pair in scope["headers"] if pair[0] != b"host")]
+            await self._app({**scope, "headers": headers}, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def install(app: Quart, counters: HttpCounters) -> None:
+    """Give every request an id, and every answer its common headers; log, count, answer errors."""
+
+    @app.before_request
+    async def begin() -> None:  # asynchronous, or it would run in a thread, and in a context of its own
+        g.request_id = uuid4().hex
+        g.began = elapsed_s()
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=g.request_id)
+        raw_path = request.scope["raw_path"].lower()
+        if raw_path.startswith(b"//") or b"%2f" in raw_path:
+            raise NotFound  # paths are exact, but the router reads these as one of ours
+
+    @app.after_request
+    async def end(response: Response) -> Response:
+        response.headers["X-Request-Id"] = g.request_id
+        response.headers.update(CORS)
+        if not response.content_length:
+            response.headers.pop("Content-Type", None)  # Quart's default, for a body that is not there
+        if "Access-Control-Request-Method" in request.headers:
+            response.headers.update(PREFLIGHT)
+        counters.count(
+            request.scope,  # type: ignore[arg-type]  # of a request, never of a WebSocket
+            str(request.url_rule) if request.url_rule else "other",
+            g.request_id,
+            status=response.status_code,
+            body_bytes=response.content_length or 0,
+            began=g.began,
+        )
+        return response
+
+    @app.errorhandler(Exception)
+    async def answer_error(error: Exception) -> Response:
+        path = request.scope["path"]
+        known = _from_framework(error) if isinstance(error, HTTPException) else error
+        return _response(prepared_problem(problem_of(known, path, g.request_id), path, g.request_id))
+
+
+def add_routes(app: Quart, handlers: Mapping[str, Handler]) -> None:
+    """Route each path to its handler."""
+    for path, handler in handlers.items():
+        app.add_url_rule(path, endpoint=path.replace(".", "-"), view_func=_view(handler))
+
+
+def _view(handler: Handler) -> Callable[[], Awaitable[Response]]:
+    async def view() -> Response:
+        return _response(await handler(asked(request.scope)))  # type: ignore[arg-type]  # as in `end`
+
+    return view
+
+
+def _response(answer: Prepared) -> Response:
+    body = b"".join(answer.parts) if answer.parts else None
+    headers = {name.decode(): value.decode() for name, value in answer.headers}
+    return Response(body, answer.status, headers)
+
+
+def _from_framework(error: HTTPException) -> Problem:
+    status = error.code or 500
+    problem = Problem(status, _CODES.get(status, f"http_{status}"), error.description or error.name)
+    if isinstance(error, NotFound):
+        problem.detail = (
+            "there is nothing at this path; GET /api/capabilities lists the supported endpoints"
+        )
+    if isinstance(error, MethodNotAllowed):
+        problem.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+        problem.detail = f"{request.method} is not allowed here; allowed: {problem.headers['Allow']}"
+    return problem
