@@ -1,4 +1,4 @@
-"""The command line: `oddsboard serve | record | replay | inspect | ...`, and the exit codes.
+"""The command line: `oddsboard init | serve | record | replay | ...`, and the exit codes.
 
 0 stopped, 70 core failure, 71 cannot bind, 78 configuration error; a second signal ends the process
 at once with 128 and its number.
@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from math import inf
@@ -42,9 +42,17 @@ from web.server.uvicorn_server import check_uvicorn, serve_with_uvicorn
 
 log = structlog.get_logger()
 
+Run = Callable[[argparse.Namespace], Exit]
+"""Runs a command with its arguments."""
+
 SERVERS: Mapping[str, Serve] = {"hypercorn": serve, "uvicorn": serve_with_uvicorn}
 
-DEFAULT_CONFIG = Path(__file__).resolve().parent.parent / "config" / "default.toml"
+CONFIGS = (Path(__file__).parent / "config").resolve()
+"""The configurations that we ship: in a clone the top-level folder `config`, which the wheel carries."""
+EXAMPLES = ("default", "football_data", "the_odds_api", "betfair", "live")
+
+_CONFIG_HELP = "the configuration; default: simulated odds"
+_DEFAULT = "default: %(default)s"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -52,63 +60,57 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = _parser().parse_args(arguments)
     code = Exit.STOPPED
     try:
-        code = _run(given)
+        code = given.run(given)
         sys.stdout.flush()
     except ConfigError as error:
         code = _refuse(Exit.CONFIG, error)
     except BindError as error:
         code = _refuse(Exit.BIND, error)
-    except BrokenPipeError:  # whoever read, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:  # before or after the time when signals stop the service in order
         sys.exit(128 + signal.SIGINT)
     sys.exit(code)
 
 
-def _run(given: argparse.Namespace) -> Exit:
-    match given.command:
-        case "serve":
-            code = _serve(load(given.config), given.bind, given.server)
-        case "record":
-            code = _record(load(given.config), given.out, given.for_s)
-        case "replay":
-            code = _replay(open_sources(given.path, kind_named, given.price), given.speed, given.bind)
-        case "check-config":
-            code = _print(configuration_lines(given.config, load(given.config)))
-        case "sources":
-            code = _print(kind_lines())
-        case "inspect":
-            code = _print(recording_lines(given.path))
-        case _:
-            code = _print([f"oddsboard {version('oddsboard')}"])
-    return code
+def _init(given: argparse.Namespace) -> Exit:
+    if given.example not in EXAMPLES:
+        raise ConfigError(f"EXAMPLE was {given.example!r}, must be one of: {', '.join(EXAMPLES)}")
+    text = (CONFIGS / f"{given.example}.toml").read_text("utf-8")
+    try:
+        with given.out.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ConfigError(f"{given.out}: exists already; name another file with --out") from None
+    except OSError as error:
+        raise ConfigError(f"{given.out}: cannot be written: {error.strerror}") from error
+    return _print([f"{given.out}: written; run it with: oddsboard serve --config {given.out}"])
 
 
-def _serve(settings: Settings, bind: str | None, server: str) -> Exit:
-    if server == "uvicorn":
+def _serve(given: argparse.Namespace) -> Exit:
+    settings = load(given.config)
+    if given.server == "uvicorn":
         check_uvicorn()
     logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
-    sock = listen(*parse_bind(bind or settings.server.bind))
-    return anyio.run(_run_service, settings, sock, SERVERS[server])
+    sock = listen(*parse_bind(given.bind or settings.server.bind))
+    return anyio.run(_run_service, settings, sock, SERVERS[given.server])
 
 
 async def _run_service(settings: Settings, sock: Listener, serve: Serve) -> Exit:
     clock = SystemClock()
     system = System(settings, clock, Random())
-    audience = Audience(system.published.history, settings.server.max_streams)
-    app = create_app(
-        system.published, system.status, system.status.names, clock, audience, keep_fresh=sock.keep_fresh
-    )
-    announce = partial(_announce, system.status, url=address_of(sock))
-    drain_s = settings.server.drain_s
-    ends = (end_for_certain, audience.leave)
-    life = Life(system.supervisor, app, sock, system.status, drain_s, announce, *ends, serve)
-    return await life.run()
+    published, status = system.published, system.status
+    audience = Audience(published.history, settings.server.max_streams)
+    app = create_app(published, status, status.names, clock, audience, keep_fresh=sock.keep_fresh)
+    announce = partial(_announce, status, url=address_of(sock))
+    ends, drain_s = (end_for_certain, audience.leave), settings.server.drain_s
+    return await Life(system.supervisor, app, sock, status, drain_s, announce, *ends, serve).run()
 
 
-def _record(settings: Settings, out: Path, for_s: float) -> Exit:
+def _record(given: argparse.Namespace) -> Exit:
+    settings = load(given.config)
     logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
-    return anyio.run(_run_recording, settings, out, for_s)
+    return anyio.run(_run_recording, settings, given.out, given.for_s)
 
 
 async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
@@ -124,10 +126,11 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
     return code
 
 
-def _replay(sources: tuple[RecordedSource, ...], speed: float, bind: str) -> Exit:
+def _replay(given: argparse.Namespace) -> Exit:
+    sources = open_sources(given.path, kind_named, given.price)
     logs.configure(ServerSettings().log_level, sys.stdout)
-    sock = listen(*parse_bind(bind))
-    return anyio.run(_run_replay, sources, speed, sock)
+    sock = listen(*parse_bind(given.bind))
+    return anyio.run(_run_replay, sources, given.speed, sock)
 
 
 async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: Listener) -> Exit:
@@ -138,6 +141,22 @@ async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: L
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
     ends = (end_for_certain, audience.leave)
     return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, *ends).run()
+
+
+def _check_config(given: argparse.Namespace) -> Exit:
+    return _print(configuration_lines(given.config, load(given.config)))
+
+
+def _sources(_: argparse.Namespace) -> Exit:
+    return _print(kind_lines())
+
+
+def _inspect(given: argparse.Namespace) -> Exit:
+    return _print(recording_lines(given.path))
+
+
+def _version(_: argparse.Namespace) -> Exit:
+    return _print([f"oddsboard {version('oddsboard')}"])
 
 
 def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
@@ -163,37 +182,55 @@ def _refuse(code: Exit, error: Exception) -> Exit:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="oddsboard", description="A consolidated board of football odds")
     commands = parser.add_subparsers(dest="command", required=True)
-    serving = commands.add_parser("serve", help="run the service")
-    record = commands.add_parser("record", help="write down what each source delivers, serving nobody")
-    replay = commands.add_parser("replay", help="run the service on recordings and their clock")
-    check = commands.add_parser("check-config", help="validate a configuration and say what it would run")
-    commands.add_parser("sources", help="list the kinds of source and their options")
-    inspect = commands.add_parser("inspect", help="list what a recording holds")
-    commands.add_parser("version", help="print the version")
-    for command in (serving, record, check):
-        command.add_argument("--config", type=Path, default=DEFAULT_CONFIG, metavar="FILE")
+
+    def command(name: str, run: Run, summary: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=summary, description=summary)
+        added.set_defaults(run=run)
+        return added
+
+    init = command("init", _init, "write a commented configuration to begin with")
+    serving = command("serve", _serve, "run the service")
+    record = command("record", _record, "write what each source delivers to files, without serving it")
+    replay = command("replay", _replay, "run the service on recordings and their clock")
+    check = command("check-config", _check_config, "validate a configuration and say what it would run")
+    command("sources", _sources, "list the kinds of source and their options")
+    inspect = command("inspect", _inspect, "list what a recording holds")
+    command("version", _version, "print the version")
+    for one in (serving, record, check):
+        default = CONFIGS / "default.toml"
+        one.add_argument("--config", type=Path, default=default, metavar="FILE", help=_CONFIG_HELP)
+    examples = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}"
+    init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
+    init.add_argument(
+        "--out", type=Path, default="oddsboard.toml", metavar="FILE", help=f"the file; {_DEFAULT}"
+    )
+    serving.add_argument("--bind", metavar="HOST:PORT", help="where to listen; default: as configured")
     serving.add_argument(
-        "--bind", metavar="HOST:PORT", help="where to listen, instead of the configuration's"
+        "--server", choices=SERVERS, default="hypercorn", help=f"the HTTP server; {_DEFAULT}"
     )
-    serving.add_argument(
-        "--server", choices=SERVERS, default="hypercorn", help="which HTTP server; default hypercorn"
-    )
-    record.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to, a file a source")
-    record.add_argument(
-        "--for", type=_seconds, default=inf, dest="for_s", metavar="DURATION", help="like 90s, 15m, 2h, 1d"
-    )
-    replay.add_argument("path", type=Path, metavar="DIR|FILE")
-    replay.add_argument(
-        "--speed", type=_speed, default=1.0, metavar="N|max", help="recorded seconds a second; default 1"
-    )
-    replay.add_argument(
-        "--price", choices=("best_back", "last_traded"), help="of a historic .bz2 file; default best_back"
-    )
-    replay.add_argument(
-        "--bind", default=ServerSettings().bind, metavar="HOST:PORT", help="where to listen"
-    )
-    inspect.add_argument("path", type=Path, metavar="FILE")
+    inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
+    _add_recording_options(record, replay)
     return parser
+
+
+def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.ArgumentParser) -> None:
+    record.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="the folder, for one file of each source"
+    )
+    duration = "when to stop, like 90s, 15m, 2h or 1d; default: at a signal"
+    record.add_argument(
+        "--for", type=_seconds, default=inf, dest="for_s", metavar="DURATION", help=duration
+    )
+    replay.add_argument("path", type=Path, metavar="DIR|FILE", help="a recording, or a folder of some")
+    replay.add_argument(
+        "--speed", type=_speed, default=1.0, metavar="N|max", help="recorded seconds a second; default: 1"
+    )
+    replay.add_argument(
+        "--price", choices=("best_back", "last_traded"), help="of a historic .bz2 file; default: best_back"
+    )
+    replay.add_argument(
+        "--bind", default=ServerSettings().bind, metavar="HOST:PORT", help=f"where to listen; {_DEFAULT}"
+    )
 
 
 def _seconds(text: str) -> float:

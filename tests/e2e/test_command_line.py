@@ -1,0 +1,121 @@
+"""The command line: its help texts, and `init`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from actors.service.settings import load
+from tests.support.systems.process import ROOT
+from web.__main__ import EXAMPLES, _parser, main
+
+KEYS = ("THE_ODDS_API_KEY", "BETFAIR_APP_KEY", "BETFAIR_USERNAME", "BETFAIR_PASSWORD")
+
+
+def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _parsers(command)
+
+
+def _ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return ended.value.code, out, err
+
+
+def test_every_command_and_option_has_a_help_text() -> None:
+    """`oddsboard COMMAND --help` explains each of them."""
+    parsers = [*_parsers(_parser())]
+    without = [
+        f"{parser.prog} {action.option_strings or action.dest}"
+        for parser in parsers
+        for action in parser._actions
+        if not action.help and not isinstance(action, argparse._SubParsersAction)
+    ]
+    named = [parser.prog.rpartition(" ")[2] for parser in parsers[1:]]
+
+    assert [] == without + [parser.prog for parser in parsers if not parser.description]
+    assert {"init", "serve", "record", "replay", "check-config", "sources", "inspect", "version"} == {
+        *named
+    }
+
+
+@pytest.mark.parametrize("command", ["", *("init", "serve", "record", "replay", "check-config", "inspect")])
+def test_help_is_printed(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """No help text breaks argparse's formatting."""
+    code, out, err = _ended(capsys, *command.split(), "--help")
+
+    assert (0, "") == (code, err)
+    assert out.startswith(f"usage: oddsboard {command}".rstrip())
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_init_writes_an_example_that_is_valid(
+    example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Byte for byte the shipped file, comments included; it can be run as it is, keys given."""
+    for key in KEYS:
+        monkeypatch.setenv(key, "a-key")
+    out = tmp_path / "mine.toml"
+
+    code, printed, err = _ended(capsys, "init", example, "--out", str(out))
+
+    assert (0, "") == (code, err)
+    assert str(out) in printed
+    assert (ROOT / "config" / f"{example}.toml").read_bytes() == out.read_bytes()
+    assert load(out).bookmakers
+
+
+def test_init_alone_writes_the_default_to_oddsboard_toml(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into the current folder, and says how to run it."""
+    monkeypatch.chdir(tmp_path)
+
+    printed = _ended(capsys, "init")
+
+    text = "oddsboard.toml: written; run it with: oddsboard serve --config oddsboard.toml\n"
+    assert (0, text, "") == printed
+    assert (ROOT / "config/default.toml").read_text("utf-8") == Path("oddsboard.toml").read_text("utf-8")
+
+
+def test_init_does_not_overwrite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """78 and one line; the file stays as it is."""
+    mine = tmp_path / "mine.toml"
+    mine.write_text("# mine\n", "utf-8")
+
+    code, out, err = _ended(capsys, "init", "--out", str(mine))
+
+    assert (78, "", f"oddsboard: {mine}: exists already; name another file with --out\n") == (
+        code,
+        out,
+        err,
+    )
+    assert "# mine\n" == mine.read_text("utf-8")
+
+
+@pytest.mark.parametrize("example", ["nothing", "../default", "default.toml", ""])
+def test_init_of_an_unknown_example_says_which_there_are(
+    example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """78 and one line; nothing is written."""
+    code, out, err = _ended(capsys, "init", example, "--out", str(tmp_path / "mine.toml"))
+
+    named = "default, football_data, the_odds_api, betfair, live"
+    assert (78, "", f"oddsboard: EXAMPLE was {example!r}, must be one of: {named}\n") == (code, out, err)
+    assert [] == [*tmp_path.iterdir()]
+
+
+def test_init_into_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """78 and one line that says why."""
+    code, out, err = _ended(capsys, "init", "--out", str(tmp_path / "no" / "mine.toml"))
+
+    assert (78, "", 1) == (code, out, err.count("\n"))
+    assert "cannot be written: No such file or directory" in err
