@@ -1,4 +1,4 @@
-"""What /monitor shows of an actor, a source and a bookmaker: plain values, times as Unix seconds."""
+"""Actors, sources and bookmakers as plain values for the probes; times as Unix seconds, null unknown."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from actors.runtime.actor import ActorStatus
 
 
 def time_view(at: float | None) -> float | None:
-    """Show a time in Unix seconds, to the millisecond."""
+    """Return a time or a duration in seconds, to the millisecond."""
     return None if at is None else round(at, 3)
 
 
 def actor_view(status: ActorStatus) -> dict[str, Any]:
-    """Show one actor of the supervision tree."""
+    """Return one actor of the supervision tree."""
     return {
         "name": status.name,
         "state": status.state,
@@ -30,12 +30,12 @@ def actor_view(status: ActorStatus) -> dict[str, Any]:
 
 
 def loop_view(status: LoopStatus) -> dict[str, Any]:
-    """Show how often the event loop was blocked, and how long at most; null before the first has ended."""
+    """Return how often the event loop was blocked, and how long at most; null before the first time."""
     return {"stalls": status.stalls, "longest_s": time_view(status.longest_s or None)}
 
 
 def source_view(status: SourceStatus) -> dict[str, Any]:
-    """Show one source."""
+    """Return one source."""
     return {
         "name": status.name,
         "kind": status.kind,
@@ -79,23 +79,16 @@ def _source_state(status: SourceStatus) -> str:
 
 
 def meter_view(meter: Meter, now: float) -> dict[str, Any]:
-    """Show durations in milliseconds, of the last one to two minutes."""
-    seen = meter.summary(now)
-    return {"count": seen.count, "p50": _ms(seen.p50_s), "p95": _ms(seen.p95_s), "p99": _ms(seen.p99_s)}
-
-
-def rates_view(meter: Meter, now: float) -> dict[str, float]:
-    """Show batches and changes a second, of the last one to two minutes."""
-    seen = meter.summary(now)
-    return {"batches_per_s": round(seen.per_s, 3), "changes_per_s": round(seen.sizes_per_s, 3)}
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds * 1e3, 3)
+    """Return durations in milliseconds, of the last one to two minutes."""
+    summary = meter.summary(now)
+    percentiles = {"p50": summary.p50_s, "p95": summary.p95_s, "p99": summary.p99_s}
+    in_ms = {name: None if value is None else round(value * 1e3, 3) for name, value in percentiles.items()}
+    return {"count": summary.count, **in_ms}
 
 
 def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> dict[str, Any]:
-    """Show one bookmaker and its lists at `now`, in monotonic seconds."""
+    """Return one bookmaker and its lists at `now`, in monotonic seconds."""
+    summary = status.meter.summary(now)
     return {
         "id": status.id,
         "name": status.name,
@@ -106,7 +99,10 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> dict[str,
         "matches": book.count,
         "rejected": dict(status.rejected),
         "last_error": status.last_error(),
-        "rates": rates_view(status.meter, now),
+        "rates": {  # of the last one to two minutes
+            "batches_per_s": round(summary.per_s, 3),
+            "changes_per_s": round(summary.sizes_per_s, 3),
+        },
         "latency_ms": meter_view(status.meter, now),
         "lists": {
             scope: {

@@ -1,8 +1,7 @@
 """Reading request headers: which form and coding a client wants, and whether it has the answer already.
 
 Pure functions of header values, by RFC 9110: Accept (12.5.1), Accept-Encoding (12.5.3) and
-If-None-Match (13.1.2).
-What does not follow the grammar is ignored, as if it had not been sent.
+If-None-Match (13.1.2). A part that does not follow the grammar is ignored.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ _MAX_HEADER = 8192
 
 
 class Coding(StrEnum):
-    """The content codings that the odds lists come in.
+    """The content codings of the odds lists.
 
-    zstd and brotli are not offered: they cannot be put together of parts that every client reads, so
-    each version would be compressed whole. At 1,200 matches that costs as much as gzip (zstd 1: 0.6 ms,
-    a seventh smaller) or four times as much (brotli 4: a sixth smaller); at 100,000 a hundred times
-    (docs/benchmarks.md).
+    zstd and brotli are not offered: they cannot be joined from parts in a way that every client reads,
+    so each version would be compressed as a whole. At 1,200 matches that costs as much as gzip (zstd 1:
+    0.6 ms, a seventh smaller) or four times as much (brotli 4: a sixth smaller); at 100,000 a hundred
+    times (docs/benchmarks.md).
     """
 
     IDENTITY = "identity"
@@ -37,10 +36,9 @@ class Coding(StrEnum):
 
 @lru_cache(maxsize=256)
 def coding_for(accept_encoding: str | None) -> Coding | None:
-    """Choose the coding that is wanted most; of equal ones gzip, if it is named or meant by `*`.
+    """Return the coding with the highest weight; of equal ones gzip, if it is named or meant by `*`.
 
-    Without the header any coding would do; identity is the one that every client can read. None if
-    identity is refused and gzip not accepted: then there is nothing that the client would take.
+    Without the header identity, which every client can read. None if the client accepts neither.
     """
     weights = _weights(accept_encoding or "")
     others = weights.get("*")
@@ -53,7 +51,7 @@ def coding_for(accept_encoding: str | None) -> Coding | None:
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
 def prefers_html(accept: str | None) -> bool:
-    """Return whether text/html is wanted more than application/json; without the header neither is."""
+    """Return whether text/html has a higher weight than application/json."""
     if accept is None or len(accept) > _MAX_HEADER:
         return False
     weights = _media_weights(accept)

@@ -1,7 +1,6 @@
 """Reading the query of a request: what is allowed, and the problem that says so.
 
-Pure functions of the raw query string, for a Quart route and for what stands in front of Quart alike.
-Unknown parameters are ignored.
+Pure functions of the raw query string. Unknown parameters are ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from web.protocol.problems import Problem
 MAX_WAIT_S = 30
 MAX_CONFLATE_MS = 120_000
 MAX_DIGITS = 20
-"""No version has more; Python reads no number of more than a few thousand."""
+"""No version is longer; Python refuses to read a number of more than a few thousand digits."""
 
 _TOKEN = re.compile(r"(-?[0-9]+)(?:-([0-9a-z]{1,32}))?", re.ASCII)
 _SECONDS = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,9})?", re.ASCII)
@@ -26,13 +25,13 @@ _MILLISECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
 class Since(Struct, frozen=True):
-    """What a client has: a version and its epoch, None where it gave the bare number."""
+    """The version that a client has, and its epoch, None if the client sent the bare number."""
 
     version: int
     epoch: str | None = None
 
     def is_of(self, epoch: str) -> bool:
-        """Return whether it can be a version of `epoch`."""
+        """Return whether it may be a version of `epoch`."""
         return self.epoch in {None, epoch}
 
 
@@ -54,7 +53,7 @@ class Query:
         return BookmakerId(given)
 
     def since(self) -> Since:
-        """Return the version since which changes are asked for. Raises: Problem 400 if it is none."""
+        """Return the version since which changes are wanted. Raises: Problem 400 if it is none."""
         must = "must be the version of an answer, an integer, or that and its epoch: VERSION-EPOCH"
         given = self._one("since", must)
         if given is None:
@@ -64,29 +63,26 @@ class Query:
         return since
 
     def last_since(self) -> str | None:
-        """Return the same as it was written, whatever it is; None if absent."""
+        """Return `since` as it was written, valid or not; None if absent."""
         given = self._values.get("since")
         return None if given is None else ", ".join(given)
 
     def wait_s(self) -> float:
         """Return the seconds to wait for a change, 0 if absent. Raises: Problem 400."""
-        must = f"must be seconds, at most {MAX_WAIT_S}"
-        given = self._one("wait", must)
-        if given is None:
-            return 0.0
-        if not _SECONDS.fullmatch(given) or float(given) > MAX_WAIT_S:
-            raise _invalid("wait", f"was {_short(given)}, {must}")
-        return float(given)
+        return self._number("wait", _SECONDS, MAX_WAIT_S, "seconds")
 
     def conflate_s(self) -> float:
         """Return the least seconds between two changes, 0 if absent. Raises: Problem 400."""
-        must = f"must be whole milliseconds, at most {MAX_CONFLATE_MS}"
-        given = self._one("conflate_ms", must)
+        return self._number("conflate_ms", _MILLISECONDS, MAX_CONFLATE_MS, "whole milliseconds") / 1000
+
+    def _number(self, name: str, form: re.Pattern[str], most: int, unit: str) -> float:
+        must = f"must be {unit}, at most {most}"
+        given = self._one(name, must)
         if given is None:
             return 0.0
-        if not _MILLISECONDS.fullmatch(given) or int(given) > MAX_CONFLATE_MS:
-            raise _invalid("conflate_ms", f"was {_short(given)}, {must}")
-        return int(given) / 1000
+        if not form.fullmatch(given) or float(given) > most:
+            raise _invalid(name, f"was {_short(given)}, {must}")
+        return float(given)
 
     def _one(self, name: str, must: str) -> str | None:
         given = self._values.get(name, [])
@@ -98,7 +94,7 @@ class Query:
 def since_of(text: str) -> Since | None:
     """Read `VERSION` or `VERSION-EPOCH`; None if it is neither.
 
-    A version that is too long to be any is far out of range.
+    A version with too many digits is read as one far out of range.
     """
     if (found := _TOKEN.fullmatch(text)) is None:
         return None

@@ -1,4 +1,4 @@
-"""Hypercorn: serving on a socket until told to stop."""
+"""Hypercorn: serves on a socket until an event is set."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Serve = Callable[[ASGIFramework, socket.socket, anyio.Event], Coroutine[None, No
 """Serves an application on a socket until the event is set."""
 
 GRACE_S = 4.0
-"""Seconds that requests in flight may take once no new ones are accepted: the exit takes 5 in all."""
+"""Seconds for requests in flight once no new ones are accepted: the whole exit takes 5."""
 
 
-class _Given(Config):
-    """Serves on that socket itself: of its descriptor Hypercorn would make one that remembers nothing."""
+class _ListenerConfig(Config):
+    """Has Hypercorn accept on our `Listener` itself, not on a plain socket made of its descriptor."""
 
     def __init__(self, sock: socket.socket) -> None:
         super().__init__()
@@ -35,14 +35,13 @@ class _Given(Config):
 
 
 async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> None:
-    """Serve until `stop` is set, then let requests in flight finish for `GRACE_S`; takes over `sock`.
+    """Serve until `stop` is set, and then for `GRACE_S` the requests in flight; closes `sock`.
 
-    Shielded from cancellation, which would skip Hypercorn's shutdown (its issue 184): whoever cancels
-    must set `stop`.
+    Shielded from cancellation, which would skip Hypercorn's shutdown (its issue 184): set `stop` before.
 
-    Raises: CoreFailure if the server ends without having been told to.
+    Raises: CoreFailure if the server ends before.
     """
-    config = _Given(sock)
+    config = _ListenerConfig(sock)
     config.backlog = BACKLOG
     config.graceful_timeout = GRACE_S
     config.include_server_header = False

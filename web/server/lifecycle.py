@@ -1,11 +1,6 @@
-"""The life of the process: start in order, serve, and stop in order on a signal.
+"""The life of the process: start in order, serve or record, and stop in order on a signal.
 
-The one place where the supervision tree and the HTTP server meet; it is handed both and knows of
-odds nothing.
-
-The life of a process that records: run the tree until a signal, the end of its time, or a failure.
-
-The counterpart of `lifecycle.py` for a service that serves nobody.
+The one place where the supervision tree and the HTTP server meet. It knows nothing of odds.
 """
 
 from __future__ import annotations
@@ -65,7 +60,7 @@ class Tree(Protocol):
 
 
 def end_for_certain(code: Exit) -> None:
-    """Whatever hangs from now on, end the process: a thread of its own watches over the stop."""
+    """End the process after `HARD_STOP_S`, even if the event loop hangs: a thread waits for that time."""
     deadline = threading.Timer(HARD_STOP_S, _exit, [code])
     deadline.daemon = True
     deadline.start()
@@ -85,13 +80,13 @@ def set_up_collector() -> None:
 
 @dataclass(slots=True)
 class Life:
-    """One life: serve `app` on `sock` over `tree` until a signal or a core failure.
+    """Serves `app` on `sock` over `tree` until a signal or a core failure; runs once.
 
-    A first SIGTERM or SIGINT stops in order, readiness answering 503 for `drain_s` seconds before the
-    listener closes; a second one ends the process at once. `started` is called once signals are
-    heeded; `stopping` is told the exit code when the listener closes: `end_for_certain`, unless
-    somebody else bounds the rest. `farewell`, in the last second of the drain, ends within that time
-    what never ends by itself: one open stream keeps the server for ever (Hypercorn's issue 308).
+    A first SIGTERM or SIGINT stops in order: readiness answers 503 for `drain_s` seconds before the
+    listener closes. A second one ends the process at once. `started` is called once signals are handled;
+    `stopping` gets the exit code when the listener closes, and has to bound the time from then on
+    (`end_for_certain`). `farewell`, in the last second of the drain, ends the requests that never end by
+    themselves: one open stream keeps the server running for ever (Hypercorn's issue 308).
     """
 
     tree: Tree
@@ -107,15 +102,9 @@ class Life:
     _server_done: anyio.Event = field(default_factory=anyio.Event)
 
     async def run(self) -> Exit:
-        """Live, once; give the exit code."""
-        code = Exit.STOPPED
-        try:
-            with watched(self.status.loop):
-                await self._run()
-        except* CoreFailure as failures:
-            log.critical("service.failed", errors=messages_of(failures))
-            code = Exit.CORE
-        return code
+        """Return the exit code, once everything has stopped."""
+        with watched(self.status.loop):
+            return await _exit_code(self._run())
 
     async def _run(self) -> None:
         code = Exit.CORE
@@ -134,8 +123,7 @@ class Life:
                     self.stopping(code)
                     with anyio.CancelScope(shield=True):
                         await self.farewell()  # again: after a failure there was no drain
-                    # Set here because the server does not heed cancellation.
-                    self._stop_server.set()
+                    self._stop_server.set()  # here, because the server ignores cancellation
                 await self._stop()
             tasks.cancel_scope.cancel()
 
@@ -145,7 +133,7 @@ class Life:
             raise CoreFailure("the supervisor ended by itself")
 
     async def _serve(self) -> None:
-        await self.serve(self.app.asgi_app, self.sock, self._stop_server)  # Quart would only hand on to it
+        await self.serve(self.app.asgi_app, self.sock, self._stop_server)  # Quart would only pass on to it
         self._server_done.set()
 
     async def _drain(self, number: signal.Signals) -> None:
@@ -161,7 +149,7 @@ class Life:
             await self._server_done.wait()
         await self.tree.stop()
         log.info("service.stopped")
-        if patience.cancelled_caught:  # Hypercorn does not let go of open connections (its issue 308)
+        if patience.cancelled_caught:  # Hypercorn waits for open connections (its issue 308)
             _exit(Exit.STOPPED)
 
 
@@ -177,11 +165,20 @@ def _exit(code: int) -> None:
     os._exit(code)
 
 
-def messages_of(group: BaseExceptionGroup[CoreFailure]) -> list[str]:
-    """Return the messages of all failures in a group and in its groups."""
+async def _exit_code(living: Coroutine[Any, Any, None]) -> Exit:
+    code = Exit.STOPPED
+    try:
+        await living
+    except* CoreFailure as failures:
+        log.critical("service.failed", errors=_messages(failures))
+        code = Exit.CORE
+    return code
+
+
+def _messages(group: BaseExceptionGroup[CoreFailure]) -> list[str]:
     messages: list[str] = []
     for one in group.exceptions:
-        messages.extend(messages_of(one) if isinstance(one, BaseExceptionGroup) else [str(one)])
+        messages.extend(_messages(one) if isinstance(one, BaseExceptionGroup) else [str(one)])
     return messages
 
 
@@ -191,17 +188,12 @@ Watch = Callable[[], Coroutine[Any, Any, None]]
 async def record_until_told(
     tree: Tree, for_s: float, watch: Watch, stopping: Callable[[Exit], None]
 ) -> Exit:
-    """Run `tree` for so many seconds at most; `watch` raises CoreFailure when that is no longer of use.
+    """Run `tree` for `for_s` seconds at most, without a server; return the exit code.
 
-    Signals do what they do to a service; `stopping` is told the exit code when it begins to stop.
+    `watch` raises CoreFailure when recording is no longer possible. Signals do what they do to `Life`;
+    `stopping` gets the exit code when the stop begins.
     """
-    code = Exit.STOPPED
-    try:
-        await _record(tree, for_s, watch, stopping)
-    except* CoreFailure as failures:
-        log.critical("service.failed", errors=messages_of(failures))
-        code = Exit.CORE
-    return code
+    return await _exit_code(_record(tree, for_s, watch, stopping))
 
 
 async def _record(tree: Tree, for_s: float, watch: Watch, stopping: Callable[[Exit], None]) -> None:

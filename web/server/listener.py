@@ -1,7 +1,7 @@
-"""The listening socket: what the kernel does for each connection, and how much it takes in advance.
+"""The listening socket: what the kernel does for each connection, and how many bytes it buffers unsent.
 
-A whole list goes out in one go, if the kernel has room; for a client of the stream little waits there,
-because all that waits is older than what it could be sent instead.
+A whole list goes out in one go if the kernel has room. For a client of the stream little is buffered,
+because everything that waits is older than what could be sent instead.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from weakref import WeakValueDictionary
 from actors.core.errors import BindError
 
 Client = tuple[str, int] | None
-"""Address and port of the other end, as ASGI tells them."""
+"""Address and port of the client, as in an ASGI scope."""
 
 KeepFresh = Callable[[Client], None]
-"""Is told of each connection that is to have little waiting."""
+"""Limits what is buffered for the client of a stream."""
 
 SLOW_READER_MS = 10_000
 UNSENT_BYTES = 524_288
-"""What waits unsent in the kernel for one client before it takes no more; without it some megabytes.
+"""Unsent bytes in the kernel for one client before it takes no more; without a limit some megabytes.
 
-A body that does not fit waits in asyncio, is copied there and sent in a second go: on this machine's own
-network the 250 kB of 1,200 matches cost a tenth more with 131,072.
+A body that does not fit waits in asyncio, is copied there and sent in a second go: with 131,072 the
+250 kB of 1,200 matches take a tenth longer on the loopback.
 """
 STREAM_UNSENT_BYTES = 16_384
 """The same for a client of the stream."""
@@ -34,39 +34,34 @@ BACKLOG = 256
 
 
 class Listener(socket.socket):
-    """A listening socket that remembers its connections, by client, for as long as somebody holds them."""
+    """A listening socket that finds its connections by client, as long as the server holds them."""
 
-    def __init__(
-        self, family: int = -1, kind: int = -1, proto: int = -1, fileno: int | None = None
-    ) -> None:
-        super().__init__(family, kind, proto, fileno)
+    def __init__(self, family: int) -> None:
+        # TCP is named, because asyncio turns Nagle's algorithm off only for a socket that names it.
+        super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self.connections: WeakValueDictionary[tuple[str, int], socket.socket] = WeakValueDictionary()
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection, as every socket does, and remember it."""
+        """Accept a connection and remember it."""
         connection, client = super().accept()
         self.connections[client[:2]] = connection
         return connection, client
 
     def keep_fresh(self, client: Client) -> None:
-        """Let little wait on that client's connection, for all that it will carry.
-
-        Without effect where the kernel cannot be told.
-        """
-        if client is not None and (connection := self.connections.get(client)) is not None:
-            with contextlib.suppress(OSError):  # it has gone
+        """Buffer little for this client from now on, if it is still connected and the kernel can do so."""
+        connection = None if client is None else self.connections.get(client)
+        if connection is not None:
+            with contextlib.suppress(OSError):  # closed meanwhile
                 _limit_unsent(connection, STREAM_UNSENT_BYTES)
 
 
 def listen(host: str, port: int) -> Listener:
-    """Open the listening socket; port 0 takes a free one. Raises: BindError if it cannot be had.
+    """Open the listening socket; port 0 takes a free one. Raises: BindError if that is not possible.
 
-    Its options are inherited by every connection; TCP_USER_TIMEOUT has the kernel cut readers that take
-    nothing.
+    Every connection inherits its options; by TCP_USER_TIMEOUT the kernel disconnects a client that
+    reads nothing.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named because asyncio turns Nagle's algorithm off only for what says that it is TCP.
-    sock = Listener(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock = Listener(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
@@ -74,7 +69,7 @@ def listen(host: str, port: int) -> Listener:
         _limit_unsent(sock, UNSENT_BYTES)
         sock.bind((host, port))
         sock.listen(BACKLOG)
-    except (OSError, TypeError, ValueError) as error:  # the latter two for a host that is no name
+    except (OSError, TypeError, ValueError) as error:  # the last two for a host that is no name
         sock.close()
         raise BindError(
             f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}"

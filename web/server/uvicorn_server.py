@@ -1,6 +1,6 @@
-"""uvicorn in the place of Hypercorn, for who has installed `oddsboard[uvicorn]`.
+"""uvicorn instead of Hypercorn, for installations of `oddsboard[uvicorn]`.
 
-The same listening socket, the same stop in order; its own signal handlers and log lines are kept out.
+The same listening socket and the same stop in order, without uvicorn's signal handlers and log lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from web.server.listener import BACKLOG
 
 
 def check_uvicorn() -> None:
-    """Raise ConfigError, saying what to do, unless uvicorn is installed."""
+    """Check that uvicorn is installed. Raises: ConfigError that says what to do."""
     if missing := [name for name in ("uvicorn", "httptools") if find_spec(name) is None]:
         raise ConfigError(
             f"--server uvicorn: {missing[0]} is not installed; pip install 'oddsboard[uvicorn]'"
@@ -27,13 +27,13 @@ def check_uvicorn() -> None:
 
 
 async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> None:
-    """Serve as `web.server.serve` does. Raises: CoreFailure if it ends without having been told to."""
+    """Serve as `hypercorn_server.serve` does. Raises: CoreFailure if it ends before `stop` is set."""
     import uvicorn  # noqa: PLC0415 - an extra, which is not always there
 
     class Server(uvicorn.Server):
         @contextlib.contextmanager
         def capture_signals(self) -> Iterator[None]:
-            yield  # signals are the process's own
+            yield  # the life cycle handles signals
 
     config = uvicorn.Config(
         app,
@@ -49,13 +49,13 @@ async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyi
     )
     server = Server(config)
 
-    async def tell() -> None:
+    async def stop_server() -> None:
         await stop.wait()
         server.should_exit = True
 
     with anyio.CancelScope(shield=True):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(tell)
+            tasks.start_soon(stop_server)
             try:
                 await server.serve([sock])
             except (OSError, RuntimeError, ValueError) as error:
