@@ -143,20 +143,8 @@ async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: L
     return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, *ends).run()
 
 
-def _check_config(given: argparse.Namespace) -> Exit:
+def _check(given: argparse.Namespace) -> Exit:
     return _print(configuration_lines(given.config, load(given.config)))
-
-
-def _sources(_: argparse.Namespace) -> Exit:
-    return _print(kind_lines())
-
-
-def _inspect(given: argparse.Namespace) -> Exit:
-    return _print(recording_lines(given.path))
-
-
-def _version(_: argparse.Namespace) -> Exit:
-    return _print([f"oddsboard {version('oddsboard')}"])
 
 
 def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
@@ -192,10 +180,10 @@ def _parser() -> argparse.ArgumentParser:
     serving = command("serve", _serve, "run the service")
     record = command("record", _record, "write what each source delivers to files, without serving it")
     replay = command("replay", _replay, "run the service on recordings and their clock")
-    check = command("check-config", _check_config, "validate a configuration and say what it would run")
-    command("sources", _sources, "list the kinds of source and their options")
-    inspect = command("inspect", _inspect, "list what a recording holds")
-    command("version", _version, "print the version")
+    check = command("check-config", _check, "validate a configuration and say what it would run")
+    command("sources", lambda _: _print(kind_lines()), "list the kinds of source and their options")
+    inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
+    command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
     for one in (serving, record, check):
         default = CONFIGS / "default.toml"
         one.add_argument("--config", type=Path, default=default, metavar="FILE", help=_CONFIG_HELP)
@@ -214,23 +202,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.ArgumentParser) -> None:
-    record.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="the folder, for one file of each source"
-    )
-    duration = "when to stop, like 90s, 15m, 2h or 1d; default: at a signal"
-    record.add_argument(
-        "--for", type=_seconds, default=inf, dest="for_s", metavar="DURATION", help=duration
-    )
-    replay.add_argument("path", type=Path, metavar="DIR|FILE", help="a recording, or a folder of some")
-    replay.add_argument(
-        "--speed", type=_speed, default=1.0, metavar="N|max", help="recorded seconds a second; default: 1"
-    )
-    replay.add_argument(
-        "--price", choices=("best_back", "last_traded"), help="of a historic .bz2 file; default: best_back"
-    )
-    replay.add_argument(
-        "--bind", default=ServerSettings().bind, metavar="HOST:PORT", help=f"where to listen; {_DEFAULT}"
-    )
+    out, path = "the folder, for one file of each source", "a recording, or a folder of recordings"
+    until = "when to stop, like 90s, 15m, 2h or 1d; default: at a signal"
+    speed, bind = "recorded seconds a second; default: 1", f"where to listen; {_DEFAULT}"
+    prices, price = ("best_back", "last_traded"), "of a historic .bz2 file; default: best_back"
+    record.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
+    record.add_argument("--for", type=_seconds, default=inf, dest="for_s", metavar="DURATION", help=until)
+    replay.add_argument("path", type=Path, metavar="DIR|FILE", help=path)
+    replay.add_argument("--speed", type=_speed, default=1.0, metavar="N|max", help=speed)
+    replay.add_argument("--price", choices=prices, help=price)
+    replay.add_argument("--bind", default=ServerSettings().bind, metavar="HOST:PORT", help=bind)
 
 
 def _seconds(text: str) -> float:

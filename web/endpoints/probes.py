@@ -6,6 +6,7 @@ anything over the board. `null` means not measured, never zero.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from actors.board.snapshot import Book, Readable, Snapshot
@@ -23,7 +24,7 @@ def handlers(
     board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock
 ) -> dict[str, Handler]:
     """Return the handlers by path."""
-    probes = _Probes(board, status, counters, clock)
+    probes = _Probes(board, status, counters, clock, page("monitor.html", Vary="Accept"))
     return {
         "/health/live": probes.live,
         "/health/ready": probes.ready,
@@ -33,31 +34,33 @@ def handlers(
     }
 
 
+@dataclass(frozen=True, slots=True)
 class _Probes:
-    def __init__(
-        self, board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock
-    ) -> None:
-        self._read = board.read
-        self._status = status
-        self._counters = counters
-        self._clock = clock
-        self._page = page("monitor.html", Vary="Accept")
+    board: Readable
+    status: ServiceStatus
+    counters: HttpCounters
+    clock: Clock
+    page: Handler
 
     async def live(self, _: Asked) -> Prepared:
-        last, now = self._status.board.last_turn_mono, self._clock.now().mono
+        last, now = self.status.board.last_turn_mono, self.clock.now().mono
         age = None if last is None else round(now - last, 3)
         is_alive = age is None or age < MAX_TURN_AGE_S
         status = "pass" if is_alive else "fail"
         return prepared_json({"status": status, "last_turn_age_s": age}, ok=is_alive)
 
     async def ready(self, _: Asked) -> Prepared:
-        reason = _unready(await self._read(), self._status)
+        snapshot, reason = await self.board.read(), None
+        if self.status.is_draining:
+            reason = "draining"
+        elif not _is_any_serving(snapshot):
+            reason = "no bookmaker is serving"
         return prepared_json({"status": "fail" if reason else "pass", "reason": reason}, ok=reason is None)
 
     async def health(self, _: Asked) -> Prepared:
-        snapshot = await self._read()
-        states = self._status.observe(snapshot, self._clock.now())
-        bookmakers = self._status.bookmakers.items()
+        snapshot = await self.board.read()
+        states = self.status.observe(snapshot, self.clock.now())
+        bookmakers = self.status.bookmakers.items()
         checks = {bookmaker: _check(one, snapshot.books[bookmaker]) for bookmaker, one in bookmakers}
         overall = _overall(set(states.values()), snapshot)
         content = {"status": overall, "epoch": snapshot.epoch, "checks": checks}
@@ -65,8 +68,8 @@ class _Probes:
 
     async def monitor(self, request: Asked) -> Prepared:
         if prefers_html(request.header(b"accept")):
-            return await self._page(request)
-        status, snapshot, now = self._status, await self._read(), self._clock.now()
+            return await self.page(request)
+        status, snapshot, now = self.status, await self.board.read(), self.clock.now()
         status.observe(snapshot, now)
         books = snapshot.books
         return prepared_json(
@@ -86,12 +89,16 @@ class _Probes:
         )
 
     async def stats(self, _: Asked) -> Prepared:
-        data = _data(await self._read(), self._status, self._clock)
-        return prepared_json({"data": data, "http": self._counters.view()})
+        data = _data(await self.board.read(), self.status, self.clock)
+        return prepared_json({"data": data, "http": self.counters.view()})
+
+
+def _is_any_serving(snapshot: Snapshot) -> bool:
+    return any(book.is_serving for book in snapshot.books.values())
 
 
 def _overall(states: set[BookmakerState], snapshot: Snapshot) -> str:
-    if not any(book.is_serving for book in snapshot.books.values()):
+    if not _is_any_serving(snapshot):
         return "fail"
     return "pass" if states == {BookmakerState.LIVE} else "warn"
 
@@ -108,14 +115,6 @@ def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
         "prices": status.source.prices,
         "last_error": status.last_error(),
     }
-
-
-def _unready(snapshot: Snapshot, status: ServiceStatus) -> str | None:
-    if status.is_draining:
-        return "draining"
-    if any(book.is_serving for book in snapshot.books.values()):
-        return None
-    return "no bookmaker is serving"
 
 
 def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, Any]:
