@@ -8,6 +8,7 @@ disconnects a client that reads nothing at all (`listener.py`).
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import uuid4
 
 import anyio
@@ -58,19 +59,18 @@ class Stream:
         if scope["type"] != "http" or not _is_ours(scope):
             await self._app(scope, receive, send)
             return
-        began, request_id, count = elapsed_s(), uuid4().hex, self._counters.count
+        request_id = uuid4().hex
+        count = partial(self._counters.count, scope, PATH, request_id, began=elapsed_s())
         try:
             follower = _Follower(self._live, send, asked(scope))
             with self._live.audience.admitted():
                 try:
                     await self._serve(follower, scope, receive, request_id)
                 finally:
-                    sent_bytes = follower.sent_bytes
-                    count(scope, PATH, request_id, status=200, body_bytes=sent_bytes, began=began)
+                    count(status=200, body_bytes=follower.sent_bytes)
         except Problem as problem:
             answer = prepared_problem(problem, scope["path"], request_id)
-            size = answer.body_bytes
-            count(scope, PATH, request_id, status=answer.status, body_bytes=size, began=began)
+            count(status=answer.status, body_bytes=answer.body_bytes)
             await send_prepared(answer, scope, send, request_id)
 
     async def _serve(

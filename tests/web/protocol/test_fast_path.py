@@ -17,7 +17,8 @@ import structlog.testing
 from tests.support.builders.messages import match
 from tests.support.systems.live_world import asgi_scope
 from tests.support.systems.site import EPOCH, Answered, Site, open_site
-from web.protocol.responses import FastPath, HttpCounters, Prepared, prepared
+from web.protocol.problems import Problem
+from web.protocol.responses import Asked, FastPath, HttpCounters, Prepared, prepared
 
 pytestmark = pytest.mark.anyio
 
@@ -178,6 +179,41 @@ async def test_between_two_parts_others_have_their_turn() -> None:
     assert (whole, [1_000_000, 10, 500_000]) == (client.body, client.sent)
     assert turns >= 3
     assert client.references[0] > client.references[1] == client.references[2]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    ("error", "status"), [(Problem(503, "not_now", "later"), 503), (RuntimeError("hunter2"), 500)]
+)
+async def test_an_error_is_computed_once(method: str, error: Exception, status: int) -> None:
+    """And sent, counted and logged without the application behind; the headers are those of a GET."""
+    asked, sent, counters = [], [], HttpCounters(int)
+
+    async def handler(request: Asked) -> Prepared:
+        asked.append(request)
+        raise error
+
+    async def send(event: Any) -> None:
+        sent.append(event)
+
+    layer = FastPath(_nobody, {"/list": handler}, counters)
+    scope = {**asgi_scope("/list", "", []), "method": method}
+    with structlog.testing.capture_logs() as lines:
+        await layer(scope, _nobody, send)  # type: ignore[arg-type]  # as a server would
+
+    start, body = sent
+    headers = dict(start["headers"])
+    counted = len(body["body"])
+    logged = [line["event"] for line in lines if line["log_level"] == "error"]
+    assert (1, status, {"/list": {str(status): 1}}) == (
+        len(asked),
+        start["status"],
+        counters.view()["answers"],
+    )
+    assert (b"application/problem+json", method == "GET") == (headers[b"content-type"], counted > 0)
+    assert counted == counters.view()["body_bytes"]
+    assert int(headers[b"content-length"]) > 0
+    assert (["request.failed"] if status == 500 else []) == logged
 
 
 async def test_a_head_of_a_long_body_has_none() -> None:
