@@ -36,7 +36,7 @@ from actors.service.system import System
 from web.app import create_app
 from web.feeds.subscribers import Audience
 from web.server.hypercorn_server import Serve, serve
-from web.server.lifecycle import Exit, Life, end_for_certain, record_until_told
+from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
 from web.server.listener import Listener, address_of, listen
 from web.server.uvicorn_server import check_uvicorn, serve_with_uvicorn
 
@@ -103,7 +103,7 @@ async def _run_service(settings: Settings, sock: Listener, serve: Serve) -> Exit
     audience = Audience(published.history, settings.server.max_streams)
     app = create_app(published, status, status.names, clock, audience, keep_fresh=sock.keep_fresh)
     announce = partial(_announce, status, url=address_of(sock))
-    ends, drain_s = (end_for_certain, audience.leave), settings.server.drain_s
+    ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
     return await Life(system.supervisor, app, sock, status, drain_s, announce, *ends, serve).run()
 
 
@@ -119,7 +119,7 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
         system = System(settings, clock, Random(), recorder.of)
         _announce(system.status, folder=str(out))
         with watched(system.status.loop):
-            code = await record_until_told(system.supervisor, for_s, recorder.watch, end_for_certain)
+            code = await record_until_stopped(system.supervisor, for_s, recorder.watch, start_exit_deadline)
     log.info(
         "recording.finished", payloads={name: one.payloads for name, one in system.status.sources.items()}
     )
@@ -139,7 +139,7 @@ async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: L
     audience = Audience(playback.history, ServerSettings().max_streams)
     app = create_app(playback, status, status.names, playback, audience, keep_fresh=sock.keep_fresh)
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
-    ends = (end_for_certain, audience.leave)
+    ends = (start_exit_deadline, audience.leave)
     return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, *ends).run()
 
 

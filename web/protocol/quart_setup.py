@@ -56,7 +56,7 @@ class Guard:
 
 
 def install(app: Quart, counters: HttpCounters) -> None:
-    """Give every request an id, and every answer its common headers; log, count, answer errors."""
+    """Set up ids of requests; common headers, log line and count of answers; answers to errors."""
 
     @app.before_request
     async def begin() -> None:  # asynchronous, or it would run in a thread, and in a context of its own

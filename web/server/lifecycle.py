@@ -59,7 +59,7 @@ class Tree(Protocol):
         ...
 
 
-def end_for_certain(code: Exit) -> None:
+def start_exit_deadline(code: Exit) -> None:
     """End the process after `HARD_STOP_S`, even if the event loop hangs: a thread waits for that time."""
     deadline = threading.Timer(HARD_STOP_S, _exit, [code])
     deadline.daemon = True
@@ -84,8 +84,8 @@ class Life:
 
     A first SIGTERM or SIGINT stops in order: readiness answers 503 for `drain_s` seconds before the
     listener closes. A second one ends the process at once. `started` is called once signals are handled;
-    `stopping` gets the exit code when the listener closes, and has to bound the time from then on
-    (`end_for_certain`). `farewell`, in the last second of the drain, ends the requests that never end by
+    `stopping` gets the exit code when the listener closes, and has to bound the time from then on (as
+    `start_exit_deadline`). `farewell`, in the last second of the drain, ends requests that never end by
     themselves: one open stream keeps the server running for ever (Hypercorn's issue 308).
     """
 
@@ -185,7 +185,7 @@ def _messages(group: BaseExceptionGroup[CoreFailure]) -> list[str]:
 Watch = Callable[[], Coroutine[Any, Any, None]]
 
 
-async def record_until_told(
+async def record_until_stopped(
     tree: Tree, for_s: float, watch: Watch, stopping: Callable[[Exit], None]
 ) -> Exit:
     """Run `tree` for `for_s` seconds at most, without a server; return the exit code.

@@ -13,7 +13,7 @@ from anyio.abc import TaskStatus
 from structlog.testing import capture_logs
 
 from actors.core.errors import CoreFailure
-from web.server.lifecycle import Exit, record_until_told
+from web.server.lifecycle import Exit, record_until_stopped
 
 pytestmark = pytest.mark.anyio
 
@@ -53,7 +53,7 @@ async def _recorded(
 ) -> tuple[Exit, list[str]]:
     codes: list[Exit] = []
     with capture_logs() as logs:
-        code = await record_until_told(tree, for_s, watch, codes.append)  # type: ignore[arg-type]  # a Watch
+        code = await record_until_stopped(tree, for_s, watch, codes.append)  # type: ignore[arg-type]  # a Watch
     assert [code] == codes
     return code, [f"{one['event']} {one.get('signal', one.get('errors', ''))}" for one in logs]
 
