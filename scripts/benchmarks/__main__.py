@@ -7,20 +7,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-import freshness
-import intake
-import loop
-import memory
-import publish
-import reads
-import scale
-import stream
-import streams
-from report import Report
+from scripts.benchmarks.parts import freshness, intake, loop, memory, publish, reads, scale, stream, streams
+from scripts.benchmarks.report import Report
 
 BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "reads": ("Reads", reads.run),
@@ -36,34 +25,42 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is asked for; 1 if a part of it could not be measured."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench", description="Measure the service on this machine."
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; default all")
-    parser.add_argument("--short", action="store_true", help="a few runs of everything, for trying")
-    parser.add_argument("--write", action="store_true", help="keep the results in docs/benchmarks.md")
-    given = parser.parse_args(arguments)
-    if unknown := [name for name in given.names if name not in BENCHMARKS]:
-        parser.error(f"{unknown[0]!r} is not one of {', '.join(BENCHMARKS)}")
-    if given.write and given.short:
-        parser.error("--write keeps results, those of a --short run are for trying only")
+    """Run what is asked for. Return 1 if a part of it could not be measured."""
+    given = _parsed(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    report = Report(is_short=given.short)
+    report = Report(is_short=given.short, has_peers=not given.without_peers)
     code = 0
-    for name in given.names or BENCHMARKS:
+    for name in given.names:
         title, run = BENCHMARKS[name]
         began = time.monotonic()
         report.begin(name, title)
         try:
             run(report)
-        except (RuntimeError, TimeoutError) as error:  # the others are worth having
+        except (RuntimeError, TimeoutError) as error:  # the other parts are still worth measuring
             report.say(f"Not measured: {error}.")
             code = 1
         print(f"\n({name}: {time.monotonic() - began:.0f} s)", flush=True)
     if given.write:
         report.write(tuple(BENCHMARKS))
     return code
+
+
+def _parsed(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench", description="Measure the service on this machine."
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; default all")
+    parser.add_argument("--short", action="store_true", help="a few runs of everything, for trying")
+    parser.add_argument("--write", action="store_true", help="keep the results in docs/benchmarks.md")
+    parser.add_argument("--without-peers", action="store_true", help="measure this service alone")
+    given = parser.parse_args(arguments)
+    known = BENCHMARKS
+    if unknown := [name for name in given.names if name not in known]:
+        parser.error(f"{unknown[0]!r} is not one of {', '.join(known)}")
+    if given.write and (given.short or given.without_peers):
+        parser.error("--write keeps the results of a whole run only")
+    given.names = given.names or list(known)
+    return given
 
 
 if __name__ == "__main__":

@@ -13,11 +13,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
 
-from tables import markdown
+from scripts.benchmarks.figures import markdown
+from scripts.benchmarks.processes import ROOT
 
 T = TypeVar("T")
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = ROOT / "docs"
 FILE = DOCS / "benchmarks.md"
 LIBRARIES = ("quart", "hypercorn", "msgspec", "uvicorn", "fastapi", "pydantic", "flask", "gunicorn")
 INTRODUCTION = """# Benchmarks
@@ -30,10 +31,14 @@ least and the greatest in brackets; work inside one process is timed by its proc
 
 
 class Report:
-    """The findings of one run; `is_short` runs are for trying, and say so."""
+    """The findings of one run; `is_short` runs are for trying, and say so.
 
-    def __init__(self, *, is_short: bool) -> None:
+    Without peers only the service itself is measured.
+    """
+
+    def __init__(self, *, is_short: bool, has_peers: bool = True) -> None:
         self.is_short = is_short
+        self.has_peers = has_peers
         self._texts: dict[str, list[str]] = {}
         self._plots: dict[str, Callable[[Path], None]] = {}
         self._section: list[str] = []

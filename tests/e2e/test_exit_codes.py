@@ -96,13 +96,14 @@ def test_the_version_is_the_packages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "bookmakers"), [("default.toml", 3), ("football_data.toml", 3), ("scale.toml", 50)]
+    ("name", "bookmakers"),
+    [("config/default.toml", 3), ("config/football_data.toml", 3), ("scripts/benchmarks/scale.toml", 50)],
 )
 def test_the_configurations_that_we_ship_are_valid(
     name: str, bookmakers: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """check-config says what would run: sources, their addresses and times, and the bookmakers."""
-    config = ROOT / "config" / name
+    config = ROOT / name
 
     with pytest.raises(SystemExit) as ended:
         main(["check-config", "--config", str(config)])

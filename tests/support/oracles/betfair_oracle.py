@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from betfairlightweight import StreamListener  # type: ignore[import-untyped]  # it has no annotations
+from betfairlightweight import StreamListener
 
 from tests.support.builders.betfair import DRAW, Json
 

@@ -10,10 +10,11 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import hosts
 from fastapi import FastAPI, Header, Response
 from fastapi.middleware.gzip import GZipMiddleware
 from pydantic import BaseModel, Field
+
+from scripts.benchmarks.peers import hosting as hosts
 
 PATH = "/api/v2/odds"
 LEVEL = 6

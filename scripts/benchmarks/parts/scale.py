@@ -5,27 +5,25 @@ from __future__ import annotations
 import http.client
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
-from report import Report
-from serving import CLIENT_CORE, ROOT, Served, get, on_core, server, wait_until_ready
-from tables import median, milliseconds, quantile, short
 
-CONFIG = ROOT / "config" / "scale.toml"
+from scripts.benchmarks.figures import median, milliseconds, quantile, short
+from scripts.benchmarks.processes import CLIENT_CORE, ROOT, Served, configured_service, get, on_core
+from scripts.benchmarks.report import Report
+
+CONFIG = Path(__file__).resolve().parents[1] / "scale.toml"
 EVERY_S = 0.1
 WARM_UP_S = 5.0
 
 
 def run(report: Report) -> None:
     """Print what the process takes and what it does in that time."""
-    if not CONFIG.exists():
-        report.say(f"Not measured: there is no {CONFIG.relative_to(ROOT)}.")
-        return
     seconds = report.either(30.0, 8.0)
-    with server(["-m", "web", "serve", "--config", str(CONFIG)]) as served, on_core(CLIENT_CORE):
-        wait_until_ready(served.url)
+    with configured_service(CONFIG) as served, on_core(CLIENT_CORE):
         path = f"/api/v2/odds?bookmaker={_bookmakers(served)[0]}"
         _read(served, path, WARM_UP_S)
         before, cpu_s, began = _stats(served), served.cpu_s(), time.perf_counter()
@@ -34,19 +32,23 @@ def run(report: Report) -> None:
         share, after = (served.cpu_s() - cpu_s) / took, _stats(served)
         resident = served.rss_bytes()
     rates = {name: (after[name] - before[name]) / took for name in ("commits", "matches_upserted")}
-    rows = [
+    counts = [
         ["matches on the board", f"{after['matches']:,}"],
         ["bookmakers", f"{len(after['bookmakers'])}"],
-        ["share of one core", f"{share:.0%}"],
         ["commits a second", short(rates["commits"])],
         ["changed matches a second", f"{rates['matches_upserted']:,.0f}"],
         ["batches conflated", f"{after['batches_conflated'] - before['batches_conflated']:,}"],
+    ]
+    title = f"`{CONFIG.relative_to(ROOT)}` for {took:.0f} s"
+    report.table(title, ["what", "figure"], counts)
+    costs = [
+        ["share of one core", f"{share:.1%}"],
         ["resident memory", f"{resident / 1e6:,.0f} MB"],
         *_latencies(after),
-        [f"GET {path}: new body", _times(changed)],
-        ["the same: 304", _times(unchanged)],
+        *_times(f"GET {path}: new body", changed),
+        *_times("the same: 304", unchanged),
     ]
-    report.table(f"`{CONFIG.relative_to(ROOT)}` for {took:.0f} s", ["what", "figure"], rows)
+    report.table(f"What it costs, {title}", ["what", "cost"], costs)
     report.say(
         f"The view is polled every {EVERY_S * 1e3:.0f} ms with the ETag of the last answer, uncompressed."
     )
@@ -63,11 +65,12 @@ def _stats(served: Served) -> dict[str, Any]:
 
 
 def _latencies(data: dict[str, Any]) -> list[list[str]]:
-    """Show whatever the service itself says of latencies: tables of figures in its statistics."""
+    """Return a row for each figure that the service itself shows of its latencies."""
     return [
-        [f"`{name}` of /api/stats", ", ".join(f"{key} {value}" for key, value in figures.items())]
+        [f"{key} of `{name}` in /api/stats", str(value)]
         for name, figures in data.items()
         if isinstance(figures, dict) and ("latency" in name or name.endswith(("_ms", "_s")))
+        for key, value in figures.items()
     ]
 
 
@@ -91,8 +94,11 @@ def _read(served: Served, path: str, seconds: float) -> tuple[list[float], list[
     return times[200], times[304]
 
 
-def _times(times: Sequence[float]) -> str:
+def _times(what: str, times: Sequence[float]) -> list[list[str]]:
     if not times:
-        return "none"
+        return [[what, "none"]]
     each = milliseconds(times)
-    return f"median {short(median(each))} ms, p99 {short(quantile(each, 0.99))} ms ({len(each):,} times)"
+    return [
+        [f"{what}, median of {len(each):,}", f"{short(median(each))} ms"],
+        [f"{what}, p99", f"{short(quantile(each, 0.99))} ms"],
+    ]

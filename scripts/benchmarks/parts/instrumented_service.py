@@ -88,7 +88,7 @@ def _codes(waiting: Any) -> Iterator[Any]:
 
 
 def _is_ours(file: str) -> bool:
-    return Path(file).parent.name in {"actors", "sources", "transports", "web"}
+    return Path(file).is_relative_to(Path.cwd() / "actors") or Path(file).is_relative_to(Path.cwd() / "web")
 
 
 if __name__ == "__main__":

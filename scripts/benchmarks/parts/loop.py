@@ -5,21 +5,32 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boards import csv_body
-from leagues import KEYS as API_KEYS
-from leagues import SCOPE, odds_body
 from msgspec import Struct
-from polled_site import site
-from report import Report
-from serving import CLIENT_CORE, HERE, SERVER_CORE, Served, get, on_core, pinned, server, wait_until_ready
-from tables import quantile, short
+
+from scripts.benchmarks.data.boards import csv_body
+from scripts.benchmarks.data.odds_api import KEYS as API_KEYS
+from scripts.benchmarks.data.odds_api import SCOPE, odds_body
+from scripts.benchmarks.data.polled_site import site
+from scripts.benchmarks.figures import quantile, short
+from scripts.benchmarks.processes import (
+    CLIENT_CORE,
+    ROOT,
+    SERVER_CORE,
+    SERVICE_ROOT,
+    Served,
+    client_command,
+    get,
+    on_core,
+    server,
+    wait_until_ready,
+)
+from scripts.benchmarks.report import Report
 
 MATCHES = 20_000
 CSV_KEYS = ("B365", "BW", "BFE", "PS", "WH")
@@ -27,6 +38,8 @@ BODIES = 3
 PATH, STREAM = "/api/v2/odds", "/api/v2/stream"
 LIMIT_S = 0.005
 PLACES = 6
+INSTRUMENTED_SERVICE = str(Path(__file__).with_name("instrumented_service.py"))
+"""Run as a file, so that its imports are those of the clone in whose folder it runs."""
 
 
 class Polled(Struct, frozen=True):
@@ -64,6 +77,8 @@ def run(report: Report) -> None:
     header = ["lists of", "where", "times above 1 ms", "above 5 ms", "longest, ms", "of it processor, ms"]
     report.table("Steps of the loop that took longest, without collections", header, culprits)
     report.say("*Where*: the functions that the task is in when a step ends. The rest was other programs'.")
+    if not report.has_peers:
+        return
     seconds = report.either(32, 8)
     holds = _holds_of_the_machine(seconds)
     short_ones, long_ones = (sum(one > limit for one in holds) for limit in (LIMIT_S / 5, LIMIT_S))
@@ -117,7 +132,8 @@ def _watched(source: Polled, seconds: float) -> tuple[dict[str, Any], int, float
         )
         text = f"[board]\nmax_matches = {MATCHES}\n[sources.polled]\n{source.table % url}"
         config.write_text(text + "".join(bookmakers), encoding="utf-8")
-        with server([str(HERE / "watched.py"), str(seen), "serve", "--config", str(config)]) as served:
+        command = [INSTRUMENTED_SERVICE, str(seen), "serve", "--config", str(config)]
+        with server(command, SERVICE_ROOT) as served:
             wait_until_ready(served.url)
             with _readers(served):
                 began, before = time.monotonic(), _polls(served)
@@ -137,14 +153,14 @@ def _readers(served: Served) -> Iterator[None]:
     """Let one client read the gzip body and one the plain body, again and again; one follows the stream."""
     url = served.url + PATH
     commands = [
-        ["pace.py", url, "5", "1000000", "2", "gzip"],
-        ["pace.py", url, "1", "1000000", "1", "identity"],
-        ["follow.py", served.url + STREAM],
+        ["constant_rate", url, "5", "1000000", "2", "gzip"],
+        ["constant_rate", url, "1", "1000000", "1", "identity"],
+        ["stream_reader", served.url + STREAM],
     ]
     with contextlib.ExitStack() as running:
-        for file, *arguments in commands:
-            command = pinned(CLIENT_CORE, [sys.executable, str(HERE / file), *arguments])
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        for module, *arguments in commands:
+            command = client_command(module, *arguments)
+            process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True)
             running.callback(process.wait)
             running.callback(process.kill)
         yield

@@ -11,16 +11,11 @@ import json
 import sys
 import time
 import tracemalloc
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import anyio
 import anyio.lowlevel
 import msgspec
 import psutil
-from answering import Shelf
-from boards import SCOPE, matches
 
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
@@ -42,6 +37,8 @@ from actors.service.settings import (
 )
 from actors.service.system import service_status
 from actors.sources.simulated.kind import KIND, SimulatedOptions
+from scripts.benchmarks.data.boards import SCOPE, matches
+from scripts.benchmarks.list_bodies import ListBodies
 
 BOOKMAKERS = tuple(BookmakerId(name) for name in ("alder", "birch", "cedar"))
 MATCHES = 400
@@ -71,7 +68,7 @@ class Board:
             self._intake, self.published, status, lambda _: None, self._clock, resumed=lambda: None
         )
         self._listed = {name: list(matches(MATCHES, seed)) for seed, name in enumerate(BOOKMAKERS, 1)}
-        self._shelf = Shelf(first, {name: name for name in BOOKMAKERS})
+        self._bodies = ListBodies(first, {name: name for name in BOOKMAKERS})
 
     async def begin(self) -> None:
         """Return every bookmaker its first list."""
@@ -93,9 +90,9 @@ class Board:
         listed[place] = changed
         await self._commit(self._batch(bookmaker, [changed], removals))
         if number % BODIES_EVERY == 0:
-            self._shelf.snapshot = run_now(self.published.current())
-            await self._shelf.ready()
-            await self._shelf.ready("gzip")
+            self._bodies.snapshot = run_now(self.published.current())
+            await self._bodies.prepare()
+            await self._bodies.prepare("gzip")
 
     async def _commit(self, batch: Batch) -> None:
         before = run_now(self.published.current()).version

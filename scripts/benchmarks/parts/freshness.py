@@ -11,17 +11,16 @@ import contextlib
 import http.client
 import json
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-from exchange import MARKETS, encoded, exchange, runner_ids, whole_image
-from pace import CONNECTIONS
-from report import Report
-from serving import CLIENT_CORE, HERE, on_core, pinned, service
-from tables import median, milliseconds, quantile, short
+from scripts.benchmarks.clients.constant_rate import CONNECTIONS
+from scripts.benchmarks.data.exchange import MARKETS, encoded, exchange, runner_ids, whole_image
+from scripts.benchmarks.figures import median, milliseconds, quantile, short
+from scripts.benchmarks.processes import CLIENT_CORE, ROOT, client_command, on_core, service
+from scripts.benchmarks.report import Report
 
 PATH = "/api/odds"  # matches without names, as the exchange's stream gives them, are in v1 only
 RATE = 500
@@ -118,8 +117,8 @@ def _change(number: int) -> tuple[bytes, bytes]:
 
 @contextlib.contextmanager
 def _load(url: str, seconds: float) -> Iterator[subprocess.Popen[str]]:
-    command = pinned(CLIENT_CORE, [sys.executable, str(HERE / "pace.py"), url, str(RATE), str(seconds)])
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    command = client_command("constant_rate", url, str(RATE), str(seconds))
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         time.sleep(0.5)  # until it has begun
         yield process

@@ -10,10 +10,11 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-import hosts
 import msgspec
 from flask import Flask, Response, jsonify, request
 from gunicorn.app.base import BaseApplication
+
+from scripts.benchmarks.peers import hosting as hosts
 
 PATH = "/api/v2/odds"
 LEVEL = 6

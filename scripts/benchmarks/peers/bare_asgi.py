@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import hosts
+from scripts.benchmarks.peers import hosting as hosts
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 

@@ -19,8 +19,9 @@ from pathlib import Path
 import psutil
 from msgspec import Struct
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).resolve().parents[2]
+SERVICE_ROOT = Path(os.environ.get("ODDSBOARD_BENCH_SERVICE", ROOT))
+"""The clone whose service is measured: another one than this while two versions are compared."""
 SERVER_CORE, CLIENT_CORE = 0, 1
 START_S, STOP_S = 60.0, 15.0
 
@@ -72,10 +73,23 @@ def on_core(core: int) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+def python_of(root: Path) -> str:
+    """Return the interpreter of that clone's benchmarks."""
+    return sys.executable if root == ROOT else str(root / ".venv-bench" / "bin" / "python")
+
+
+def client_command(module: str, *arguments: str) -> list[str]:
+    """Return the command line of a program of `clients`, pinned to the clients' core."""
+    return pinned(CLIENT_CORE, [sys.executable, "-m", f"scripts.benchmarks.clients.{module}", *arguments])
+
+
 @contextlib.contextmanager
-def server(arguments: list[str]) -> Iterator[Served]:
-    """Run a Python program that logs a `service.started` line with its url, until the end of the block."""
-    with _running([sys.executable, *arguments, "--bind", "127.0.0.1:0"]) as process:
+def server(arguments: list[str], root: Path = ROOT) -> Iterator[Served]:
+    """Run a Python program that logs a `service.started` line with its url, until the end of the block.
+
+    It runs in the folder of the clone `root`, with that clone's interpreter and packages.
+    """
+    with _running([python_of(root), *arguments, "--bind", "127.0.0.1:0"], root) as process:
         assert process.stdout is not None  # noqa: S101 - it is a pipe
         started = next((line for line in process.stdout if '"service.started"' in line), None)
         if started is None:
@@ -86,13 +100,20 @@ def server(arguments: list[str]) -> Iterator[Served]:
 
 @contextlib.contextmanager
 def service(config: str) -> Iterator[Served]:
-    """Run oddsboard as it is shipped, with that configuration, until the end of the block."""
+    """Run oddsboard as it is shipped, with the text of a configuration, until the end of the block."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.toml"
         path.write_text(config, encoding="utf-8")
-        with server(["-m", "web", "serve", "--config", str(path)]) as served:
-            wait_until_ready(served.url)
+        with configured_service(path) as served:
             yield served
+
+
+@contextlib.contextmanager
+def configured_service(config: Path, *options: str) -> Iterator[Served]:
+    """Run oddsboard with a configuration file, and other options, until the end of the block."""
+    with server(["-m", "web", "serve", "--config", str(config), *options], SERVICE_ROOT) as served:
+        wait_until_ready(served.url)
+        yield served
 
 
 @contextlib.contextmanager
@@ -101,7 +122,7 @@ def nginx(folder: Path) -> Iterator[Served]:
     config = folder / "nginx.conf"
     port = config.read_text(encoding="utf-8").partition("listen 127.0.0.1:")[2].partition(";")[0]
     command = ["nginx", "-p", str(folder), "-c", str(config), "-e", "stderr", "-g", "daemon off;"]
-    with _running(command) as process:
+    with _running(command, ROOT) as process:
         url = f"http://127.0.0.1:{port}"
         _wait(lambda: _accepts(int(port)), "nginx")
         yield Served(url, psutil.Process(process.pid))
@@ -123,11 +144,11 @@ def wait_until_ready(base: str) -> None:
 
 
 @contextlib.contextmanager
-def _running(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+def _running(command: list[str], root: Path) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         pinned(SERVER_CORE, command),
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,

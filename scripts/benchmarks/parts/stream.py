@@ -11,11 +11,6 @@ import tracemalloc
 
 import msgspec
 from betfairlightweight import StreamListener
-from boards import NOW
-from exchange import LEVELS, MARKETS, delta, encoded, whole_image
-from report import Report
-from tables import in_turn, median, milliseconds, spread
-from taking_in import applied
 
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
@@ -24,6 +19,11 @@ from actors.core.messages import BookmakerId, SourceName
 from actors.pipeline.stream_feed import StreamFeed
 from actors.sources.betfair.kind import KIND
 from actors.sources.betfair.options import BetfairStreamOptions
+from scripts.benchmarks.data.boards import NOW
+from scripts.benchmarks.data.exchange import LEVELS, MARKETS, delta, encoded, whole_image
+from scripts.benchmarks.figures import in_turn, median, milliseconds, spread
+from scripts.benchmarks.payload_to_commit import applied
+from scripts.benchmarks.report import Report
 
 DELTAS = 20_000
 EXCHANGE = BookmakerId("exchange")

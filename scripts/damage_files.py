@@ -14,8 +14,6 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from tests.support.builders import damage
 from tests.support.builders.damage import Trial
 from tests.support.recordings import FOLDER, are_there

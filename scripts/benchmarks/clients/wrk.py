@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
-from serving import CLIENT_CORE, pinned
+from scripts.benchmarks.processes import CLIENT_CORE, pinned
 
 CONNECTIONS = 16
 

@@ -13,13 +13,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 import anyio
 import brotli
 import msgspec
-import plots
 import zstandard
-from answering import Shelf
-from boards import NOW, RULES, batch, snapshot
 from msgspec import Struct
-from report import Report
-from tables import median, milliseconds, now_s, quantile, seconds, short, spread
 
 from actors.board import chunks
 from actors.board.board import Board
@@ -27,6 +22,11 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match
+from scripts.benchmarks import plots
+from scripts.benchmarks.data.boards import NOW, RULES, batch, snapshot
+from scripts.benchmarks.figures import median, milliseconds, now_s, quantile, seconds, short, spread
+from scripts.benchmarks.list_bodies import ListBodies
+from scripts.benchmarks.report import Report
 from web.encoding.schemas import match_v2
 
 SIZES = (1_200, 10_000, 100_000)
@@ -63,14 +63,14 @@ async def _sizes(report: Report) -> None:
     ours: list[tuple[float, float]] = []
     whole: list[tuple[float, float]] = []
     for size in SIZES:
-        shelf = Shelf(snapshot(size, BOOKMAKERS), NAMES)
-        costs = await _changes(shelf, runs, 1)
-        times = milliseconds(seconds(lambda shelf=shelf: _whole(shelf.snapshot), 3))  # type: ignore[misc]
+        bodies = ListBodies(snapshot(size, BOOKMAKERS), NAMES)
+        costs = await _changes(bodies, runs, 1)
+        times = milliseconds(seconds(lambda bodies=bodies: _whole(bodies.snapshot), 3))  # type: ignore[misc]
         ours.append((size, costs.total))
         whole.append((size, median(times)))
         shown = [spread(one) for one in (costs.commits, costs.packed, costs.plain, times)]
         against = [f"1/{median(times) / costs.total:.0f}", f"{costs.total / ours[0][1]:.1f}"]
-        count = sum(book.count for book in shelf.snapshot.books.values())
+        count = sum(book.count for book in bodies.snapshot.books.values())
         rows.append([f"{count:,}", *shown, short(costs.total), *against])
     header = [
         "matches",
@@ -97,11 +97,11 @@ async def _chunk_sizes(report: Report) -> None:
             board = snapshot(SIZES[-1], BOOKMAKERS)
             firsts = []
             for _ in range(report.either(3, 1)):
-                shelf = Shelf(board, NAMES)
-                firsts.append(await _ms(lambda shelf=shelf: shelf.ready("gzip")))  # type: ignore[misc]
-            one = await _changes(shelf, report.either(50, 5), 1)
-            many = await _changes(shelf, report.either(20, 3), MANY)
-            length = await shelf.ready("gzip")
+                bodies = ListBodies(board, NAMES)
+                firsts.append(await _ms(lambda bodies=bodies: bodies.prepare("gzip")))  # type: ignore[misc]
+            one = await _changes(bodies, report.either(50, 5), 1)
+            many = await _changes(bodies, report.either(20, 3), MANY)
+            length = await bodies.prepare("gzip")
         worst = quantile([a + b for a, b in zip(one.commits, one.packed, strict=True)], 0.95)
         rows.append(
             [
@@ -126,9 +126,9 @@ async def _chunk_sizes(report: Report) -> None:
 
 
 async def _codings(report: Report) -> None:
-    shelf = Shelf(snapshot(SIZES[0], BOOKMAKERS), NAMES)
-    costs = await _changes(shelf, report.either(50, 10), 1)
-    body, spliced = await shelf.body(), len(await shelf.body("gzip"))
+    bodies = ListBodies(snapshot(SIZES[0], BOOKMAKERS), NAMES)
+    costs = await _changes(bodies, report.either(50, 10), 1)
+    body, spliced = await bodies.body(), len(await bodies.body("gzip"))
     runs = report.either(9, 3)
     rows = [["gzip, spliced of deflated chunks", spread(costs.packed), f"{spliced:,}", "1.00"]]
     for name, compress in CODINGS.items():
@@ -149,21 +149,21 @@ CODINGS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-async def _changes(shelf: Shelf, runs: int, count: int) -> Costs:
+async def _changes(bodies: ListBodies, runs: int, count: int) -> Costs:
     """Change `count` matches at a time, spread over one bookmaker's list; both bodies were ready before."""
-    await shelf.ready()
-    await shelf.ready("gzip")
+    await bodies.prepare()
+    await bodies.prepare("gzip")
     costs = Costs([], [], [])
-    entries = entries_of(shelf.snapshot.books[BOOKMAKERS[1]].chunks)
+    entries = entries_of(bodies.snapshot.books[BOOKMAKERS[1]].chunks)
     listed = [entry.match for entry in entries if entry.is_named]  # v2 does not show the others
     for at in range(runs):
         places = [(at * 11 + each * len(listed) // count) % len(listed) for each in range(count)]
         changes = [_moved(listed[place], at + 1) for place in places]
         began = now_s()
-        shelf.snapshot = _changed(shelf.snapshot, changes)
+        bodies.snapshot = _changed(bodies.snapshot, changes)
         costs.commits.append((now_s() - began) * 1e3)
-        costs.packed.append(await _ms(lambda: shelf.ready("gzip")))  # the first body pays for the JSON
-        costs.plain.append(await _ms(shelf.ready))
+        costs.packed.append(await _ms(lambda: bodies.prepare("gzip")))  # the first body pays for the JSON
+        costs.plain.append(await _ms(bodies.prepare))
     return costs
 
 

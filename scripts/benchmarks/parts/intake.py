@@ -14,14 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import ne
 
 import msgspec
-from boards import COLUMNS, KEYS, NOW, batch, csv_body
-from leagues import BOOKMAKERS, odds_body
-from leagues import KEYS as API_KEYS
-from leagues import SCOPE as API_SCOPE
 from msgspec import Struct
-from report import Report
-from tables import in_turn, median, milliseconds, now_s, spread
-from taking_in import Source, applied, committed, decoded, recognised
 
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Book, Snapshot
@@ -34,6 +27,13 @@ from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions
 from actors.sources.the_odds_api import kind as the_odds_api
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from actors.sources.the_odds_api.wire import OddsEvent
+from scripts.benchmarks.data.boards import COLUMNS, KEYS, NOW, batch, csv_body
+from scripts.benchmarks.data.odds_api import BOOKMAKERS, odds_body
+from scripts.benchmarks.data.odds_api import KEYS as API_KEYS
+from scripts.benchmarks.data.odds_api import SCOPE as API_SCOPE
+from scripts.benchmarks.figures import in_turn, median, milliseconds, now_s, spread
+from scripts.benchmarks.payload_to_commit import Source, applied, committed, decoded, recognised
+from scripts.benchmarks.report import Report
 
 ROWS = 20_000
 FILE = Scope("fixtures.csv")

@@ -9,17 +9,17 @@ import tracemalloc
 
 import anyio
 import msgspec
-from answering import Shelf
-from boards import NOW, RULES, batch, matches
 from msgspec import Struct
-from report import Report
-from serving import HERE, ROOT, SERVER_CORE, pinned
-from tables import short
 
 from actors.board.board import Board
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match
+from scripts.benchmarks.data.boards import NOW, RULES, batch, matches
+from scripts.benchmarks.figures import short
+from scripts.benchmarks.list_bodies import ListBodies
+from scripts.benchmarks.processes import ROOT, SERVER_CORE, pinned
+from scripts.benchmarks.report import Report
 from web.encoding.segments import Api
 
 MATCHES = 100_000
@@ -50,14 +50,14 @@ async def _each_match(report: Report) -> None:
     }
     gc.collect()
     tracemalloc.start()
-    shelf = Shelf(_board(lists), {one: one.title() for one in BOOKMAKERS})
-    count = sum(book.count for book in shelf.snapshot.books.values())
+    bodies = ListBodies(_board(lists), {one: one.title() for one in BOOKMAKERS})
+    count = sum(book.count for book in bodies.snapshot.books.values())
     rows = [_row("the board", count, 0)]
-    bodies = 0
+    body_bytes = 0
     for api in (Api.V2, Api.V1):
         for coding in (None, "gzip"):
-            bodies += await shelf.ready(coding, api)
-            rows.append(_row(f"and the {coding or 'plain'} body of {api}", count, bodies))
+            body_bytes += await bodies.prepare(coding, api)
+            rows.append(_row(f"and the {coding or 'plain'} body of {api}", count, body_bytes))
     tracemalloc.stop()
     header = ["what there is", "held, MB", "of it bodies, MB", "kB a match over the bodies"]
     report.table(f"{count:,} matches, traced", header, rows)
@@ -71,10 +71,15 @@ def _board(lists: dict[BookmakerId, bytes]) -> Snapshot:
     return board.commit()
 
 
-def _row(what: str, count: int, bodies: int) -> list[str]:
+def _row(what: str, count: int, body_bytes: int) -> list[str]:
     gc.collect()
     held, _ = tracemalloc.get_traced_memory()
-    return [what, f"{held / 1e6:.1f}", f"{bodies / 1e6:.1f}", f"{(held - bodies) / count / 1e3:.2f}"]
+    return [
+        what,
+        f"{held / 1e6:.1f}",
+        f"{body_bytes / 1e6:.1f}",
+        f"{(held - body_bytes) / count / 1e3:.2f}",
+    ]
 
 
 def _growth(report: Report) -> None:
@@ -94,7 +99,9 @@ def _growth(report: Report) -> None:
 
 def _checkpoints(commits: int, is_traced: bool) -> list[Checkpoint]:  # noqa: FBT001 - what it is about
     arguments = [str(commits // 10 if is_traced else commits), *(["--traced"] if is_traced else [])]
-    command = pinned(SERVER_CORE, [sys.executable, str(HERE / "growth.py"), *arguments])
+    command = pinned(
+        SERVER_CORE, [sys.executable, "-m", "scripts.benchmarks.parts.memory_growth", *arguments]
+    )
     done = subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE)
     return [msgspec.json.decode(line, type=Checkpoint) for line in done.stdout.splitlines()]
 

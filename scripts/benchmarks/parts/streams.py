@@ -14,15 +14,14 @@ import selectors
 import socket
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from report import Report
-from serving import HERE, pinned
+from scripts.benchmarks.processes import SERVER_CORE, SERVICE_ROOT, pinned, python_of
+from scripts.benchmarks.report import Report
 
 AUDIENCES = (1, 100, 1000)
 SETTLE_S = 2.0
@@ -176,7 +175,11 @@ def _service() -> Iterator[Service]:
         arguments = ["-m", "web", "serve", "--config", str(config), "--bind", "127.0.0.1:0"]
         with log.open("w", encoding="utf-8") as output:
             process = subprocess.Popen(
-                pinned(0, [sys.executable, *arguments]), cwd=HERE.parents[1], stdout=output, text=True
+                pinned(SERVER_CORE, [python_of(SERVICE_ROOT), *arguments]),
+                cwd=SERVICE_ROOT,
+                env={**os.environ, "PYTHONPATH": str(SERVICE_ROOT)},
+                stdout=output,
+                text=True,
             )
         try:
             service = Service(process, log)

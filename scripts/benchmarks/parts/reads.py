@@ -21,20 +21,22 @@ from http import HTTPStatus
 from math import inf
 from pathlib import Path
 
-import plots
-import wrk
-from boards import KEYS, csv_body
 from msgspec import Struct
-from polled_site import site
-from report import Report, versions
-from serving import HERE, ROOT, Served, get, nginx, server, wait_until_ready
-from tables import median, spread
+
+from scripts.benchmarks import plots
+from scripts.benchmarks.clients import wrk
+from scripts.benchmarks.data.boards import KEYS, csv_body
+from scripts.benchmarks.data.polled_site import site
+from scripts.benchmarks.figures import median, spread
+from scripts.benchmarks.processes import ROOT, Served, configured_service, get, nginx, server
+from scripts.benchmarks.report import Report, versions
 
 PATH = "/api/v2/odds"
 BOOKMAKERS = KEYS[:2]
 ROUNDS = {1_200: 8, 10_000: 5}
 RUN_S = 1
 FORMS = ("identity", "gzip", "304")
+Answer = tuple[int, dict[str, str], bytes]
 
 
 class Peer(Struct, frozen=True):
@@ -71,7 +73,7 @@ def run(report: Report) -> None:
 
 def _measure(report: Report, size: int) -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
-        peers = _peers(running, Path(folder), size)
+        peers = _peers(running, Path(folder), size, has_peers=report.has_peers)
         rates: dict[tuple[str, str], list[float]] = {}
         for _ in range(report.either(ROUNDS[size], 2)):
             for form in FORMS:
@@ -103,47 +105,58 @@ def _row(
     return cells
 
 
-def _peers(running: contextlib.ExitStack, folder: Path, size: int) -> list[Peer]:
-    """Start all, ours first, and see that they give the same data."""
+def _peers(running: contextlib.ExitStack, folder: Path, size: int, *, has_peers: bool) -> list[Peer]:
+    """Start all, ours first, and check that they give the same data. Raises: RuntimeError."""
     config = folder / "bench.toml"
     files = running.enter_context(site({"/fixtures.csv": [csv_body(size // len(BOOKMAKERS))]}))
     config.write_text(_config(files), encoding="utf-8")
-    ours = running.enter_context(server(["-m", "web", "serve", "--config", str(config)]))
-    wait_until_ready(ours.url)
+    ours = running.enter_context(configured_service(config))
     peers = [_peer("oddsboard (Hypercorn)", ours)]
     answers = {form: get(ours.url, *asked) for form, asked in peers[0].asked.items()}
-    body, canned = folder / "body.json", folder / "canned.json"
-    body.write_bytes(answers["identity"][2])
-    canned.write_text(
-        json.dumps({f"/{form}": _canned(*one) for form, one in answers.items()}), encoding="utf-8"
-    )
-    by_form = {form: (f"/{form}", headers) for form, (_, headers) in peers[0].asked.items()}
-    for name, kind in (("Hypercorn", "hypercorn"), ("uvicorn", "uvicorn")):
-        bare = running.enter_context(server([str(HERE / "bare.py"), str(canned), "--kind", kind]))
-        peers.append(Peer(f"bare ASGI application ({name})", bare, by_form))
-    for name, file, kind in PEERS:
-        served = running.enter_context(server([str(HERE / file), str(body), "--kind", kind]))
-        peers.append(_peer(name, served))
-    if _has_uvicorn():
-        theirs = ["-m", "web", "serve", "--config", str(config), "--server", "uvicorn"]
-        served = running.enter_context(server(theirs))
-        wait_until_ready(served.url)
-        peers.insert(1, _peer("oddsboard (uvicorn)", served))
-    if shutil.which("nginx"):
-        peers.append(_peer("nginx (static file)", _static(running, folder, answers)))
     if (count := json.loads(answers["identity"][2])["matches_count"]) != size:
         raise RuntimeError(f"the board has {count} matches, must have {size}")
+    if has_peers:
+        if _has_uvicorn():
+            served = running.enter_context(configured_service(config, "--server", "uvicorn"))
+            peers.append(_peer("oddsboard (uvicorn)", served))
+        peers += _others(running, folder, answers, peers[0].asked)
     for peer in peers:
         _check(peer, answers["identity"][2])
     return peers
 
 
+def _others(
+    running: contextlib.ExitStack,
+    folder: Path,
+    answers: Mapping[str, Answer],
+    asked: Mapping[str, tuple[str, Mapping[str, str]]],
+) -> list[Peer]:
+    """Start what others would use; the bare application and nginx give the answers of the service."""
+    body, canned = folder / "body.json", folder / "canned.json"
+    body.write_bytes(answers["identity"][2])
+    canned.write_text(
+        json.dumps({f"/{form}": _canned(*one) for form, one in answers.items()}), encoding="utf-8"
+    )
+    by_form = {form: (f"/{form}", headers) for form, (_, headers) in asked.items()}
+    peers = []
+    for name, kind in (("Hypercorn", "hypercorn"), ("uvicorn", "uvicorn")):
+        bare = running.enter_context(server([*BARE, str(canned), "--kind", kind]))
+        peers.append(Peer(f"bare ASGI application ({name})", bare, by_form))
+    for name, module, kind in PEERS:
+        served = running.enter_context(server(["-m", module, str(body), "--kind", kind]))
+        peers.append(_peer(name, served))
+    if shutil.which("nginx"):
+        peers.append(_peer("nginx (static file)", _static(running, folder, answers)))
+    return peers
+
+
+BARE = ("-m", "scripts.benchmarks.peers.bare_asgi")
 PEERS = (
-    ("Quart, jsonify (Hypercorn)", "peer_quart.py", "jsonify"),
-    ("Quart, msgspec per request (Hypercorn)", "peer_quart.py", "msgspec"),
-    ("FastAPI, Pydantic models that it holds (uvicorn)", "peer_fastapi.py", "held"),
-    ("FastAPI, Pydantic models made of dicts (uvicorn)", "peer_fastapi.py", "made"),
-    ("Flask, jsonify (gunicorn)", "peer_flask.py", ""),
+    ("Quart, jsonify (Hypercorn)", "scripts.benchmarks.peers.quart_app", "jsonify"),
+    ("Quart, msgspec per request (Hypercorn)", "scripts.benchmarks.peers.quart_app", "msgspec"),
+    ("FastAPI, Pydantic models that it holds (uvicorn)", "scripts.benchmarks.peers.fastapi_app", "held"),
+    ("FastAPI, Pydantic models made of dicts (uvicorn)", "scripts.benchmarks.peers.fastapi_app", "made"),
+    ("Flask, jsonify (gunicorn)", "scripts.benchmarks.peers.flask_app", ""),
 )
 
 
@@ -179,9 +192,7 @@ def _has_uvicorn() -> bool:
     return "--server" in done.stdout
 
 
-def _static(
-    running: contextlib.ExitStack, folder: Path, answers: Mapping[str, tuple[int, dict[str, str], bytes]]
-) -> Served:
+def _static(running: contextlib.ExitStack, folder: Path, answers: Mapping[str, Answer]) -> Served:
     file = folder / "files" / PATH.lstrip("/")
     file.parent.mkdir(parents=True)
     file.write_bytes(answers["identity"][2])

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from boards import NOW, RULES
 from msgspec import Struct
 
 from actors.board.board import Board
@@ -16,6 +15,7 @@ from actors.core.messages import Batch, BookmakerId, Document, ListId, Payload, 
 from actors.core.validation import Bounds, admit
 from actors.pipeline.fanout import complete_batch, document_of
 from actors.source_api.kinds import PolledKind
+from scripts.benchmarks.data.boards import NOW, RULES
 
 
 class Source(Struct, frozen=True):

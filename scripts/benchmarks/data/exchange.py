@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from boards import NOW
+from scripts.benchmarks.data.boards import NOW
 
 MARKETS, LEVELS = 1_000, 10
 DRAW = 58805

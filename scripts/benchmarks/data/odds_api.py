@@ -6,9 +6,8 @@ import json
 import time
 from typing import Any
 
-from boards import NOW
-
 from actors.core.messages import Scope
+from scripts.benchmarks.data.boards import NOW
 
 BOOKMAKERS = 14
 KEYS = tuple(f"bookmaker_{number}" for number in range(BOOKMAKERS))

@@ -9,10 +9,10 @@ import gzip
 from collections.abc import Callable
 from pathlib import Path
 
-import hosts
 import msgspec
 from quart import Quart, Response, jsonify, request
 
+from scripts.benchmarks.peers import hosting as hosts
 from web.encoding.schemas import MatchV2
 
 PATH = "/api/v2/odds"

@@ -22,11 +22,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import FrameType
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from web.__main__ import main as oddsboard
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 OURS = (f"{ROOT}/actors/", f"{ROOT}/web/")
 
 MATCHES = 300
