@@ -6,8 +6,10 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
+from scripts.benchmarks import compare
 from scripts.benchmarks.parts import freshness, intake, loop, memory, publish, reads, scale, stream, streams
 from scripts.benchmarks.report import Report
 
@@ -35,7 +37,10 @@ def main(arguments: list[str]) -> int:
         began = time.monotonic()
         report.begin(name, title)
         try:
-            run(report)
+            if given.against:
+                compare.run(report, name, given.against.resolve())
+            else:
+                run(report)
         except (RuntimeError, TimeoutError) as error:  # the other parts are still worth measuring
             report.say(f"Not measured: {error}.")
             code = 1
@@ -53,12 +58,17 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--short", action="store_true", help="a few runs of everything, for trying")
     parser.add_argument("--write", action="store_true", help="keep the results in docs/benchmarks.md")
     parser.add_argument("--without-peers", action="store_true", help="measure this service alone")
+    parser.add_argument(
+        "--against", type=Path, metavar="CLONE", help="compare with the commit of another clone, in turn"
+    )
     given = parser.parse_args(arguments)
-    known = BENCHMARKS
+    known: Mapping[str, object] = compare.PARTS if given.against else BENCHMARKS
     if unknown := [name for name in given.names if name not in known]:
         parser.error(f"{unknown[0]!r} is not one of {', '.join(known)}")
-    if given.write and (given.short or given.without_peers):
-        parser.error("--write keeps the results of a whole run only")
+    if given.write and (given.short or given.without_peers or given.against):
+        parser.error("--write keeps the results of a whole run of this clone only")
+    if given.against and not (given.against / "scripts" / "bench").is_file():
+        parser.error(f"{given.against} is no clone: it has no scripts/bench")
     given.names = given.names or list(known)
     return given
 
