@@ -1,4 +1,4 @@
-"""Damages recorded input of a source many times and prints what became of it, by the kind of damage."""
+"""Damages recorded input of a source many times and prints the results by kind of damage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.recordings import FOLDER, are_there
 PREFIX = "damage_"
 PROCESSES = 2
 BLOCK = 1000
-"""Trials that a process makes in a row, each from a seed of its own: the table depends on no process."""
+"""Trials that a process makes in a row. Each has its own seed: the table is the same for any block."""
 MAX_SHOWN = 5
 
 Tally = dict[str, Counter[str]]
@@ -29,13 +29,13 @@ Tally = dict[str, Counter[str]]
 
 
 def sources() -> list[str]:
-    """Name the sources whose input can be damaged: for each there is a module that makes the trials."""
+    """Return the sources whose input can be damaged: each has a module that makes trials."""
     files = Path(damage.__file__).parent.glob(f"{PREFIX}*.py")
     return sorted(file.stem.removeprefix(PREFIX) for file in files)
 
 
 def trials(source: str, seed: int, numbers: range) -> tuple[Tally, list[str]]:
-    """Make the trials of these numbers; give their tally and what was wrong."""
+    """Make the trials of these numbers. Return their tally and the errors found."""
     trial: Callable[[Random], Trial] = import_module(f"tests.support.builders.{PREFIX}{source}").trial
     tally: Tally = {}
     wrong: list[str] = []
@@ -49,12 +49,12 @@ def trials(source: str, seed: int, numbers: range) -> tuple[Tally, list[str]]:
 
 
 def blocks(count: int) -> Iterator[range]:
-    """Cut the numbers of all trials into blocks."""
+    """Return the numbers of all trials in blocks."""
     return (range(at, min(at + BLOCK, count)) for at in range(0, count, BLOCK))
 
 
 def table(tally: Tally) -> Iterator[str]:
-    """Return the lines of a table: kinds of damage down, what became of the files across, and a sum."""
+    """Return the lines of a table: a row for each kind of damage, a column for each result, and a sum."""
     total = sum(tally.values(), Counter[str]())
     first, last = ["files", "shown"], ["wrong"]
     columns = [*first, *sorted(total.keys() - {*first, *last}), *last]
@@ -65,7 +65,7 @@ def table(tally: Tally) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is asked for; 1 if a wrong price was shown."""
+    """Run the trials. Return 1 if a wrong price was shown."""
     parser = argparse.ArgumentParser(prog="scripts/damage", description=__doc__)
     parser.add_argument("source", choices=sources())
     parser.add_argument("--count", type=int, default=10_000, metavar="N", help="files, default 10,000")

@@ -1,9 +1,9 @@
-"""Which modules a price runs through, from the bytes of its source to the bytes of a response.
+"""Prints the modules that a price runs through, from its source's bytes to a response's bytes.
 
-The service runs in this process on a polled CSV of 300 matches of three bookmakers. Once it has served
-them, one price changes in the file; from then on `sys.setprofile` notes every function of ours that is
-called, until a client has read the new price from a gzip answer. Site and client are other threads,
-which the profile does not see.
+The service runs in this process on a polled CSV of 300 matches of three bookmakers. Once it serves
+them, one price changes in the file. From then on `sys.setprofile` records every function of the project
+that is called, until a client has read the new price from a gzip answer. Site and client run in other
+threads, which the profile does not cover.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from types import FrameType
 from web.__main__ import main as oddsboard
 
 ROOT = Path(__file__).resolve().parents[1]
-OURS = (f"{ROOT}/actors/", f"{ROOT}/web/")
+PROJECT = (f"{ROOT}/actors/", f"{ROOT}/web/")
 
 MATCHES = 300
 HEADER = "Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A,BWH,BWD,BWA,BFEH,BFED,BFEA"
@@ -55,17 +55,17 @@ name = "Betfair Exchange"
 
 
 class Trace:
-    """The functions of ours that were called while it was on, by module, in the order of first calls."""
+    """The project's functions called while it was on, by module, in the order of first calls."""
 
     def __init__(self) -> None:
         self.is_on = False
         self.functions: dict[str, set[str]] = {}
 
-    def note(self, frame: FrameType, event: str, argument: object) -> None:
-        """Note a call; what `sys.setprofile` is given."""
+    def record(self, frame: FrameType, event: str, argument: object) -> None:
+        """Record a call; a function for `sys.setprofile`."""
         del argument
         code = frame.f_code
-        if self.is_on and event == "call" and code.co_filename.startswith(OURS):
+        if self.is_on and event == "call" and code.co_filename.startswith(PROJECT):
             path = Path(code.co_filename).relative_to(ROOT).with_suffix("")
             self.functions.setdefault(".".join(path.parts), set()).add(code.co_qualname)
 
@@ -82,7 +82,7 @@ class Trace:
 
 
 class Site:
-    """Serves one file, which can be changed; `port` is where."""
+    """A local HTTP server of one file, which can be changed, on `port`."""
 
     def __init__(self, body: bytes) -> None:
         self.body = body
@@ -97,7 +97,7 @@ class Site:
                 self.wfile.write(body)
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = server.server_port
@@ -105,7 +105,7 @@ class Site:
 
 
 def main() -> int:
-    """Serve, change a price, read it, print the table; 1 if the new price was not read in time."""
+    """Serve, change a price, read it and print the table. Return 1 if the price was not read in time."""
     trace, site = Trace(), Site(_file(OLD))
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -113,7 +113,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "trace.toml"
         config.write_text(CONFIG.format(port=site.port), encoding="utf-8")
-        sys.setprofile(trace.note)
+        sys.setprofile(trace.record)
         try:
             oddsboard(["serve", "--config", str(config), "--bind", address])
         except SystemExit:
@@ -145,7 +145,7 @@ def _change_and_read(address: str, site: Site, trace: Trace) -> None:
 
 
 def _wait_for(price: bytes, address: str, until: float) -> bool:
-    """Read the list as gzip until it has that price; tell whether it came in time."""
+    """Read the list as gzip until it has that price. Return whether it came in time."""
     host, _, port = address.partition(":")
     while time.monotonic() < until:
         connection = http.client.HTTPConnection(host, int(port), timeout=5)

@@ -35,14 +35,14 @@ def main(arguments: list[str]) -> int:
     for name in given.names:
         title, run = BENCHMARKS[name]
         began = time.monotonic()
-        report.begin(name, title)
+        report.section(name, title)
         try:
             if given.against:
                 compare.run(report, name, given.against.resolve())
             else:
                 run(report)
         except (RuntimeError, TimeoutError) as error:  # the other parts are still worth measuring
-            report.say(f"Not measured: {error}.")
+            report.paragraph(f"Not measured: {error}.")
             code = 1
         print(f"\n({name}: {time.monotonic() - began:.0f} s)", flush=True)
     if given.write:
@@ -57,7 +57,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; default all")
     parser.add_argument("--short", action="store_true", help="a few runs of everything, for trying")
     parser.add_argument("--write", action="store_true", help="keep the results in docs/benchmarks.md")
-    parser.add_argument("--without-peers", action="store_true", help="measure this service alone")
+    parser.add_argument("--without-peers", action="store_true", help="measure the service itself only")
     parser.add_argument(
         "--against", type=Path, metavar="CLONE", help="compare with the commit of another clone, in turn"
     )

@@ -69,13 +69,13 @@ def run(report: Report, name: str, other: Path) -> None:
     part = PARTS[name]
     pairs = [
         (_measured(name, part, other), _measured(name, part, ROOT))
-        for _ in range(report.either(part.pairs, min(part.pairs, SHORT_PAIRS)))
+        for _ in range(report.size(part.pairs, min(part.pairs, SHORT_PAIRS)))
     ]
     rows = list(_rows(pairs, more_is_better=part.more_is_better))
     report.table(f"{commit_of(other)}, then this clone, {len(pairs)} runs of each in turn", HEADER, rows)
     before, new = pairs[0]
     if alone := [": ".join((before.get(key) or new[key]).label) for key in before.keys() ^ new.keys()]:
-        report.say(f"Only one of the two has {'; '.join(sorted(alone))}.")
+        report.paragraph(f"Only one of the two has {'; '.join(sorted(alone))}.")
 
 
 def commit_of(clone: Path) -> str:

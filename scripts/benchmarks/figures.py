@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 
 def seconds(work: Callable[[], object], runs: int) -> list[float]:
-    """Time `work` that many times after one warm-up."""
+    """Time `work` that many times after one warm-up; in seconds."""
     return in_turn({"": work}, runs)[""]
 
 
-def now_s() -> float:
-    """Return the seconds of processor that this process has had: other programs are none of its cost."""
+def cpu_now_s() -> float:
+    """Return the processor seconds of this process; the time of other programs is not in them."""
     return time.process_time()
 
 
 def in_turn(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, list[float]]:
-    """Time each that many times after one warm-up, in turn, so that a drift meets all alike; seconds.
+    """Time each that many times after one warm-up, in turn, so that a drift affects all alike; in seconds.
 
-    What was there before is out of the garbage collector's sight, as in the service.
+    Objects made before are frozen for the garbage collector, as in the service.
     """
     for work in works.values():
         work()
@@ -30,9 +30,9 @@ def in_turn(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, l
         for name, work in works.items():
             gc.collect()
             gc.freeze()
-            began = now_s()
+            began = cpu_now_s()
             work()
-            times[name].append(now_s() - began)
+            times[name].append(cpu_now_s() - began)
             gc.unfreeze()
     return times
 
@@ -43,7 +43,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least that share of all is not above."""
+    """Return the value that `share` of all values are at most."""
     ordered = sorted(values)
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
@@ -54,12 +54,12 @@ def milliseconds(values: Sequence[float]) -> list[float]:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Show the median and, in brackets, the least and the greatest."""
+    """Return the median and, in brackets, the least and the greatest, as text."""
     return f"{short(median(values))} ({short(min(values))} to {short(max(values))})"
 
 
 def short(value: float) -> str:
-    """Show three digits that count, and all digits before the point."""
+    """Return a number as text, with three significant digits and all digits before the point."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits are enough
 
 

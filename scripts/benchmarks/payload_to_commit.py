@@ -1,4 +1,4 @@
-"""Taking a payload the whole way, from its bytes to the commit, without actors in between."""
+"""The steps from a payload's bytes to the commit, without actors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Source(Struct, frozen=True):
 
     @property
     def empty(self) -> Snapshot:
-        """The board before anything has come."""
+        """The empty board of these bookmakers."""
         return Snapshot.empty(1, tuple(map(BookmakerId, self.keys)))
 
 
@@ -71,5 +71,5 @@ def applied(base: Snapshot, batches: Iterable[Batch]) -> Snapshot:
 
 
 def recognised(body: bytes) -> str:
-    """Do what is done with bytes that may be the last ones again."""
+    """Return the hash by which identical bytes are recognised."""
     return blake2b(body, digest_size=16).hexdigest()

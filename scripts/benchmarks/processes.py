@@ -1,4 +1,4 @@
-"""Programs under measurement: started, pinned to a core of their own where there are two, and ended."""
+"""Starts and ends the programs under measurement, each on a core of its own where there are two."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ START_S, STOP_S = 60.0, 15.0
 
 
 class Served(Struct, frozen=True):
-    """A server that runs: where it is asked, and its process."""
+    """A running server: its address and its process."""
 
     url: str
     process: psutil.Process
 
     def cpu_s(self) -> float:
-        """Return the seconds of processor that it and its children have taken."""
-        times = [each.cpu_times() for each in self._all()]
+        """Return the processor seconds used by it and its children."""
+        times = [each.cpu_times() for each in self._processes()]
         return float(sum(one.user + one.system for one in times))
 
     def rss_bytes(self) -> int:
-        """Return the memory that it and its children hold."""
-        return int(sum(each.memory_info().rss for each in self._all()))
+        """Return the resident memory of it and its children."""
+        return int(sum(each.memory_info().rss for each in self._processes()))
 
     def settle(self) -> None:
-        """Wait until it has done with what a load has left behind, so that the next one is alone."""
+        """Wait until work left over from a load is done, so that it does not slow the next one."""
         before = -1.0
         while self.cpu_s() - before > 0.01:  # noqa: PLR2004 - one tick of the kernel's clock
             before = self.cpu_s()
             time.sleep(0.05)
 
-    def _all(self) -> list[psutil.Process]:
+    def _processes(self) -> list[psutil.Process]:
         return [self.process, *self.process.children(recursive=True)]
 
 
@@ -61,7 +61,7 @@ def pinned(core: int, command: list[str]) -> list[str]:
 
 @contextlib.contextmanager
 def on_core(core: int) -> Iterator[None]:
-    """Keep this process on that core for a while."""
+    """Keep this process on that core within the block."""
     if not (_can_pin() and hasattr(os, "sched_setaffinity")):
         yield
         return
@@ -118,7 +118,7 @@ def configured_service(config: Path, *options: str) -> Iterator[Served]:
 
 @contextlib.contextmanager
 def nginx(folder: Path) -> Iterator[Served]:
-    """Run nginx with `folder`/nginx.conf, which listens on the port in its `listen`, until the end."""
+    """Run nginx with `folder`/nginx.conf until the end of the block."""
     config = folder / "nginx.conf"
     port = config.read_text(encoding="utf-8").partition("listen 127.0.0.1:")[2].partition(";")[0]
     command = ["nginx", "-p", str(folder), "-c", str(config), "-e", "stderr", "-g", "daemon off;"]
@@ -129,7 +129,7 @@ def nginx(folder: Path) -> Iterator[Served]:
 
 
 def get(base: str, path: str, headers: Mapping[str, str]) -> tuple[int, dict[str, str], bytes]:
-    """Ask once; status, headers with lower-case names but without the date, body."""
+    """Send one GET. Return status, headers (names in lower case, no date) and body."""
     connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=30)
     with contextlib.closing(connection):
         connection.request("GET", path, headers=dict(headers))
@@ -152,7 +152,7 @@ def _running(command: list[str], root: Path) -> Iterator[subprocess.Popen[str]]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # a Ctrl-C is ours: we end it in order
+        start_new_session=True,  # Ctrl-C must not reach it: it is ended in order here
     )
     try:
         yield process
@@ -170,11 +170,11 @@ def _accepts(port: int) -> bool:
         return connection.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _wait(is_there: Callable[[], bool], who: str) -> None:
+def _wait(is_there: Callable[[], bool], name: str) -> None:
     deadline = time.monotonic() + START_S
     while not is_there():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{who} served nothing within {START_S:.0f} s")
+            raise TimeoutError(f"{name} served nothing within {START_S:.0f} s")
         time.sleep(0.05)
 
 

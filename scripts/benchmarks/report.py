@@ -1,4 +1,4 @@
-"""What a run found: printed as it comes, and kept in docs/benchmarks.md with its plots when asked to."""
+"""The results of a run: printed at once, and written to docs/benchmarks.md with plots on request."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ FILE = DOCS / "benchmarks.md"
 LIBRARIES = ("quart", "hypercorn", "msgspec", "uvicorn", "fastapi", "pydantic", "flask", "gunicorn")
 INTRODUCTION = """# Benchmarks
 
-What `scripts/bench --write` measured: it writes this file and the plots beside it, and nobody else does.
+What `scripts/bench --write` measured: it writes this file and the plots beside it, and nothing else does.
 Each section names the machine and the day. All that a table compares was measured in the same run, in turn,
-on the same data, servers on one core and whoever asks them on the other. Figures are medians, with the
+on the same data, servers on one core and their clients on the other. Figures are medians, with the
 least and the greatest in brackets; work inside one process is timed by its processor's time.
 """
 
 
 class Report:
-    """The findings of one run; `is_short` runs are for trying, and say so.
+    """The results of one run; a short run is for trying and is marked so.
 
     Without peers only the service itself is measured.
     """
@@ -41,36 +41,36 @@ class Report:
         self.has_peers = has_peers
         self._texts: dict[str, list[str]] = {}
         self._plots: dict[str, Callable[[Path], None]] = {}
-        self._section: list[str] = []
+        self._current: list[str] = []
 
-    def begin(self, name: str, title: str) -> None:
-        """Open the section of a benchmark."""
+    def section(self, name: str, title: str) -> None:
+        """Begin the section of a benchmark."""
         tried = "; a SHORT run, for trying only" if self.is_short else ""
-        self._section = self._texts[name] = []
-        self.say(f"## {title}")
-        self.say(f"{machine()}; {time.strftime('%Y-%m-%d', time.gmtime())}{tried}.")
+        self._current = self._texts[name] = []
+        self.paragraph(f"## {title}")
+        self.paragraph(f"{machine()}; {time.strftime('%Y-%m-%d', time.gmtime())}{tried}.")
 
-    def either(self, usual: T, short: T) -> T:
-        """Choose how much is done."""
+    def size(self, usual: T, short: T) -> T:
+        """Return the usual amount of work, or the amount of a short run."""
         return short if self.is_short else usual
 
-    def say(self, text: str) -> None:
+    def paragraph(self, text: str) -> None:
         """Add a paragraph."""
         print(f"\n{text}", flush=True)
-        self._section.append(text)
+        self._current.append(text)
 
     def table(self, title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Add a table."""
-        self.say(f"### {title}")
-        self.say(markdown(header, rows))
+        self.paragraph(f"### {title}")
+        self.paragraph(markdown(header, rows))
 
     def plot(self, name: str, title: str, draw: Callable[[Path], None]) -> None:
-        """Add a plot, which `draw` puts into the file that it is given when the report is written."""
+        """Add a plot; `draw` draws it into a file when the report is written."""
         self._plots[f"benchmarks-{name}.svg"] = draw
-        self._section.append(f"![{title}](benchmarks-{name}.svg)")
+        self._current.append(f"![{title}](benchmarks-{name}.svg)")
 
     def write(self, order: Sequence[str]) -> None:
-        """Put this run's sections into docs/benchmarks.md; those that were not measured stay."""
+        """Write this run's sections to docs/benchmarks.md; sections that were not measured stay."""
         sections = _sections(FILE.read_text(encoding="utf-8") if FILE.exists() else "")
         sections |= {name: "\n\n".join(texts) for name, texts in self._texts.items()}
         kept = [f"<!-- {name} -->\n{sections[name]}\n" for name in order if name in sections]
@@ -81,7 +81,7 @@ class Report:
 
 
 def machine() -> str:
-    """Name what the figures were measured on."""
+    """Return processor, system and Python of this machine."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -91,12 +91,12 @@ def machine() -> str:
 
 
 def versions() -> str:
-    """Name the versions of all that is measured or measures."""
+    """Return the versions of what is measured and of the tools that measure."""
     libraries = [f"{name} {version(name)}" for name in LIBRARIES]
-    return ", ".join([*libraries, _said(["nginx", "-v"]), _said(["wrk", "-v"])])
+    return ", ".join([*libraries, _version_of(["nginx", "-v"]), _version_of(["wrk", "-v"])])
 
 
-def _said(command: list[str]) -> str:
+def _version_of(command: list[str]) -> str:
     if shutil.which(command[0]) is None:
         return f"no {command[0]}"
     done = subprocess.run(command, check=False, capture_output=True, text=True)

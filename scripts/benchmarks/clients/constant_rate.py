@@ -1,9 +1,9 @@
-"""Readers at a constant rate, whatever the answers take: polls the odds list as its users are told to.
+"""Clients that poll the odds list at a constant rate, however long the answers take.
 
-Each connection sends its next request when it is due, with the ETag of its last answer, and asks for
-one coding. Latency is from the moment that a request was due, so that a slow answer is not hidden by the
-requests that waited for it.
-Prints one line of JSON when it has done: `python pace.py URL RATE SECONDS [CONNECTIONS CODING]`.
+Each connection sends its next request when it is due, with the ETag of its last answer, as the docs
+advise, and asks for one coding. Latency counts from the moment that a request was due, so that a slow
+answer is not hidden by the requests that waited for it.
+Prints one line of JSON at the end. Arguments: URL RATE SECONDS [CONNECTIONS CODING].
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONNECTIONS = 50
 async def poll(
     url: str, coding: str, *, due: float, every_s: float, end: float, found: list[tuple[float, int]]
 ) -> None:
-    """Poll over one connection from `due` to `end`; latency in seconds and status of each answer."""
+    """Poll over one connection from `due` to `end`; add latency in seconds and status of each answer."""
     at = urlsplit(url)
     reader, writer = await asyncio.open_connection(at.hostname, at.port)
     path = at.path + (f"?{at.query}" if at.query else "")
@@ -43,7 +43,7 @@ async def poll(
 
 
 async def main(url: str, rate: float, seconds: float, connections: int, coding: str) -> None:
-    """Poll, and print what was reached."""
+    """Poll, and print rate and answers."""
     found: list[tuple[float, int]] = []
     began = time.perf_counter()
     every_s = connections / rate

@@ -1,4 +1,4 @@
-"""A client that follows the stream of changes and reads all that comes: `python follow.py URL`."""
+"""A client that reads the stream of changes; its argument is the URL."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ CONNECTIONS = 16
 
 
 def is_there() -> bool:
-    """Return whether it is installed."""
+    """Return whether wrk is installed."""
     return shutil.which("wrk") is not None
 
 
@@ -24,5 +24,5 @@ def rate(url: str, headers: Mapping[str, str], seconds: int) -> float:
     done = subprocess.run(pinned(CLIENT_CORE, command), check=True, capture_output=True, text=True)
     found = re.search(r"Requests/sec:\s+([0-9.]+)", done.stdout)
     if found is None or "Non-2xx" in done.stdout or "Socket errors" in done.stdout:
-        raise RuntimeError(f"wrk on {url} said: {done.stdout}")
+        raise RuntimeError(f"wrk on {url} printed: {done.stdout}")
     return float(found[1])

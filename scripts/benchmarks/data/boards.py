@@ -1,4 +1,4 @@
-"""The data of the benchmarks: invented fixtures as CSV, as batches and as snapshots."""
+"""Invented fixtures, as CSV, as batches and as snapshots."""
 
 from __future__ import annotations
 

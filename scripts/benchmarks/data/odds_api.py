@@ -1,4 +1,4 @@
-"""The data of The Odds API: one list of matches with their bookmakers, as JSON."""
+"""An invented answer of The Odds API: a list of matches with their bookmakers, as JSON."""
 
 from __future__ import annotations
 

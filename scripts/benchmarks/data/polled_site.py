@@ -1,4 +1,4 @@
-"""A site of the benchmarks: answers polls of a source with what it was given, the next at each poll."""
+"""A local site that a source polls: each poll of a path gets the next of its bodies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @contextlib.contextmanager
 def site(bodies: Mapping[str, Sequence[bytes]]) -> Iterator[str]:
-    """Serve bodies by path, those of one path in turn; give the address."""
+    """Serve bodies by path, those of one path in turn. Yield the address."""
     turns = {path: itertools.cycle(given) for path, given in bodies.items()}
 
     class Handler(BaseHTTPRequestHandler):
@@ -23,7 +23,7 @@ def site(bodies: Mapping[str, Sequence[bytes]]) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,6 +1,6 @@
-"""Freshness: from the bytes on a source's socket to the changed body in a client's hands.
+"""Freshness: from the bytes on a source's socket to the changed body at a client.
 
-The exchange's stream, because its changes come at moments of our choice. One client polls with the
+The exchange's stream, because the benchmark decides when its changes come. One client polls with the
 ETag of what it has, again and again, until the new price is there; other readers are a process of
 their own.
 """
@@ -22,15 +22,15 @@ from scripts.benchmarks.figures import median, milliseconds, quantile, short
 from scripts.benchmarks.processes import CLIENT_CORE, ROOT, client_command, on_core, service
 from scripts.benchmarks.report import Report
 
-PATH = "/api/odds"  # matches without names, as the exchange's stream gives them, are in v1 only
+PATH = "/api/odds"  # matches without names, as the exchange's stream has them, are in v1 only
 RATE = 500
-PATIENCE_S = 10.0
+WITHIN_S = 10.0
 LONGEST_PAUSE_S = 0.004  # so that changes do not fall into step with the polls
 
 
 def run(report: Report) -> None:
     """Print median and p99, idle and with other readers."""
-    seconds = report.either(12.0, 3.0)
+    seconds = report.size(12.0, 3.0)
     with (
         exchange(encoded(whole_image())) as (url, push),
         service(_config(url)) as served,
@@ -38,7 +38,7 @@ def run(report: Report) -> None:
     ):
         reader = _Reader(served.url)
         reader.until(lambda body: body.count(b'"id":"exchange_') == MARKETS)
-        idle = [reader.read_once() for _ in range(report.either(1000, 200))]
+        idle = [reader.read_once() for _ in range(report.size(1000, 200))]
         times = {"one GET of the whole body, nothing else going on": idle}
         prices = iter(range(1_000_000))
         times["from the stream's bytes to the body, no other readers"] = _fresh(
@@ -56,7 +56,7 @@ def run(report: Report) -> None:
     )
     statuses = Counter(status for _, status in reached["answers"])
     shares = ", ".join(f"{count:,} of status {status}" for status, count in sorted(statuses.items()))
-    report.say(
+    report.paragraph(
         f"{MARKETS:,} matches; one price changes at a time, up to {LONGEST_PAUSE_S * 1e3:.0f} ms after the"
         f" last was seen. The other readers, {RATE} requests/s wanted over {CONNECTIONS} connections, poll"
         f" with If-None-Match and take gzip ({shares}); their times count from when a request was due."
@@ -67,32 +67,32 @@ class _Reader:
     """A client on one connection."""
 
     def __init__(self, base: str) -> None:
-        self._connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=PATIENCE_S)
+        self._connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=WITHIN_S)
         self._etag = ""
 
     def read_once(self) -> float:
-        """Read the whole body, and give the seconds that it took."""
+        """Read the whole body. Return the seconds that it took."""
         began = time.perf_counter()
         self._connection.request("GET", PATH)
         self._connection.getresponse().read()
         return time.perf_counter() - began
 
     def until(self, is_there: Callable[[bytes], bool]) -> None:
-        """Poll until the body is as wanted. Raises: TimeoutError."""
-        deadline = time.monotonic() + PATIENCE_S
+        """Poll until `is_there` accepts the body. Raises: TimeoutError."""
+        deadline = time.monotonic() + WITHIN_S
         while time.monotonic() < deadline:
             self._connection.request("GET", PATH, headers={"If-None-Match": self._etag})
             response = self._connection.getresponse()
             self._etag = response.headers.get("ETag", "")
             if is_there(response.read()):
                 return
-        raise TimeoutError(f"the service did not show what was sent within {PATIENCE_S:.0f} s")
+        raise TimeoutError(f"the service did not show what was sent within {WITHIN_S:.0f} s")
 
 
 def _fresh(
     reader: _Reader, push: Callable[[bytes], None], numbers: Iterator[int], seconds: float
 ) -> list[float]:
-    """Change one price after the other; seconds from the bytes to the body, for each."""
+    """Change one price after the other. Return the seconds from the bytes to the body, for each."""
     random = Random(1)
     times = []
     end = time.perf_counter() + seconds
@@ -107,7 +107,7 @@ def _fresh(
 
 
 def _change(number: int) -> tuple[bytes, bytes]:
-    """Return a delta, and what the body shows when it has come: a price that no match had before."""
+    """Return a delta, and what the body contains afterwards: a price that no match had before."""
     market = number % MARKETS
     price = round(2.2 + (number + 1) / 100_000, 5)
     change = {"id": f"1.{market:06d}", "rc": [{"id": runner_ids(market)[0], "batb": [[0, price, 5.0]]}]}

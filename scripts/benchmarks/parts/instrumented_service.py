@@ -1,9 +1,9 @@
-"""The service as it is shipped, its event loop watched: `python watched.py FILE serve --config ...`.
+"""The service with its event loop measured: `python instrumented_service.py FILE serve --config ...`.
 
 Writes into FILE, as JSON when the service has stopped: every step of the loop that took long, by the
 clock and by the processor (the difference is other programs'), with the garbage collections in it; how
-late a timer was that is due each millisecond; every garbage collection. A loop that is not asyncio's own
-runs its steps unseen.
+late a timer was that is due each millisecond; every garbage collection. Only steps of
+asyncio's own loop can be measured.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ LONG_S = 0.0005
 PROBE_S = 0.001
 
 
-class Watch:
-    """What was seen; times are of the monotonic clock, in seconds."""
+class Recorder:
+    """The measurements; times are of the monotonic clock, in seconds."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[float, float, float, float, str]] = []
@@ -35,7 +35,7 @@ class Watch:
         self._is_probing = False
 
     def install(self) -> None:
-        """Begin to watch."""
+        """Begin to measure."""
         asyncio.Handle._run = _unbound(self._step)  # type: ignore[method-assign,assignment]  # noqa: SLF001
         gc.callbacks.append(self._collected)
 
@@ -48,8 +48,8 @@ class Watch:
         self._run(handle)
         took = time.monotonic() - began
         if took > LONG_S:
-            cpu_s, who = time.thread_time() - cpu_began, _who(handle._callback)  # noqa: SLF001
-            self.steps.append((began, took, cpu_s, self._gc_s, who))
+            cpu_s, place = time.thread_time() - cpu_began, _place(handle._callback)  # noqa: SLF001
+            self.steps.append((began, took, cpu_s, self._gc_s, place))
 
     def _probe(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         now = loop.time()
@@ -72,12 +72,12 @@ def _unbound(step: Callable[[Any], None]) -> Callable[[Any], None]:
     return run
 
 
-def _who(callback: Any) -> str:
-    """Name what ran: the functions of ours that its task is in now, outermost first."""
+def _place(callback: Any) -> str:
+    """Return what ran: the project's functions that its task is in now, outermost first."""
     task = getattr(callback, "__self__", None)
     if not isinstance(task, asyncio.Task):
         return str(getattr(callback, "__qualname__", callback))
-    names = [code.co_qualname for code in _codes(task.get_coro()) if _is_ours(code.co_filename)]
+    names = [code.co_qualname for code in _codes(task.get_coro()) if _is_of_the_project(code.co_filename)]
     return " > ".join(names[-3:]) or task.get_name()
 
 
@@ -87,15 +87,15 @@ def _codes(waiting: Any) -> Iterator[Any]:
         waiting = getattr(waiting, "cr_await", getattr(waiting, "gi_yieldfrom", None))
 
 
-def _is_ours(file: str) -> bool:
+def _is_of_the_project(file: str) -> bool:
     return Path(file).is_relative_to(Path.cwd() / "actors") or Path(file).is_relative_to(Path.cwd() / "web")
 
 
 if __name__ == "__main__":
-    watch = Watch()
-    watch.install()
+    recorder = Recorder()
+    recorder.install()
     try:
         main(sys.argv[2:])
     finally:
-        found = {"steps": watch.steps, "lags": watch.lags, "pauses": watch.pauses}
+        found = {"steps": recorder.steps, "lags": recorder.lags, "pauses": recorder.pauses}
         Path(sys.argv[1]).write_text(json.dumps(found), encoding="utf-8")

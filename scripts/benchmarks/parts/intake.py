@@ -31,7 +31,7 @@ from scripts.benchmarks.data.boards import COLUMNS, KEYS, NOW, batch, csv_body
 from scripts.benchmarks.data.odds_api import BOOKMAKERS, odds_body
 from scripts.benchmarks.data.odds_api import KEYS as API_KEYS
 from scripts.benchmarks.data.odds_api import SCOPE as API_SCOPE
-from scripts.benchmarks.figures import in_turn, median, milliseconds, now_s, spread
+from scripts.benchmarks.figures import cpu_now_s, in_turn, median, milliseconds, spread
 from scripts.benchmarks.payload_to_commit import Source, applied, committed, decoded, recognised
 from scripts.benchmarks.report import Report
 
@@ -42,7 +42,7 @@ API_OPTIONS = TheOddsApiOptions(kind="the_odds_api", api_key="key", sports="foot
 
 
 class Bodies(Struct, frozen=True):
-    """A payload, the same with every price moved, and the first in other bytes with equal content."""
+    """A payload, one with every price changed, and one with other bytes but equal content."""
 
     first: bytes
     changed: bytes
@@ -51,11 +51,11 @@ class Bodies(Struct, frozen=True):
 
 def run(report: Report) -> None:
     """Print rows a second for each kind of source."""
-    report.say(
+    report.paragraph(
         "From a payload to the commit, its bookmakers all in one commit. *From the document*: without"
         " decoding. *New bytes, equal content*: white space at the end differs. *Identical bytes* are known"
         " by their hash. Rows are those of the configured bookmakers; the library decodes the whole"
-        " payload, whoever is configured."
+        " payload in any case."
     )
     _football_data(report)
     _the_odds_api(report)
@@ -105,7 +105,7 @@ def _polled(
     works = {f"{name} alone": work for name, work in alone.items()}
     for source in sources:
         works |= _works(source, bodies)
-    times = in_turn(works | {"identical bytes": lambda: recognised(bodies.first)}, report.either(7, 2))
+    times = in_turn(works | {"identical bytes": lambda: recognised(bodies.first)}, report.size(7, 2))
     peer = next(iter(alone))
     base = median(times[f"{peer} alone"])
     rows = [
@@ -120,7 +120,7 @@ def _polled(
 
 
 def _check(bodies: Bodies, sources: Sequence[Source], matches: int) -> None:
-    """Raise RuntimeError unless all is accepted, moved by the one body and left alone by the other."""
+    """Raise RuntimeError unless all is accepted, and only the changed body changes it."""
     for source in sources:
         base = committed(source, source.empty, decoded(source, bodies.first))
         changed = committed(source, base, decoded(source, bodies.changed))
@@ -140,32 +140,34 @@ def _matches(book: Book) -> list[Match]:
 def _works(source: Source, bodies: Bodies) -> dict[str, Callable[[], object]]:
     base = committed(source, source.empty, decoded(source, bodies.first))
     changed = decoded(source, bodies.changed)
-    who = f"{len(source.keys)} bookmaker{'s' if len(source.keys) > 1 else ''}"
+    configured = f"{len(source.keys)} bookmaker{'s' if len(source.keys) > 1 else ''}"
     return {
-        f"{who}: all prices changed": lambda: committed(source, base, decoded(source, bodies.changed)),
-        f"{who}: the same, from the document": lambda: committed(source, base, changed),
-        f"{who}: new bytes, equal content": lambda: committed(
+        f"{configured}: all prices changed": lambda: committed(
+            source, base, decoded(source, bodies.changed)
+        ),
+        f"{configured}: the same, from the document": lambda: committed(source, base, changed),
+        f"{configured}: new bytes, equal content": lambda: committed(
             source, base, decoded(source, bodies.rewritten)
         ),
     }
 
 
 def _simulated(report: Report) -> None:
-    """From a step of the machine, in which as many updates are due as it computes, to the commit."""
+    """Measure from a step of the machine to the commit."""
     options = SimulatedOptions(kind="simulated", matches=ROWS, updates_per_s=ROWS)
     keys = ("sharp", "standard", "wide")
     machine = SimulatedMachine(options, keys, NOW)
     run_now(machine.advance(NOW))
     board = _with(Snapshot.empty(1, tuple(map(BookmakerId, keys))), run_now(machine.image()), complete=True)
     steps, commits, rows = [], [], 0
-    for second in range(1, report.either(7, 2) + 2):
+    for second in range(1, report.size(7, 2) + 2):
         gc.collect()
-        began = now_s()
+        began = cpu_now_s()
         changes = run_now(machine.advance(Instant(NOW.mono + second, NOW.wall + second)))
-        stepped = now_s()
+        stepped = cpu_now_s()
         board = _with(board, changes, complete=False)
         steps.append(stepped - began)
-        commits.append(now_s() - stepped)
+        commits.append(cpu_now_s() - stepped)
         rows = sum(len(extract.matches) for extract in changes.values())
     both = [step + commit for step, commit in zip(steps, commits, strict=True)]
     named = {"a step of the machine": steps, "its changes, to the commit": commits, "both": both}

@@ -1,4 +1,4 @@
-"""The event loop: how long it is held while full lists come in and their bodies are read."""
+"""The event loop: how long its steps take while full lists arrive and their bodies are read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CSV_KEYS = ("B365", "BW", "BFE", "PS", "WH")
 BODIES = 3
 PATH, STREAM = "/api/v2/odds", "/api/v2/stream"
 LIMIT_S = 0.005
-PLACES = 6
+SHOWN = 6
 INSTRUMENTED_SERVICE = str(Path(__file__).with_name("instrumented_service.py"))
 """Run as a file, so that its imports are those of the clone in whose folder it runs."""
 
@@ -51,15 +51,15 @@ class Polled(Struct, frozen=True):
 
 
 def run(report: Report) -> None:
-    """Print what held the loop, for lists in CSV and in JSON."""
-    rows, culprits = [], []
+    """Print the longest steps, for lists in CSV and in JSON."""
+    rows, longest = [], []
     for name, source in _sources().items():
-        found, polls, size = _watched(source, report.either(16.0, 8.0))
+        found, polls, size = _measured(source, report.size(16.0, 8.0))
         if not found["steps"]:
-            report.say("Not measured: the service runs on another loop than asyncio's own.")
+            report.paragraph("Not measured: the service runs on another loop than asyncio's own.")
             return
         rows.append([name, f"{size:,.1f}", str(polls), *_figures(found)])
-        culprits += [[name, *one] for one in _culprits(found["steps"])]
+        longest += [[name, *one] for one in _longest_steps(found["steps"])]
     header = [
         "lists of",
         "MiB a poll",
@@ -75,32 +75,34 @@ def run(report: Report) -> None:
     reading = "two clients read all bodies and one follows the stream"
     report.table(f"Polls of {matches}, all prices changed, while {reading}", header, rows)
     header = ["lists of", "where", "times above 1 ms", "above 5 ms", "longest, ms", "of it processor, ms"]
-    report.table("Steps of the loop that took longest, without collections", header, culprits)
-    report.say("*Where*: the functions that the task is in when a step ends. The rest was other programs'.")
+    report.table("Steps of the loop that took longest, without collections", header, longest)
+    report.paragraph(
+        "*Where*: the functions that the task is in when a step ends. The rest was other programs'."
+    )
     if not report.has_peers:
         return
-    seconds = report.either(32, 8)
-    holds = _holds_of_the_machine(seconds)
-    short_ones, long_ones = (sum(one > limit for one in holds) for limit in (LIMIT_S / 5, LIMIT_S))
-    report.say(
-        "The machine by itself: a program that only reads the clock, alone on the same core, was held up"
-        f" for more than 1 ms {short_ones} times in {seconds} s, for more than 5 ms {long_ones} times;"
-        f" at most {short(max(holds) * 1e3)} ms."
+    seconds = report.size(32, 8)
+    gaps = _gaps_of_the_machine(seconds)
+    short_ones, long_ones = (sum(one > limit for one in gaps) for limit in (LIMIT_S / 5, LIMIT_S))
+    report.paragraph(
+        "The machine by itself: a program that only reads the clock, alone on the same core, was"
+        f" interrupted for more than 1 ms {short_ones} times in {seconds} s, for more than 5 ms {long_ones}"
+        f" times; at most {short(max(gaps) * 1e3)} ms."
     )
 
 
-def _holds_of_the_machine(seconds: int) -> list[float]:
-    """Read the clock again and again; give every gap of more than 0.1 ms between two readings."""
-    holds = [0.0]
+def _gaps_of_the_machine(seconds: int) -> list[float]:
+    """Read the clock repeatedly. Return every gap of more than 0.1 ms between two readings."""
+    gaps = [0.0]
     with on_core(SERVER_CORE):
         last = time.perf_counter()
         end = last + seconds
         while last < end:
             now = time.perf_counter()
             if now - last > LIMIT_S / 50:
-                holds.append(now - last)
+                gaps.append(now - last)
             last = now
-    return holds
+    return gaps
 
 
 def _sources() -> dict[str, Polled]:
@@ -122,8 +124,8 @@ def _sources() -> dict[str, Polled]:
     }
 
 
-def _watched(source: Polled, seconds: float) -> tuple[dict[str, Any], int, float]:
-    """Run the service on that source; what was seen once all was there, its polls, MiB of each."""
+def _measured(source: Polled, seconds: float) -> tuple[dict[str, Any], int, float]:
+    """Run the service on that source. Return the measurements once it was ready, polls, MiB of each."""
     with tempfile.TemporaryDirectory() as folder, site(source.bodies) as url, on_core(CLIENT_CORE):
         seen, config = Path(folder) / "seen.json", Path(folder) / "bench.toml"
         bookmakers = (
@@ -150,7 +152,7 @@ def _watched(source: Polled, seconds: float) -> tuple[dict[str, Any], int, float
 
 @contextlib.contextmanager
 def _readers(served: Served) -> Iterator[None]:
-    """Let one client read the gzip body and one the plain body, again and again; one follows the stream."""
+    """Run clients: one polls the gzip body, one the plain body, and one follows the stream."""
     url = served.url + PATH
     commands = [
         ["constant_rate", url, "5", "1000000", "2", "gzip"],
@@ -179,18 +181,18 @@ def _figures(found: dict[str, Any]) -> list[str]:
     return [*(short(figure * 1e3) for figure in figures), f"{len(pauses):,}", longest_pause]
 
 
-def _culprits(steps: Sequence[tuple[float, float, float, float, str]]) -> list[list[str]]:
-    """Name the places that held the loop longest, garbage collections taken off."""
+def _longest_steps(steps: Sequence[tuple[float, float, float, float, str]]) -> list[list[str]]:
+    """Return the functions with the longest steps, garbage collections subtracted."""
     by_place: dict[str, list[tuple[float, float]]] = {}
-    for _, took, cpu, gc_s, who in steps:
-        by_place.setdefault(who, []).append((max(took - gc_s, 0.0), max(cpu - gc_s, 0.0)))
-    worst = sorted(by_place.items(), key=lambda one: -max(took for took, _ in one[1]))[:PLACES]
+    for _, took, cpu, gc_s, place in steps:
+        by_place.setdefault(place, []).append((max(took - gc_s, 0.0), max(cpu - gc_s, 0.0)))
+    worst = sorted(by_place.items(), key=lambda one: -max(took for took, _ in one[1]))[:SHOWN]
     return [
         [
-            who,
+            place,
             str(sum(took > LIMIT_S / 5 for took, _ in each)),
             str(sum(took > LIMIT_S for took, _ in each)),
             *(short(max(one[at] for one in each) * 1e3) for at in (0, 1)),
         ]
-        for who, each in worst
+        for place, each in worst
     ]

@@ -1,4 +1,4 @@
-"""Memory: what a match costs over the bodies, and whether a million commits leave anything behind."""
+"""Memory: the cost of a match besides the bodies, and growth over a million commits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMMITS = 1_000_000
 
 
 class Checkpoint(Struct, frozen=True):
-    """What `growth.py` holds after so many commits."""
+    """The memory of `memory_growth.py` after that many commits."""
 
     commits: int
     rss_bytes: int
@@ -38,13 +38,13 @@ class Checkpoint(Struct, frozen=True):
 
 
 def run(report: Report) -> None:
-    """Print both."""
+    """Print the cost of a match, and the growth."""
     anyio.run(_each_match, report)
     _growth(report)
 
 
 async def _each_match(report: Report) -> None:
-    """Measure a board whose matches were just decoded, then its bodies, one after the other."""
+    """Measure a board of matches just decoded, then its bodies one by one."""
     lists = {
         one: msgspec.json.encode(matches(MATCHES // 3, seed)) for seed, one in enumerate(BOOKMAKERS, 1)
     }
@@ -84,13 +84,13 @@ def _row(what: str, count: int, body_bytes: int) -> list[str]:
 
 def _growth(report: Report) -> None:
     """Run one process without tracing for the resident memory, and a shorter one with it."""
-    commits = report.either(COMMITS, COMMITS // 25)
+    commits = report.size(COMMITS, COMMITS // 25)
     rows = [
         _shown(one, is_traced) for is_traced in (False, True) for one in _checkpoints(commits, is_traced)
     ]
     header = ["commits", "resident, MB", "live blocks", "traced, MB", "µs a commit"]
     report.table(f"Growth over {commits:,} commits", header, rows)
-    report.say(
+    report.paragraph(
         "1,200 matches; each commit moves a price, each tenth lists a match that was never there for one"
         " that goes; each thousandth makes the bodies. The first line follows a warm-up of a tenth. Tracing"
         " slows a process, so it has one of its own, with a tenth of the commits."

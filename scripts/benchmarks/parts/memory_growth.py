@@ -44,25 +44,25 @@ BOOKMAKERS = tuple(BookmakerId(name) for name in ("alder", "birch", "cedar"))
 MATCHES = 400
 CHECKPOINTS = 9
 NEW_EVERY, BODIES_EVERY = 10, 1000
-FOR_EVER_S = 1e9
+NEVER_S = 1e9
 PRICES = (2.0, 2.1)
 HISTORY = HistoryLimits(max_changes=2_000)  # full after a few thousand commits, before the first checkpoint
 
 
 class Board:
-    """An aggregator with all that it works on, and matches that come and go."""
+    """An aggregator with its state, and matches that come and go."""
 
     def __init__(self) -> None:
         settings = Settings(
             ServerSettings(),
-            BoardSettings(FOR_EVER_S),
+            BoardSettings(NEVER_S),
             {SourceName("bench"): SourceSettings(KIND, SimulatedOptions(kind="simulated"))},
             {name: BookmakerSettings(SourceName("bench"), "sharp", name) for name in BOOKMAKERS},
         )
         self._clock = SystemClock()
         first = Snapshot.empty(1, BOOKMAKERS)
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
-        self.published = Published(first, BoardRules(FOR_EVER_S), self._clock, HISTORY)
+        self.published = Published(first, BoardRules(NEVER_S), self._clock, HISTORY)
         status = service_status(settings, self._clock.now().wall)
         self.aggregator = AggregatorActor(
             self._intake, self.published, status, lambda _: None, self._clock, resumed=lambda: None
@@ -71,7 +71,7 @@ class Board:
         self._bodies = ListBodies(first, {name: name for name in BOOKMAKERS})
 
     async def begin(self) -> None:
-        """Return every bookmaker its first list."""
+        """Commit every bookmaker's first list."""
         for name in BOOKMAKERS:
             await self._commit(self._batch(name, self._listed[name], complete=True))
 
@@ -118,12 +118,12 @@ class Board:
             removals=removals,
             received_at=now.wall,
             received_mono=now.mono,
-            stale_after_s=FOR_EVER_S,
+            stale_after_s=NEVER_S,
         )
 
 
 async def main(commits: int) -> None:
-    """Commit, and say now and then what is held."""
+    """Commit changes, and print the memory at each checkpoint."""
     every = commits // (CHECKPOINTS + 1)
     board = Board()
     async with anyio.create_task_group() as tasks:
@@ -139,7 +139,7 @@ async def main(commits: int) -> None:
 
 
 def print_checkpoint(commits: int, each_s: float) -> None:
-    """Print what is held."""
+    """Print the memory as a line of JSON."""
     gc.collect()
     held = {
         "commits": commits,

@@ -1,7 +1,7 @@
 """Publishing: one changed match of many, from its batch to the commit and on to the ready bodies.
 
-Against it stands what has to be done without the chunks: encoding and compressing the whole list. Two
-tables beside it hold the reasons for the size of a chunk and for the codings that are offered.
+It is compared with the work without chunks: encoding and compressing the whole list. Two more tables
+give the reasons for the size of a chunk and for the codings that are offered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match
 from scripts.benchmarks import plots
 from scripts.benchmarks.data.boards import NOW, RULES, batch, snapshot
-from scripts.benchmarks.figures import median, milliseconds, now_s, quantile, seconds, short, spread
+from scripts.benchmarks.figures import cpu_now_s, median, milliseconds, quantile, seconds, short, spread
 from scripts.benchmarks.list_bodies import ListBodies
 from scripts.benchmarks.report import Report
 from web.encoding.schemas import match_v2
@@ -58,7 +58,7 @@ def run(report: Report) -> None:
 
 
 async def _sizes(report: Report) -> None:
-    runs = report.either(50, 10)
+    runs = report.size(50, 10)
     rows: list[list[str]] = []
     ours: list[tuple[float, float]] = []
     whole: list[tuple[float, float]] = []
@@ -96,11 +96,11 @@ async def _chunk_sizes(report: Report) -> None:
         with _chunks_of(size):
             board = snapshot(SIZES[-1], BOOKMAKERS)
             firsts = []
-            for _ in range(report.either(3, 1)):
+            for _ in range(report.size(3, 1)):
                 bodies = ListBodies(board, NAMES)
                 firsts.append(await _ms(lambda bodies=bodies: bodies.prepare("gzip")))  # type: ignore[misc]
-            one = await _changes(bodies, report.either(50, 5), 1)
-            many = await _changes(bodies, report.either(20, 3), MANY)
+            one = await _changes(bodies, report.size(50, 5), 1)
+            many = await _changes(bodies, report.size(20, 3), MANY)
             length = await bodies.prepare("gzip")
         worst = quantile([a + b for a, b in zip(one.commits, one.packed, strict=True)], 0.95)
         rows.append(
@@ -122,14 +122,14 @@ async def _chunk_sizes(report: Report) -> None:
         "first gzip body, ms",
     ]
     report.table(f"The size of a chunk, at {SIZES[-1]:,} matches: commit and gzip body", header, rows)
-    report.say(f"A chunk has about {chunks.CHUNK_SIZE} matches.")
+    report.paragraph(f"A chunk has about {chunks.CHUNK_SIZE} matches.")
 
 
 async def _codings(report: Report) -> None:
     bodies = ListBodies(snapshot(SIZES[0], BOOKMAKERS), NAMES)
-    costs = await _changes(bodies, report.either(50, 10), 1)
+    costs = await _changes(bodies, report.size(50, 10), 1)
     body, spliced = await bodies.body(), len(await bodies.body("gzip"))
-    runs = report.either(9, 3)
+    runs = report.size(9, 3)
     rows = [["gzip, spliced of deflated chunks", spread(costs.packed), f"{spliced:,}", "1.00"]]
     for name, compress in CODINGS.items():
         times = milliseconds(seconds(lambda compress=compress: compress(body), runs))  # type: ignore[misc]
@@ -159,9 +159,9 @@ async def _changes(bodies: ListBodies, runs: int, count: int) -> Costs:
     for at in range(runs):
         places = [(at * 11 + each * len(listed) // count) % len(listed) for each in range(count)]
         changes = [_moved(listed[place], at + 1) for place in places]
-        began = now_s()
+        began = cpu_now_s()
         bodies.snapshot = _changed(bodies.snapshot, changes)
-        costs.commits.append((now_s() - began) * 1e3)
+        costs.commits.append((cpu_now_s() - began) * 1e3)
         costs.packed.append(await _ms(lambda: bodies.prepare("gzip")))  # the first body pays for the JSON
         costs.plain.append(await _ms(bodies.prepare))
     return costs
@@ -178,9 +178,9 @@ def _changed(base: Snapshot, changes: Sequence[Match]) -> Snapshot:
 
 
 async def _ms(work: Callable[[], Awaitable[int]]) -> float:
-    began = now_s()
+    began = cpu_now_s()
     await work()
-    return (now_s() - began) * 1e3
+    return (cpu_now_s() - began) * 1e3
 
 
 def _whole(base: Snapshot) -> bytes:
@@ -196,7 +196,7 @@ def _whole(base: Snapshot) -> bytes:
 
 @contextlib.contextmanager
 def _chunks_of(size: int) -> Iterator[None]:
-    """Let the board cut chunks of that size for a while."""
+    """Make the board cut chunks of that size within the block."""
     before = chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE  # noqa: SLF001 - what follows from the size
     try:
         chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE = size, size * 3 // 2, size // 4  # noqa: SLF001

@@ -1,8 +1,8 @@
-"""Reads: requests a second of /api/v2/odds, next to what a user would write instead, and to the limits.
+"""Reads: requests a second of /api/v2/odds, next to other frameworks and to the limits.
 
 The service runs as it is shipped, its one source a local file. The peers hold the same data and answer
-in the same shape, each as its users would write it; the bare application and nginx give the very same
-bytes. All of them run at once and are asked in turn, so that a drift of the machine meets all alike.
+in the same shape, each written as its users would write it; the bare application and nginx send the very
+same bytes. All run at once and are measured in turn, so that a drift of the machine affects all alike.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 class Peer(Struct, frozen=True):
-    """One server under measurement: how to ask it for each form of the answer (path and headers)."""
+    """One server under measurement, with path and headers of the request for each form of the answer."""
 
     name: str
     served: Served
@@ -50,11 +50,13 @@ class Peer(Struct, frozen=True):
 def run(report: Report) -> None:
     """Print requests a second of all peers, for both sizes of the board."""
     if not wrk.is_there():
-        report.say("Not measured: wrk is missing (Debian: `apt-get install wrk`).")
+        report.paragraph("Not measured: wrk is missing (Debian: `apt-get install wrk`).")
         return
     if not shutil.which("nginx"):
-        report.say("nginx is missing (Debian: `apt-get install nginx`): the static file was not measured.")
-    report.say(
+        report.paragraph(
+            "nginx is missing (Debian: `apt-get install nginx`): the static file was not measured."
+        )
+    report.paragraph(
         f"Requests a second of `{PATH}` by wrk over {wrk.CONNECTIONS} connections, {RUN_S} s a run,"
         " all in turn: servers on the same core, wrk on the other. Ratio: oddsboard on"
         " Hypercorn to it, the median over the rounds."
@@ -62,8 +64,8 @@ def run(report: Report) -> None:
     )
     for size in ROUNDS:
         _measure(report, size)
-    report.say(
-        "gzip is level 6 for all. Peers are spared what they can be: they hold the data ready to be"
+    report.paragraph(
+        "gzip is level 6 for all. Peers do no unneeded work: they hold the data ready to be"
         " serialised, and a 304 compares a version that they hold. Flask runs with one worker of class"
         " gthread, 4 threads, because a sync worker closes each connection. FastAPI runs under uvicorn with"
         " uvloop and httptools, once with Pydantic models that it holds, once with models that it makes of"
@@ -75,7 +77,7 @@ def _measure(report: Report, size: int) -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
         peers = _peers(running, Path(folder), size, has_peers=report.has_peers)
         rates: dict[tuple[str, str], list[float]] = {}
-        for _ in range(report.either(ROUNDS[size], 2)):
+        for _ in range(report.size(ROUNDS[size], 2)):
             for form in FORMS:
                 for peer in peers:
                     path, headers = peer.asked[form]
@@ -106,7 +108,7 @@ def _row(
 
 
 def _peers(running: contextlib.ExitStack, folder: Path, size: int, *, has_peers: bool) -> list[Peer]:
-    """Start all, ours first, and check that they give the same data. Raises: RuntimeError."""
+    """Start the service, then the peers, and check that all send the same data. Raises: RuntimeError."""
     config = folder / "bench.toml"
     files = running.enter_context(site({"/fixtures.csv": [csv_body(size // len(BOOKMAKERS))]}))
     config.write_text(_config(files), encoding="utf-8")
@@ -131,7 +133,7 @@ def _others(
     answers: Mapping[str, Answer],
     asked: Mapping[str, tuple[str, Mapping[str, str]]],
 ) -> list[Peer]:
-    """Start what others would use; the bare application and nginx give the answers of the service."""
+    """Start the peers; the bare application and nginx send the service's own answers."""
     body, canned = folder / "body.json", folder / "canned.json"
     body.write_bytes(answers["identity"][2])
     canned.write_text(
@@ -167,7 +169,7 @@ def _peer(name: str, served: Served) -> Peer:
 
 
 def _check(peer: Peer, wanted: bytes) -> None:
-    """Raise RuntimeError unless it gives the same matches in each form; versions are each server's own."""
+    """Raise RuntimeError unless each form has the same matches; versions are each server's own."""
     plain, packed, unchanged = (get(peer.served.url, *peer.asked[form]) for form in FORMS)
     unpacked = gzip.decompress(packed[2])
     matches = [json.loads(body)["matches"] for body in (wanted, plain[2], unpacked)]
@@ -199,7 +201,7 @@ def _static(running: contextlib.ExitStack, folder: Path, answers: Mapping[str, A
     file.with_name(file.name + ".gz").write_bytes(answers["gzip"][2])
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    user = "user root;" if os.geteuid() == 0 else ""  # else its worker may not read a folder of ours
+    user = "user root;" if os.geteuid() == 0 else ""  # else its worker may not read the folder
     (folder / "nginx.conf").write_text(NGINX % (user, port, folder / "files"), encoding="utf-8")
     return running.enter_context(nginx(folder))
 

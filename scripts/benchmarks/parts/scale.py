@@ -1,4 +1,4 @@
-"""Scale of one process: config/scale.toml on one core, while somebody reads a filtered view."""
+"""Scale of one process: scale.toml on one core, while a client polls a filtered view."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WARM_UP_S = 5.0
 
 def run(report: Report) -> None:
     """Print what the process takes and what it does in that time."""
-    seconds = report.either(30.0, 8.0)
+    seconds = report.size(30.0, 8.0)
     with configured_service(CONFIG) as served, on_core(CLIENT_CORE):
         path = f"/api/v2/odds?bookmaker={_bookmakers(served)[0]}"
         _read(served, path, WARM_UP_S)
@@ -49,7 +49,7 @@ def run(report: Report) -> None:
         *_times("the same: 304", unchanged),
     ]
     report.table(f"What it costs, {title}", ["what", "cost"], costs)
-    report.say(
+    report.paragraph(
         f"The view is polled every {EVERY_S * 1e3:.0f} ms with the ETag of the last answer, uncompressed."
     )
 

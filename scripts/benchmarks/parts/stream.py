@@ -1,7 +1,7 @@
 """The exchange's stream: messages a second, and memory.
 
-The peer is betfairlightweight, the library of this protocol, on the same bytes; it decodes and keeps
-ladders and does nothing else.
+The peer is betfairlightweight, a library for this protocol, on the same bytes. It decodes and keeps
+ladders only.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ def run(report: Report) -> None:
             "to the commit, one a message": lambda: _commit(lines),
             "the image again, to the commit": lambda: _commit([image, image]),
         },
-        report.either(5, 1),
+        report.size(5, 1),
     )
     again = times.pop("the image again, to the commit")
     peer = next(iter(times.values()))
     rows = [_row(what, each, peer) for what, each in times.items()]
     title = f"betfair_stream: image of {MARKETS:,} markets, then {DELTAS:,} deltas, {size:.1f} MiB"
     report.table(title, ["path", "ms", "messages/s", "speed against betfairlightweight"], rows)
-    report.say(
+    report.paragraph(
         f"Two images of {MARKETS:,} markets one after the other, to the commit:"
         f" {spread(milliseconds(again))} ms, {len(image) / 2**20:.1f} MiB each."
     )
-    report.say(_memory(image))
+    report.paragraph(_memory(image))
 
 
 def _decode(lines: list[bytes]) -> None:

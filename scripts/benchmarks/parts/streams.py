@@ -1,8 +1,8 @@
 """Streams: from a commit to the frame at each client, and what a client costs; with slow clients too.
 
 The service as it is shipped, on simulated odds, some ten commits a second. A commit's time is that of
-its log line. All clients are one loop of plain sockets on the other core, so that what they measure
-includes as little of themselves as can be.
+its log line. All clients are one loop of plain sockets on the other core, so that the figures
+include as little of the clients' own work as possible.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def run(report: Report) -> None:
-    """Print latency and cost for three audiences, and the same with clients that read nothing."""
-    seconds = report.either(5.0, 2.0)
+    """Print latency and cost for three numbers of clients, and with clients that read nothing."""
+    seconds = report.size(5.0, 2.0)
     rows = [_row(clients, 0, seconds) for clients in AUDIENCES]
     rows.append(_row(100, SLOW, seconds))
     header = ["clients", "reading nothing", "commits/s", "events/s", "merged"]
@@ -46,38 +46,38 @@ def run(report: Report) -> None:
 def _row(clients: int, slow: int, seconds: float) -> list[str]:
     with _service() as service:
         idle_cpu, idle_rss = service.busy_over(SETTLE_S), service.rss_bytes()
-        crowd = Crowd(service.port, clients, slow)
-        with contextlib.closing(crowd):
-            crowd.listen(SETTLE_S)
-            crowd.begin()
+        audience = Clients(service.port, clients, slow)
+        with contextlib.closing(audience):
+            audience.listen(SETTLE_S)
+            audience.begin()
             began, cpu = time.monotonic(), service.cpu_s()
-            crowd.listen(seconds)
+            audience.listen(seconds)
             took, busy = time.monotonic() - began, service.cpu_s() - cpu
             rss = service.rss_bytes()
             commits = service.commits()
-    waits = sorted((at - commits[version]) * 1e3 for version, at in crowd.heard if version in commits)
-    told = len(crowd.heard)
+    waits = sorted((at - commits[version]) * 1e3 for version, at in audience.events if version in commits)
+    events = len(audience.events)
     of_clients = max(busy / took - idle_cpu, 0.0)
-    committed = sum(crowd.began_at <= at < crowd.began_at + took for at in commits.values())
+    committed = sum(audience.began_at <= at < audience.began_at + took for at in commits.values())
     return [
         f"{clients:,}",
         str(slow),
         f"{committed / took:.1f}",
-        f"{told / took:,.0f}",
-        f"{100 * crowd.merged / max(told, 1):.1f} %",
+        f"{events / took:,.0f}",
+        f"{100 * audience.merged / max(events, 1):.1f} %",
         f"{statistics.median(waits):.2f}",
         f"{waits[int(len(waits) * 0.99)]:.2f}",
         f"{100 * busy / took:.0f}",
-        f"{1e6 * of_clients * took / max(told, 1):.0f}",
+        f"{1e6 * of_clients * took / max(events, 1):.0f}",
         f"{(rss - idle_rss) / 1024 / (clients + slow):.0f}",
     ]
 
 
-class Crowd:
-    """Clients of the stream; `heard` is what came since `begin`, as (version, Unix time)."""
+class Clients:
+    """Clients of the stream; `events` has what came since `begin`, as (version, Unix time)."""
 
     def __init__(self, port: int, clients: int, slow: int) -> None:
-        self.heard: list[tuple[int, float]] = []
+        self.events: list[tuple[int, float]] = []
         self.merged = 0
         self.began_at = 0.0
         self._selector = selectors.DefaultSelector()
@@ -91,32 +91,32 @@ class Crowd:
             self.listen(0.0)
 
     def begin(self) -> None:
-        """Forget what was heard so far."""
-        self.heard.clear()
+        """Forget the events so far."""
+        self.events.clear()
         self.merged, self.began_at = 0, time.time()
 
     def listen(self, seconds: float) -> None:
-        """Read whatever comes, for so long."""
+        """Read what comes, for that many seconds; 0: what has come already."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 or seconds == 0:
             for key, _ in self._selector.select(left if seconds else 0):
                 data = key.fileobj.recv(1 << 20)  # type: ignore[union-attr]
                 at = time.time()
-                self._hear(data, at)
+                self._parse(data, at)
             if seconds == 0:
                 return
 
-    def _hear(self, data: bytes, at: float) -> None:
+    def _parse(self, data: bytes, at: float) -> None:
         place = data.find(_ID)
         while place >= 0 and (end := data.find(b"\n", place + len(_ID))) >= 0:
             version, _, _ = data[place + len(_ID) : end].partition(b"-")
-            self.heard.append((int(version), at))
+            self.events.append((int(version), at))
             head = data[end : end + 120]
             self.merged += b'"conflated"' in head
             place = data.find(_ID, end)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close all connections."""
         for one in self._sockets:
             one.close()
 
@@ -130,12 +130,12 @@ class Service:
         self._log = log
 
     def cpu_s(self) -> float:
-        """Return the processor seconds that it has used."""
+        """Return the processor seconds used so far."""
         fields = Path(f"/proc/{self._pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) * TICK_S
 
     def busy_over(self, seconds: float) -> float:
-        """Return the share of a core that it uses during so many seconds."""
+        """Return the share of a core used during that many seconds."""
         before = self.cpu_s()
         time.sleep(seconds)
         return (self.cpu_s() - before) / seconds
@@ -146,7 +146,7 @@ class Service:
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def lines(self) -> Iterator[dict[str, object]]:
-        """Return its log."""
+        """Return the lines of its log."""
         for line in self._log.read_text(encoding="utf-8").splitlines():
             yield json.loads(line)
 

@@ -1,4 +1,4 @@
-"""The limit of a server: a bare ASGI application that gives canned answers, one a path."""
+"""The upper limit of a server: a bare ASGI application that sends canned answers, one a path."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from scripts.benchmarks.peers import hosting as hosts
+from scripts.benchmarks.peers import hosting
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 def canned(path: Path) -> Callable[..., Awaitable[None]]:
-    """Make an application that gives the answers in that file."""
+    """Return an application that sends the answers in that file."""
     answers = {name: _events(answer) for name, answer in json.loads(path.read_bytes()).items()}
 
     async def app(
@@ -38,5 +38,5 @@ def _events(answer: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    given = hosts.arguments()
-    hosts.as_the_service(canned(given.data), given.bind, given.kind)
+    given = hosting.arguments()
+    hosting.serve_with(canned(given.data), given.bind, given.kind)

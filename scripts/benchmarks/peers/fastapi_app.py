@@ -1,6 +1,6 @@
 """FastAPI under uvicorn: Pydantic models, held or made of dicts, serialised at each request.
 
-It compresses with the middleware that comes with it. It is spared what it need not do: a 304 compares
+It compresses with the middleware that comes with it. Unneeded work is left out: a 304 compares
 the version that it holds and serialises nothing.
 """
 
@@ -14,7 +14,7 @@ from fastapi import FastAPI, Header, Response
 from fastapi.middleware.gzip import GZipMiddleware
 from pydantic import BaseModel, Field
 
-from scripts.benchmarks.peers import hosting as hosts
+from scripts.benchmarks.peers import hosting
 
 PATH = "/api/v2/odds"
 LEVEL = 6
@@ -51,7 +51,7 @@ class Board(BaseModel):
 
 
 def application(data: Path, kind: str) -> FastAPI:
-    """Make the application."""
+    """Return the application."""
     content = json.loads(data.read_bytes())
     etag = f'"{content["version"]}"'
     board = Board.model_validate(content) if kind == "held" else content
@@ -69,5 +69,5 @@ def application(data: Path, kind: str) -> FastAPI:
 
 
 if __name__ == "__main__":
-    given = hosts.arguments()
-    hosts.with_uvicorn(application(given.data, given.kind), given.bind)
+    given = hosting.arguments()
+    hosting.serve_with_fast_uvicorn(application(given.data, given.kind), given.bind)

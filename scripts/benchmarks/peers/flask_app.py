@@ -1,7 +1,7 @@
 """Flask under gunicorn: `jsonify` of dicts at each request, one worker with threads, connections kept.
 
-Threads, because gunicorn's plain worker closes every connection after one answer. It is spared what it
-need not do: a 304 compares the version that it holds and serialises nothing.
+Threads, because gunicorn's plain worker closes every connection after one answer. Unneeded
+work is left out: a 304 compares the version that it holds and serialises nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from flask import Flask, Response, jsonify, request
 from gunicorn.app.base import BaseApplication
 
-from scripts.benchmarks.peers import hosting as hosts
+from scripts.benchmarks.peers import hosting
 
 PATH = "/api/v2/odds"
 LEVEL = 6
@@ -22,7 +22,7 @@ THREADS = 4
 
 
 def application(data: Path) -> Flask:
-    """Make the application."""
+    """Return the application."""
     board = msgspec.json.decode(data.read_bytes())
     etag = f'"{board["version"]}"'
     app = Flask("peer")
@@ -42,7 +42,7 @@ def application(data: Path) -> Flask:
 
 
 class Gunicorn(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn, told what to do by the program that it is part of."""
+    """gunicorn inside this program, with options from its code."""
 
     def __init__(self, data: Path, options: dict[str, Any]) -> None:
         self._data = data
@@ -50,19 +50,19 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         super().__init__()
 
     def load_config(self) -> None:
-        """Take the options."""
+        """Set the options."""
         for name, value in self._options.items():
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """Make the application, in the worker."""
+        """Return the application, in the worker."""
         return application(self._data)
 
 
 if __name__ == "__main__":
-    given = hosts.arguments()
+    given = hosting.arguments()
     options = {
-        "bind": f"fd://{hosts.announced(given.bind).detach()}",
+        "bind": f"fd://{hosting.listen_and_log(given.bind).detach()}",
         "workers": 1,
         "worker_class": "gthread",
         "threads": THREADS,

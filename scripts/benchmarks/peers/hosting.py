@@ -1,6 +1,6 @@
-"""Hosts of the peers: each listens, says where in a `service.started` line, and serves until ended.
+"""Runs the peers: each listens, prints its address in a `service.started` line, and serves until it ends.
 
-`as_the_service` takes the service's own servers, set up by its own code, so that they cost the same.
+`serve_with` uses the service's own servers, set up by its own code, so that they cost the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BACKLOG = 1024
 
 
 def arguments() -> argparse.Namespace:
-    """Read what every peer is given: the body of the odds list, where to listen, and of what kind to be."""
+    """Parse the arguments of a peer: the file of its data, its kind, and the address to listen on."""
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("--kind", default="")
@@ -30,23 +30,23 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def as_the_service(app: Any, bind: str, server: str = "hypercorn") -> None:
-    """Serve an ASGI application as the service does, with that server of it."""
+def serve_with(app: Any, bind: str, server: str = "hypercorn") -> None:
+    """Serve an ASGI application with a server of the service."""
 
     async def main() -> None:
-        await SERVERS[server](app, announced(bind), anyio.Event())
+        await SERVERS[server](app, listen_and_log(bind), anyio.Event())
 
     anyio.run(main)
 
 
-def with_uvicorn(app: Any, bind: str) -> None:
+def serve_with_fast_uvicorn(app: Any, bind: str) -> None:
     """Serve an ASGI application with uvicorn on uvloop and httptools, without its access log."""
     config = uvicorn.Config(app, log_level="warning", access_log=False, loop="uvloop", http="httptools")
-    uvicorn.Server(config).run(sockets=[announced(bind)])
+    uvicorn.Server(config).run(sockets=[listen_and_log(bind)])
 
 
-def announced(bind: str) -> socket.socket:
-    """Listen, and say so."""
+def listen_and_log(bind: str) -> socket.socket:
+    """Listen, and print the address."""
     sock = listen(*parse_bind(bind))
     print(json.dumps({"event": "service.started", "url": address_of(sock)}), flush=True)
     return sock

@@ -1,6 +1,6 @@
 """Quart under the service's own server: `jsonify` of dicts, or msgspec of Structs, at each request.
 
-It is spared what it need not do: a 304 compares the version that it holds and serialises nothing.
+Unneeded work is left out: a 304 compares the version that it holds and serialises nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from quart import Quart, Response, jsonify, request
 
-from scripts.benchmarks.peers import hosting as hosts
+from scripts.benchmarks.peers import hosting
 from web.encoding.schemas import MatchV2
 
 PATH = "/api/v2/odds"
@@ -28,7 +28,7 @@ class Board(msgspec.Struct):
 
 
 def application(data: Path, kind: str) -> Quart:
-    """Make the application."""
+    """Return the application."""
     app = Quart("peer")
     etag, answer = _by_msgspec(data) if kind == "msgspec" else _by_jsonify(data)
 
@@ -58,5 +58,5 @@ def _by_msgspec(data: Path) -> tuple[str, Callable[[], Response]]:
 
 
 if __name__ == "__main__":
-    given = hosts.arguments()
-    hosts.as_the_service(application(given.data, given.kind), given.bind)
+    given = hosting.arguments()
+    hosting.serve_with(application(given.data, given.kind), given.bind)
