@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SERVICE_ROOT = Path(os.environ.get("ODDSBOARD_BENCH_SERVICE", ROOT))
 """The clone whose service is measured: another one than this while two versions are compared."""
 SERVER_CORE, CLIENT_CORE = 0, 1
-START_S, STOP_S = 60.0, 15.0
+START_S, STOP_S = 120.0, 60.0
 
 
 class Served(Struct, frozen=True):
