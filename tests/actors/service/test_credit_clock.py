@@ -77,16 +77,26 @@ def spent(stage: ScopesStage) -> list[int]:
     return [days[day] for day in range(-1, DAYS)]
 
 
+async def spent_under(case: str) -> list[int]:
+    """Count the credits of each true UTC day under the clock of that case, which is played once only."""
+    if case not in _SPENT:
+        _SPENT[case] = spent(await played(SHIFTS[case]))
+    return _SPENT[case]
+
+
+_SPENT: dict[str, list[int]] = {}
+
+
 @pytest.mark.parametrize("case", SHIFTS)
 async def test_no_true_day_costs_more_than_its_credits(case: str) -> None:
     """Whatever the clock says meanwhile."""
-    assert max(spent(await played(SHIFTS[case]))) <= CREDITS
+    assert max(await spent_under(case)) <= CREDITS
 
 
 @pytest.mark.parametrize("case", SHIFTS)
 async def test_a_clock_that_was_wrong_costs_nothing_once_it_is_right(case: str) -> None:
     """The days after it have as many calls as where it was never wrong, which is 22 to 24."""
-    days = spent(await played(SHIFTS[case]))
+    days = await spent_under(case)
 
     assert [] == [count for count in days[4:] if count < CREDITS - 3]
 
@@ -94,7 +104,7 @@ async def test_a_clock_that_was_wrong_costs_nothing_once_it_is_right(case: str) 
 @pytest.mark.parametrize("case", [case for case in SHIFTS if case != "anything, every half hour"])
 async def test_the_day_of_a_wrong_clock_is_not_lost(case: str) -> None:
     """Right again after an hour or three, it leaves that day as many calls as any other."""
-    days = spent(await played(SHIFTS[case]))
+    days = await spent_under(case)
 
     assert [] == [count for count in days[1:] if count < CREDITS - 4]
 

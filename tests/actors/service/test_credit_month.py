@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -74,7 +74,8 @@ def kick_offs(league: str) -> tuple[datetime, ...]:
 
 def is_near(league: str, at: datetime) -> bool:
     """Return whether the league has a match in play or within two hours."""
-    return any(timedelta(hours=-2) <= at - one <= timedelta(hours=2.5) for one in kick_offs(league))
+    times = kick_offs(league)
+    return bisect_left(times, at - timedelta(hours=2.5)) < bisect_right(times, at + timedelta(hours=2))
 
 
 class Month:
