@@ -281,21 +281,34 @@ def test_inspect_tells_where_a_file_breaks_off(tmp_path: Path) -> None:
         (["inspect", "{folder}/none"], "none: cannot be read: No such file or directory"),
         (["inspect", "{folder}"], "cannot be read: Is a directory"),
         (["inspect", "{folder}/some.csv"], "some.csv: is not a recording that can be read: its content is"),
-        (["record", "--out", "{folder}/some.csv"], "some.csv: cannot be written to: File exists"),
         (
             ["record", "--config", "{folder}/none", "--out", "{folder}"],
             "none: cannot be read: No such file",
         ),
     ],
 )
-def test_what_cannot_be_done_is_78_and_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_what_cannot_be_read_is_78_and_one_line(
+    tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """On standard error, naming the file and what was found."""
     (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
 
-    code, out, err = _ran(*(one.format(folder=tmp_path) for one in arguments))
+    with pytest.raises(SystemExit) as ended:
+        main([one.format(folder=tmp_path) for one in arguments])
+
+    out, err = capsys.readouterr()
+    assert (78, "", 1) == (ended.value.code, out, err.count("\n"))
+    assert (True, True) == (err.startswith("oddsboard: "), message in err)
+
+
+def test_a_folder_that_cannot_be_made_is_78_and_one_line(tmp_path: Path) -> None:
+    """In a process of its own: the recorder has begun to log by then."""
+    (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
+
+    code, out, err = _ran("record", "--out", str(tmp_path / "some.csv"))
 
     assert (78, "", 1) == (code, out, err.count("\n"))
-    assert (True, True) == (err.startswith("oddsboard: "), message in err)
+    assert re.fullmatch("oddsboard: .*some\\.csv: cannot be written to: File exists.*\n", err)
 
 
 @pytest.mark.parametrize(

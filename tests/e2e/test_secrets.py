@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from socket import socket
+from typing import NamedTuple
 from urllib.parse import quote_plus
 
 import httpx2
@@ -67,12 +68,15 @@ PEERS: dict[str, tuple[Answer, str]] = {
 }
 
 
-def _config(folder: Path, url: str) -> Path:
+def _config(folder: Path, urls: Mapping[str, str]) -> Path:
+    """Write a configuration with a source, and its one bookmaker, of each name and address."""
     path = folder / "secret.toml"
-    lines = ["[server]", 'log_level = "debug"', "drain_s = 0", "[sources.api]", 'kind = "the_odds_api"']
-    lines += [f'url = "{url}"', 'api_key = "${SECRET_OF_THE_TEST}"', f"sports = {json.dumps(SPORTS)}"]
-    lines += ["poll_interval_s = 0.2", "timeout_s = 1.0"]
-    lines += ["[bookmakers.some]", 'source = "api"', 'key = "some"']
+    lines = ["[server]", 'log_level = "debug"', "drain_s = 0"]
+    for name, url in urls.items():
+        lines += [f"[sources.{name}]", 'kind = "the_odds_api"', f'url = "{url}"']
+        lines += ['api_key = "${SECRET_OF_THE_TEST}"', f"sports = {json.dumps(SPORTS)}"]
+        lines += ["poll_interval_s = 0.2", "timeout_s = 1.0"]
+        lines += [f"[bookmakers.{name}]", f'source = "{name}"', 'key = "some"']
     path.write_text("\n".join(lines), "utf-8")
     return path
 
@@ -89,24 +93,49 @@ def _everything(running: Service, ready: Callable[[str], bool]) -> str:
         return look() + repr(running.log)
 
 
-@pytest.mark.parametrize("peer_that", PEERS)
-def test_a_peer_that_echoes_the_key_does_not_get_it_shown(tmp_path: Path, peer_that: str) -> None:
-    """The error is told, in the probes and in the log, and the key is in neither."""
-    answer, told = PEERS[peer_that]
-    with contextlib.ExitStack() as cleanup:
-        peer = cleanup.enter_context(http_peer())
-        peer.answers |= {f"/v4/sports/{sport}/odds": answer for sport in SPORTS}
-        config = _config(tmp_path, peer.url(""))
-        running = cleanup.enter_context(service(config, {"SECRET_OF_THE_TEST": KEY}))
-        text = _everything(running, lambda shown: told in shown)
+class Echoed(NamedTuple):
+    """One service with a source for each peer: its errors and requests, and all that was shown."""
 
-    is_sent = any(f"apiKey={ENCODED}" in asked.path for asked in peer.asked)
-    assert (True, False) == (is_sent, HINT in text)
+    errors: Mapping[str, str]
+    asked: Mapping[str, Sequence[Asked]]
+    text: str
+
+
+@pytest.fixture(scope="module")
+def echoed(tmp_path_factory: pytest.TempPathFactory) -> Echoed:
+    """Run the service until every peer has answered and every error is shown."""
+    with contextlib.ExitStack() as cleanup:
+        peers = {name.replace(" ", "-"): cleanup.enter_context(http_peer()) for name in PEERS}
+        for peer, (answer, _) in zip(peers.values(), PEERS.values(), strict=True):
+            peer.answers |= {f"/v4/sports/{sport}/odds": answer for sport in SPORTS}
+        urls = {name: peer.url("") for name, peer in peers.items()}
+        config = _config(tmp_path_factory.mktemp("echoed"), urls)
+        running = cleanup.enter_context(service(config, {"SECRET_OF_THE_TEST": KEY}))
+
+        def all_errors() -> Mapping[str, str] | None:
+            checks = httpx2.get(f"{running.base}/health", trust_env=False).json()["checks"]
+            errors = {name: str(check["last_error"]) for name, check in checks.items()}
+            is_complete = all(told in errors[name.replace(" ", "-")] for name, (_, told) in PEERS.items())
+            return errors if is_complete else None
+
+        errors = eventually(all_errors, "every error is shown")
+        text = _everything(running, lambda _: True)
+        return Echoed(errors, {name: tuple(peer.asked) for name, peer in peers.items()}, text)
+
+
+@pytest.mark.parametrize("peer_that", PEERS)
+def test_a_peer_that_echoes_the_key_does_not_get_it_shown(echoed: Echoed, peer_that: str) -> None:
+    """Its error is shown, in the probes and in the log, and the key is in neither."""
+    name = peer_that.replace(" ", "-")
+
+    assert PEERS[peer_that][1] in echoed.errors[name]
+    is_sent = any(f"apiKey={ENCODED}" in asked.path for asked in echoed.asked[name])
+    assert (True, False) == (is_sent, HINT in echoed.text)
 
 
 def test_a_peer_that_refuses_does_not_get_the_key_shown(tmp_path: Path) -> None:
     """Nobody listens there: the address is not quoted."""
-    config = _config(tmp_path, "http://127.0.0.1:1")
+    config = _config(tmp_path, {"some": "http://127.0.0.1:1"})
     with service(config, {"SECRET_OF_THE_TEST": KEY}) as running:
         eventually(lambda: running.events("source.down"), "it is down")
         text = _everything(running, lambda shown: "ConnectError" in shown)
@@ -121,7 +150,7 @@ def test_a_peer_that_answers_well_does_not_get_the_key_shown(tmp_path: Path) -> 
         peer = cleanup.enter_context(http_peer())
         peer.answers |= {f"/v4/sports/{sport}/odds": respond(body) for sport in SPORTS}
         running = cleanup.enter_context(
-            service(_config(tmp_path, peer.url("")), {"SECRET_OF_THE_TEST": KEY})
+            service(_config(tmp_path, {"some": peer.url("")}), {"SECRET_OF_THE_TEST": KEY})
         )
         text = _everything(running, lambda shown: '"live"' in shown)
 
