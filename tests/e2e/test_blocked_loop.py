@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from tests.support.peers.http import http_peer, respond
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.plugin import installed
 from tests.support.systems.process import program, service
 from tests.support.time.waiting import eventually, let_pass
@@ -70,7 +71,9 @@ def test_a_plug_in_that_blocks_is_named_while_it_does(tmp_path: Path, command: s
             during = running.events("loop.recovered")
             until.touch()
             eventually(lambda: running.events("loop.recovered"), "it is over")
-            stats = {} if command == "record" else httpx2.get(f"{running.base}/api/stats").json()
+            stats = (
+                {} if command == "record" else httpx2.get(f"{running.base}/api/stats", verify=NO_TLS).json()
+            )
             code = running.stop(signal.SIGTERM)
 
     assert "source:blocker" == lagged["task"]
@@ -92,7 +95,7 @@ def test_a_suspended_process_has_not_lagged() -> None:
             running.process.send_signal(signal.SIGSTOP)
             let_pass(1.5)
             running.process.send_signal(signal.SIGCONT)
-            stats = httpx2.get(f"{running.base}/api/stats").json()
+            stats = httpx2.get(f"{running.base}/api/stats", verify=NO_TLS).json()
 
     assert {"stalls": 0, "longest_s": None} == stats["data"]["loop"]
     assert [] == running.events("loop.lagged")

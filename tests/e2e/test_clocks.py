@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from tests.support.peers.http import Answer, Asked, HttpPeer, conditional, http_peer, respond
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.feed import Feed, configured, sheet
 from tests.support.systems.moved_clock import MovedClocks
 from tests.support.systems.process import service
@@ -42,7 +43,7 @@ def _running(folder: Path, peer: HttpPeer, clocks: MovedClocks, **options: float
     config = configured(folder, peer, ["only"], **options)
     with (
         service(config, clocks.environment) as process,
-        httpx2.Client(base_url=process.base, trust_env=False) as client,
+        httpx2.Client(base_url=process.base, trust_env=False, verify=NO_TLS) as client,
     ):
         feed = Feed(process, client)
         eventually(lambda: feed.has("live", "only"), "it is live")

@@ -14,6 +14,7 @@ from tests.support.builders.betfair import image, market
 from tests.support.builders.the_odds_api import event, serve
 from tests.support.builders.the_odds_api import market as listed
 from tests.support.peers.http import HttpPeer, respond
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.peers.stream import StreamPeer
 from tests.support.systems.betfair_playback import CATALOGUE, LOGIN, catalogue, peers, token
 from tests.support.systems.feed import sheet
@@ -66,7 +67,7 @@ def live(tmp_path: Path) -> Iterator[tuple[Service, StreamPeer]]:
 
 
 def _odds(base: str) -> dict[str, Any]:
-    answer = httpx2.get(f"{base}/api/v2/odds", trust_env=False)
+    answer = httpx2.get(f"{base}/api/v2/odds", trust_env=False, verify=NO_TLS)
     matches = answer.json().get("matches", []) if answer.status_code == 200 else []
     return {match["bookmaker"]: match["odds"]["1"] for match in matches}
 
@@ -82,7 +83,7 @@ def test_three_kinds_of_source_make_one_board(live: tuple[Service, StreamPeer]) 
     )
 
     said = [
-        httpx2.get(running.base + path, trust_env=False).text
+        httpx2.get(running.base + path, trust_env=False, verify=NO_TLS).text
         for path in ("/health", "/monitor", "/api/stats")
     ]
     text = repr((running.log, said))

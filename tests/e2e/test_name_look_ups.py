@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from tests.support.peers.http import http_peer
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.feed import moving
 from tests.support.systems.process import service
 from tests.support.time.waiting import eventually
@@ -58,7 +59,7 @@ def test_look_ups_that_hang_starve_no_other_source(tmp_path: Path) -> None:
         with service(config, {"PYTHONPATH": path}) as running:
 
             def sources_now() -> dict[str, Any]:
-                stats = httpx2.get(f"{running.base}/api/stats").json()["data"]
+                stats = httpx2.get(f"{running.base}/api/stats", verify=NO_TLS).json()["data"]
                 return dict(stats["sources"])
 
             eventually(

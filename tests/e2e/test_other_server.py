@@ -7,6 +7,7 @@ import sys
 
 import httpx2
 
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import ROOT, program
 from tests.support.time.waiting import eventually
 
@@ -22,7 +23,10 @@ main(["serve", "--server", "uvicorn", "--bind", "127.0.0.1:0"])
 def test_it_serves_and_stops_as_on_hypercorn() -> None:
     """The same answers, an exit in order with code 0, and no log line but ours, whatever a client sends."""
     arguments = ("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
-    with program(*arguments) as one, httpx2.Client(base_url=one.base, trust_env=False) as client:
+    with (
+        program(*arguments) as one,
+        httpx2.Client(base_url=one.base, trust_env=False, verify=NO_TLS) as client,
+    ):
         eventually(lambda: client.get("/health/ready").status_code == 200, "odds are served")
         zipped = client.get("/api/v2/odds", headers={"Accept-Encoding": "gzip"})
         again = client.get("/api/v2/odds", headers={"If-None-Match": "*"})

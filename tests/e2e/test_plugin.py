@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from tests.support.peers.http import http_peer, respond
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import ROOT, service
 from tests.support.time.waiting import eventually
 
@@ -95,7 +96,7 @@ def test_an_installed_kind_is_served(installed: Path, tmp_path: Path) -> None:
         with service(config, {"PYTHONPATH": str(installed)}) as running:
 
             def prices() -> list[tuple[str, list[float]]]:
-                answer = json.loads(httpx2.get(f"{running.base}/api/odds").content)
+                answer = json.loads(httpx2.get(f"{running.base}/api/odds", verify=NO_TLS).content)
                 return [(one["id"], one["odds"]) for one in answer.get("matches", [])]
 
             eventually(lambda: len(prices()) == 2, "both bookmakers are on the board")
@@ -177,7 +178,7 @@ def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: 
         with service(config, {"PYTHONPATH": f"{installed}:{tmp_path}"}) as running:
 
             def answer(path: str) -> Any:
-                return json.loads(httpx2.get(f"{running.base}{path}").content)
+                return json.loads(httpx2.get(f"{running.base}{path}", verify=NO_TLS).content)
 
             eventually(lambda: len(answer("/api/v2/odds").get("matches", [])) == 2, "both are on the board")
             listed, health, stats = answer("/api/v2/odds"), answer("/health"), answer("/api/stats")

@@ -22,6 +22,7 @@ import pytest
 from tests.support.builders import the_odds_api as api
 from tests.support.builders.recorded import header, pieces_of, read, received, write
 from tests.support.peers.http import HttpPeer, conditional, http_peer
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.recordings import football_data, the_odds_api
 from tests.support.systems.feed import sheet
 from tests.support.systems.process import ROOT, Service, program, service
@@ -72,7 +73,7 @@ def _bodies(data: bytes) -> list[bytes]:
 
 
 def _matches(base: str) -> Any:
-    return httpx2.get(f"{base}/api/v2/odds", trust_env=False).json().get("matches", [])
+    return httpx2.get(f"{base}/api/v2/odds", trust_env=False, verify=NO_TLS).json().get("matches", [])
 
 
 @contextlib.contextmanager
@@ -171,7 +172,9 @@ def _api_lived(folder: Path, answers: Mapping[str, bytes]) -> tuple[Any, bytes]:
     file = folder / "out" / "api.rec.zst"
 
     def all_is_shown(serving: Service) -> bool:
-        bookmakers = httpx2.get(f"{serving.base}/monitor", trust_env=False).json()["bookmakers"]
+        bookmakers = httpx2.get(f"{serving.base}/monitor", trust_env=False, verify=NO_TLS).json()[
+            "bookmakers"
+        ]
         return all(set(answers) <= set(one["lists"]) for one in bookmakers)
 
     with http_peer() as peer:
@@ -226,7 +229,10 @@ def test_a_replay_says_the_same_every_time(tmp_path: Path) -> None:
 
     answers = []
     for _ in range(2):
-        with _replayed(path) as replay, httpx2.Client(base_url=replay.base, trust_env=False) as client:
+        with (
+            _replayed(path) as replay,
+            httpx2.Client(base_url=replay.base, trust_env=False, verify=NO_TLS) as client,
+        ):
             found = client.get("/api/v2/odds", headers={"Accept-Encoding": "identity"})
             answers.append((found.content, found.headers["ETag"]))
             checks = client.get("/health").json()["checks"]

@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import ROOT, Service, service
 from tests.support.time.waiting import eventually
 
@@ -33,7 +34,7 @@ def running() -> Iterator[Service]:
 @pytest.fixture
 def client(running: Service) -> Iterator[httpx2.Client]:
     """Return a client of the service, once all its bookmakers are live."""
-    with httpx2.Client(base_url=running.base, trust_env=False) as one:
+    with httpx2.Client(base_url=running.base, trust_env=False, verify=NO_TLS) as one:
         eventually(lambda: one.get("/health").json()["status"] == "pass", "all bookmakers are live")
         yield one
 
@@ -109,7 +110,7 @@ def test_every_line_of_the_log_is_one_json_object(tmp_path: Path) -> None:
         while not first or "url" not in json.loads(first[-1]):
             first.append(process.stdout.readline())
         base = json.loads(first[-1])["url"]
-        with httpx2.Client(base_url=base, headers=forged, trust_env=False) as client:
+        with httpx2.Client(base_url=base, headers=forged, trust_env=False, verify=NO_TLS) as client:
             statuses = [client.get(path).status_code for path in ("/api/odds?x=%0a", *FORGERIES)]
         process.terminate()
         rest, errors = process.communicate(timeout=20)
@@ -126,7 +127,7 @@ def test_every_line_of_the_log_is_one_json_object(tmp_path: Path) -> None:
 def test_every_served_request_is_logged_under_its_id(tmp_path: Path) -> None:
     """The id in X-Request-Id is in the log, so that what a client reports can be found."""
     with service(_verbose(tmp_path)) as running:
-        response = httpx2.get(f"{running.base}/api/odds?bookmaker=nobody", trust_env=False)
+        response = httpx2.get(f"{running.base}/api/odds?bookmaker=nobody", trust_env=False, verify=NO_TLS)
         served = eventually(lambda: running.events("request.served"), "the request in the log")
 
     expected = [(response.headers["X-Request-Id"], 400)]

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
 
@@ -34,7 +35,10 @@ STOPPED = ["service.stopping", "service.stopped"]
 def _running(folder: Path, drain_s: float) -> Iterator[tuple[Service, httpx2.Client]]:
     config = folder / "simulated.toml"
     config.write_text(CONFIG.format(drain_s=drain_s), "utf-8")
-    with service(config) as running, httpx2.Client(base_url=running.base, trust_env=False) as client:
+    with (
+        service(config) as running,
+        httpx2.Client(base_url=running.base, trust_env=False, verify=NO_TLS) as client,
+    ):
         eventually(lambda: client.get("/health/ready").status_code == 200, "it is ready")
         yield running, client
 
@@ -81,13 +85,13 @@ def test_no_request_fails_before_the_listener_closes(tmp_path: Path, number: sig
 
 
 def _kept_connections(base: str, outcomes: list[tuple[int, str]]) -> None:
-    with httpx2.Client(base_url=base, trust_env=False) as client:
+    with httpx2.Client(base_url=base, trust_env=False, verify=NO_TLS) as client:
         while _asked(lambda: client.get("/api/v2/odds"), base, outcomes):
             pass
 
 
 def _new_connections(base: str, outcomes: list[tuple[int, str]]) -> None:
-    while _asked(lambda: httpx2.get(f"{base}/api/odds", trust_env=False), base, outcomes):
+    while _asked(lambda: httpx2.get(f"{base}/api/odds", trust_env=False, verify=NO_TLS), base, outcomes):
         pass
 
 

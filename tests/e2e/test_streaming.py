@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
 
@@ -44,7 +45,10 @@ def _running(
     config = folder / "simulated.toml"
     text = CONFIG.format(drain_s=drain_s, matches=matches, updates_per_s=updates_per_s)
     config.write_text(text, "utf-8")
-    with service(config) as running, httpx2.Client(base_url=running.base, trust_env=False) as client:
+    with (
+        service(config) as running,
+        httpx2.Client(base_url=running.base, trust_env=False, verify=NO_TLS) as client,
+    ):
         eventually(lambda: client.get("/health/ready").status_code == 200, "it is ready")
         yield running
 
@@ -128,7 +132,7 @@ def _rss_bytes(running: Service) -> int:
 
 
 def _streams(running: Service) -> int:
-    stats = httpx2.get(f"{running.base}/api/stats", trust_env=False).json()
+    stats = httpx2.get(f"{running.base}/api/stats", trust_env=False, verify=NO_TLS).json()
     return int(stats["http"]["streams"])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 
 from tests.support.peers.http import Answer, Asked, HttpPeer, respond
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import Service, service
 
 Odds = tuple[float, float, float]
@@ -82,7 +83,7 @@ def running_feed(config: Path, environment: Mapping[str, str] | None = None) -> 
     """Run the service while the block runs."""
     with (
         service(config, environment) as process,
-        httpx2.Client(base_url=process.base, trust_env=False) as client,
+        httpx2.Client(base_url=process.base, trust_env=False, verify=NO_TLS) as client,
     ):
         yield Feed(process, client)
 
@@ -112,7 +113,7 @@ def watching(base: str) -> Iterator[Seen]:
     seen, done = Seen(), threading.Event()
 
     def read() -> None:
-        with httpx2.Client(base_url=base, trust_env=False) as client:
+        with httpx2.Client(base_url=base, trust_env=False, verify=NO_TLS) as client:
             while not done.wait(0.005):
                 seen.take(client.get("/api/v2/odds"))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 
 from tests.support.peers.http import HttpPeer, http_peer, respond
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.feed import Odds
 from tests.support.systems.process import Service, program
 from tests.support.time.waiting import eventually
@@ -97,7 +98,7 @@ def offered(folder: Path, environment: Mapping[str, str] | None = None) -> Itera
 
 
 def _states(service: Service) -> set[str]:
-    checks: Mapping[str, Mapping[str, str]] = httpx2.get(f"{service.base}/health", trust_env=False).json()[
-        "checks"
-    ]
+    checks: Mapping[str, Mapping[str, str]] = httpx2.get(
+        f"{service.base}/health", trust_env=False, verify=NO_TLS
+    ).json()["checks"]
     return {check["state"] for check in checks.values()}

@@ -23,6 +23,7 @@ from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders.messages import batch
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.time.virtual import ManualClock
 from web.app import create_app
 from web.feeds.subscribers import Audience
@@ -163,7 +164,9 @@ async def open_site(
         tasks.start_soon(serve, app, sock, stop)
         try:
             headers = {"Accept-Encoding": "identity"}
-            async with httpx2.AsyncClient(base_url=base, headers=headers, trust_env=False) as client:
+            async with httpx2.AsyncClient(
+                base_url=base, headers=headers, trust_env=False, verify=NO_TLS
+            ) as client:
                 yield Site(base, client, clock, published, status, audience)
         finally:
             await audience.leave()

@@ -18,6 +18,7 @@ from sseclient import SSEClient
 
 from actors.core.cooperative import run_now
 from tests.support.builders.messages import match
+from tests.support.peers.plain_http import NO_TLS
 from tests.support.peers.stream_client import Copy, streaming
 from tests.support.systems.site import EPOCH, NAMES, Site
 
@@ -193,7 +194,7 @@ async def test_somebody_elses_parser_reads_it(site: Site) -> None:
     seen: list[TheirEvent] = []
 
     def read() -> None:
-        with httpx2.Client(trust_env=False) as client:
+        with httpx2.Client(trust_env=False, verify=NO_TLS) as client:
             asked = client.stream("GET", f"{site.base}/api/v2/stream", headers={"Last-Event-ID": "1"})
             with asked as response:
                 seen.extend(SSEClient(response.iter_bytes()).events())

@@ -20,6 +20,7 @@ from structlog.testing import capture_logs
 from actors.core.errors import CoreFailure
 from actors.monitoring.status import BoardStatus, ServiceStatus
 from actors.runtime.actor import ActorStatus
+from tests.support.peers.plain_http import NO_TLS
 from web.server.lifecycle import Exit, Life, set_up_collector
 from web.server.listener import address_of, listen
 
@@ -62,7 +63,7 @@ async def lived(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> E
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run)
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(verify=NO_TLS) as client:
             assert (await client.get(base + "/nothing")).status_code == 404
         during(base, status)
     return codes[0]
@@ -149,7 +150,7 @@ async def test_who_follows_is_told_before_the_server_stops() -> None:
     seen: list[tuple[int, bool]] = []
 
     async def farewell() -> None:
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(verify=NO_TLS) as client:
             seen.append(((await client.get(base + "/nothing")).status_code, status.is_draining))
 
     def started() -> None:
