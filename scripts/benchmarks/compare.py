@@ -23,8 +23,6 @@ from scripts.benchmarks.figures import median, short
 from scripts.benchmarks.processes import ROOT, SERVER_CORE, pinned
 from scripts.benchmarks.report import Report
 
-SHORT_PAIRS = 2
-
 NUMBER = r"[0-9][0-9,]*(\.[0-9]+)?(e-[0-9]+)?"
 BYTES = r", [0-9,]+ bytes$"
 HEADER_ROWS = 2
@@ -69,7 +67,7 @@ def run(report: Report, name: str, other: Path) -> None:
     part = PARTS[name]
     pairs = [
         (_measured(name, part, other), _measured(name, part, ROOT))
-        for _ in range(report.size(part.pairs, min(part.pairs, SHORT_PAIRS)))
+        for _ in range(report.size(part.pairs, (part.pairs + 1) // 3))
     ]
     rows = list(_rows(pairs, more_is_better=part.more_is_better))
     report.table(f"{commit_of(other)}, then this clone, {len(pairs)} runs of each in turn", HEADER, rows)
