@@ -11,8 +11,9 @@ import msgspec
 
 from actors.core.clock import Instant
 from actors.core.cooperative import run_sliced
+from actors.core.errors import SourceError
 from actors.core.messages import Batch, BookmakerId, Extract, ListId
-from actors.monitoring.transitions import succeeded
+from actors.monitoring.transitions import failed, succeeded
 from actors.pipeline.context import SourceContext
 from actors.source_api.kinds import Machine, TickingKind
 from actors.source_api.options import SourceOptions
@@ -44,7 +45,12 @@ class TickingSourceActor:
             await self._tick(machine, self._context.clock.now())
 
     async def _tick(self, machine: Machine, now: Instant) -> None:
-        changes = await run_sliced(machine.advance(now))
+        try:
+            changes = await run_sliced(machine.advance(now))
+        except SourceError as error:
+            self._status.attempts += 1
+            failed(self._status, error, now, self._log)
+            return
         if self._context.refresh.is_set():
             self._context.refresh.clear()
             self._lists.clear()

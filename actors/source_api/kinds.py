@@ -60,7 +60,10 @@ class Machine(Protocol):
         ...
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Move on to `now` and return the changes of every bookmaker key, in slices."""
+        """Move on to `now` and return the changes of every bookmaker key, in slices.
+
+        Raises: SourceError while it has nothing to give; it is called again after `interval_s`.
+        """
         ...
 
 

@@ -17,6 +17,7 @@ from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
+from actors.core.errors import SourceError
 from actors.core.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
 from actors.pipeline.context import SourceContext
 from actors.pipeline.ticking_source import TickingSourceActor
@@ -60,6 +61,17 @@ class Counting:
         self._advanced += 1
         removal = Removal(SourceMatchId("gone"), "finished")
         return {key: Extract((match(f"{key}-{self._advanced}"),), (removal,)) for key in self._keys}
+
+
+class Absent(Counting):
+    """A machine that has nothing to give at its second to fourth call."""
+
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
+        """Return the same, but not then."""
+        changes = yield from super().advance(now)
+        if 2 <= self._advanced <= 4:
+            raise SourceError("away", "away")
+        return changes
 
 
 class Nowhere(Counting):
@@ -219,7 +231,7 @@ async def test_a_list_that_the_board_has_lost_is_sent_again() -> None:
 
 
 async def test_every_tick_counts_as_a_success() -> None:
-    """A computed source cannot fail: its record shows attempts, payloads and the last success."""
+    """Its record shows attempts, payloads and the last success."""
     stage = Stage()
 
     async with supervised(stage.child):
@@ -229,6 +241,26 @@ async def test_every_tick_counts_as_a_success() -> None:
 
     expected = (41, 41, 0, WALL_0 + 10)
     assert expected == (status.attempts, status.payloads, status.failures, status.last_success_at)
+
+
+async def test_a_machine_may_have_nothing_to_give_for_a_while() -> None:
+    """Failures are counted, nothing is offered, the actor goes on; what comes then is offered."""
+    stage = Stage(Absent)
+    status = stage.context.status
+    async with supervised(stage.child):
+        await settle()
+        stage.take(NAMES[0])
+        await anyio.sleep(3 * TICK_S)
+        await settle()
+        while_away = (status.attempts, status.payloads, status.failures, status.last_error, status.is_down)
+        offered = stage.inboxes[NAMES[0]].depth
+        await anyio.sleep(TICK_S)
+        await settle()
+
+        assert (4, 1, 3, "away", True) == while_away
+        assert (0, 1) == (offered, stage.inboxes[NAMES[0]].depth)
+        assert (2, 0, None, False) == (status.payloads, status.failures, status.last_error, status.is_down)
+        assert (1, 0) == (status.actor.starts, status.actor.crashes)
 
 
 async def test_a_machine_that_gives_no_number_crashes() -> None:
