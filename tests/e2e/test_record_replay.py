@@ -254,16 +254,14 @@ def test_a_recording_ends_after_its_time(tmp_path: Path) -> None:
     events = [json.loads(line)["event"] for line in out.splitlines()]
 
     assert (0, "") == (code, err)
-    edges = ["service.started", "source.simulated", "service.stopping", "service.stopped"]
+    edges = ["service.started", *["source.simulated"] * 3, "service.stopping", "service.stopped"]
     assert [*edges, "recording.finished"] == events
-    code, out, err = _ran("inspect", str(tmp_path / "simulated.rec.zst"))
+    code, out, err = _ran("inspect", str(tmp_path / "cedar.rec.zst"))
     first, *lines, last = out.splitlines()
     assert (0, "") == (code, err)
-    assert re.fullmatch(r".*simulated\.rec\.zst: source simulated of kind simulated, from 20.*Z", first)
+    assert re.fullmatch(r".*cedar\.rec\.zst: source cedar of kind simulated, from 20.*Z", first)
     assert "  bookmaker cedar: Cedar (simulated) (key wide)" in lines
-    assert 3 < sum(
-        bool(re.match("20.*Z simulated 200 [0-9]+ bytes, list simulated-", one)) for one in lines
-    )
+    assert 3 < sum(bool(re.match("20.*Z simulated 200 [0-9]+ bytes, list cedar-", one)) for one in lines)
     assert re.fullmatch("[0-9]+ payloads, [0-9]+ bytes; closed", last)
 
 

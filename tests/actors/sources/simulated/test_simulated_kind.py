@@ -19,15 +19,17 @@ from hypothesis import strategies as st
 
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
-from actors.core.messages import Extract, Match, SourceMatchId
+from actors.core.messages import Extract, Match
 from actors.source_api.kinds import Machine
+from actors.sources.simulated.bookmaker import Bookmaker
 from actors.sources.simulated.kind import KIND, SimulatedOptions
-from actors.sources.simulated.prices import Offer, Triple, open_book, quote, result_probabilities
-from actors.sources.simulated.world import MATCH_S, Fixture, League, Team, World
+from actors.sources.simulated.prices import FINE, FRACTIONAL, TIERED, Ladder, Triple, result_probabilities
+from actors.sources.simulated.world import MATCH_MS, Fixture, Slot, Team, World
 
 START = Instant(mono=1_000.0, wall=1_763_820_000.0)  # a Saturday, 14:00 UTC
 KEYS = ("sharp", "standard", "wide")
 HOUR = 3600.0
+MINUTE_MS = 60_000
 ROOT = Path(__file__).parents[4]
 
 
@@ -162,14 +164,18 @@ def test_prices_and_book_sums_are_valid_for_hours() -> None:
     rates=st.tuples(st.floats(0.0, 9.0), st.floats(0.0, 9.0)),
     lead=st.integers(-12, 12),
     style=st.sampled_from(KEYS),
-    name=st.text(max_size=8),
+    seed=st.integers(0, 2**64),
+    at=st.integers(0, 4 * 10**12),
 )
 def test_any_state_of_a_match_has_a_valid_quote(
-    rates: tuple[float, float], lead: int, style: str, name: str
+    rates: tuple[float, float], lead: int, style: str, seed: int, at: int
 ) -> None:
     """Whatever the expectations and the score, probabilities sum to 1 and the quote is valid."""
     fair = result_probabilities(*rates, lead)
-    quoted = quote(open_book(style, seed=1), name, fair)
+    bookmaker = Bookmaker(style, seed)
+    quoted = bookmaker.quote(
+        bookmaker.estimate(fair), bookmaker.opinion(World(seed, 1, 1.0).fixture(0, at))
+    )
 
     assert sum(fair) == pytest.approx(1.0)
     assert min(fair) >= 0.0
@@ -190,23 +196,26 @@ def test_probabilities_follow_score_and_expectation() -> None:
     assert result_probabilities(0.0, 0.0, -1) == (0.0, 0.0, 1.0)
 
 
-def test_an_offer_follows_the_match() -> None:
+def test_the_probabilities_follow_the_match() -> None:
     """Level, a draw gets ever likelier; a goal suspends for 40 s and then favours its team."""
-    kickoff = int(START.wall)
-    goal = kickoff + 80 * 60.0
-    team = Team("Arkmere Town", 0.0)
-    fixture = Fixture(0, League("League One", []), team, team, kickoff, 1.5, 1.2, (), (goal,))
-    labels = (team.name, team.name, None, None)
+    kickoff = int(1000 * START.wall)
+    goal, end = kickoff + 80 * MINUTE_MS, kickoff + MATCH_MS
+    team = Team(0, "Arkmere Town", 0.0)
+    slot = Slot(0, "League One", 16, (team, team, team), 24 * 60 * MINUTE_MS, 0.5)
+    events = (kickoff - 60 * MINUTE_MS, kickoff, goal, goal + 40_000, end)
+    fixture = Fixture(slot, 0, team, team, kickoff, 1.5, 1.2, (), (goal,), events)
+    world = World(1, 1, 1.0)
 
-    def fair(at: float) -> Triple | None:
-        return Offer(SourceMatchId("s000001"), fixture, labels, at).fair()
+    def fair(at: int) -> Triple | None:
+        return world.probabilities(fixture, at)
 
-    level = [fair(kickoff + minute * 60.0) for minute in (-600, 0, 20, 47, 62, 79)]
+    level = [fair(kickoff + minute * MINUTE_MS) for minute in (-600, 5, 20, 47, 70, 79)]
     draws = [triple[1] for triple in level if triple]
-    behind = fair(goal + 40.0)
+    behind = fair(goal + 40_000)
 
-    assert draws[0] == draws[1] < draws[2] < draws[3] == draws[4] < draws[5]
-    assert [fair(at) for at in (goal, goal + 39.9, fixture.end)] == [None] * 3
+    assert draws == sorted(draws)
+    assert len(draws) == 6
+    assert [fair(at) for at in (goal, goal + 39_900, end)] == [None] * 3
     assert behind is not None
     assert behind[2] > 0.6 > 2 * (level[-1] or behind)[2]
 
@@ -230,6 +239,15 @@ def test_prices_are_rounded_as_bookmakers_do() -> None:
     assert [
         p for p, whole in hundredths if whole % next(s for below, s in steps.items() if p < below)
     ] == []
+
+
+@pytest.mark.parametrize(("key", "ladder"), [("sharp", FINE), ("standard", TIERED), ("wide", FRACTIONAL)])
+def test_each_style_has_a_ladder_of_its_own(key: str, ladder: Ladder) -> None:
+    """Every price is one of its ladder, which goes up from 1.01 to 201."""
+    listed = {price for match in _started().image()[key].matches for price in _prices(match)}
+
+    assert listed <= set(ladder)
+    assert (1.01, 201.0, sorted(set(ladder))) == (ladder[0], ladder[-1], list(ladder))
 
 
 def test_deltas_lead_from_the_first_image_to_the_last() -> None:
@@ -261,15 +279,13 @@ def test_nothing_changes_without_time() -> None:
     assert machine.advance(_after(1.0)) == dict.fromkeys(KEYS, Extract(()))
 
 
-def test_one_update_moves_one_match() -> None:
-    """The first update comes after one interval of updates and concerns a single match."""
-    machine = _started(updates_per_s=0.1)
+@pytest.mark.parametrize("updates_per_s", [0.5, 4.0])
+def test_prices_move_at_the_configured_rate(updates_per_s: float) -> None:
+    """About as many prices of the sharp bookmaker move in a second as `updates_per_s` says."""
+    machine = _started("sharp", updates_per_s=updates_per_s)
+    changed = sum(len(machine.advance(_after(tick * 1.0))["sharp"].matches) for tick in range(1, 1801))
 
-    before = machine.advance(_after(9.9))
-    changes = machine.advance(_after(10.1))
-
-    assert before == dict.fromkeys(KEYS, Extract(()))
-    assert len({match.source_match_id for change in changes.values() for match in change.matches}) == 1
+    assert 0.75 < changed / 1800 / updates_per_s < 1.3
 
 
 def test_matches_end_and_others_take_their_place() -> None:
@@ -317,7 +333,7 @@ def test_matches_kick_off_and_are_over_in_time() -> None:
         listed = machine.image()["sharp"].matches
         running = [match for match in listed if _is_in_play(match, tick * 300.0)]
         turned |= upcoming.intersection(match.source_match_id for match in running)
-        overdue += [m for m in running if START.wall + tick * 300.0 - (m.start_time or 0) > MATCH_S]
+        overdue += [m for m in running if START.wall + tick * 300.0 - (m.start_time or 0) > MATCH_MS / 1000]
 
     assert overdue == []
     assert len(turned) > 30
@@ -339,14 +355,16 @@ def test_a_share_is_in_play_and_moves_faster() -> None:
 
 
 def test_a_match_is_suspended_and_comes_back_with_other_prices() -> None:
-    """After a goal a match leaves every list as `suspended`, and returns with new prices."""
+    """After a goal a match leaves every list, each at its time, and returns with new prices."""
     machine = _started(updates_per_s=5.0)
+    suspended_by: dict[str, set[str]] = {key: set() for key in KEYS}
     shown = _applied({}, machine.image()["wide"])
     suspended: dict[str, Match] = {}
     moved: list[float] = []
     for tick in range(1, 300):
         changes = machine.advance(_after(tick * 10.0))
-        assert len({change.removals for change in changes.values()}) == 1
+        for key, change in changes.items():
+            suspended_by[key] |= _removed(change, "suspended")
         for match in changes["wide"].matches:
             if match.source_match_id in suspended:
                 moved.append(_largest_move(suspended.pop(match.source_match_id), match))  # noqa: PERF401
@@ -356,6 +374,8 @@ def test_a_match_is_suspended_and_comes_back_with_other_prices() -> None:
 
     assert len(moved) > 10
     assert fmean(moved) > 0.2
+    sharp, standard, wide = suspended_by.values()
+    assert len((sharp | standard | wide) - (sharp & standard & wide)) <= 3
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -394,11 +414,13 @@ def test_no_team_is_in_two_matches() -> None:
 @pytest.mark.parametrize("slots", [1, 240, 241, 2000])
 def test_the_world_has_teams_for_all_its_fixtures(slots: int) -> None:
     """As many fixtures as were asked for can be drawn at one moment, at any hour."""
+    world = World(1, slots, 1.0)
     for hour in range(0, 24, 6):
-        world = World(1, slots)
-        fixtures = [world.draw_in_play(slot, START.wall + hour * HOUR) for slot in range(slots)]
+        at = int(1000 * (START.wall + hour * HOUR))
+        fixtures = [world.fixture(slot, at) for slot in range(slots)]
+        teams = Counter(team.number for fixture in fixtures for team in (fixture.home, fixture.away))
 
-        assert len(fixtures) == slots
+        assert (2 * slots, {1}) == (len(teams), set(teams.values()))
 
 
 def test_a_long_silence_costs_little_and_keeps_the_fixtures() -> None:
@@ -416,12 +438,14 @@ def test_a_long_silence_costs_little_and_keeps_the_fixtures() -> None:
 
 
 def test_an_upcoming_match_has_yet_to_kick_off() -> None:
-    """What is drawn as upcoming kicks off later, also at the very minute of a kick-off."""
-    world = World(1, 2400)
-    now = START.wall // 900 * 900
-    kickoffs = [world.draw_upcoming(slot, now).kickoff for slot in range(2400)]
+    """A match is listed at the moment that the one before is over, and kicks off later."""
+    world = World(1, 2400, 1.0)
+    for slot in range(2400):
+        fixture = world.fixture(slot, int(1000 * START.wall))
+        successor = world.successor(fixture)
 
-    assert now < min(kickoffs) <= now + 900
+        assert fixture.listed_at < fixture.kickoff < fixture.end == successor.listed_at < successor.kickoff
+        assert successor.number == world.fixture(slot, fixture.end).number
 
 
 def test_a_long_silence_ends_with_a_correct_delta() -> None:
