@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Extract, Match, Removal
@@ -20,7 +20,7 @@ class Listing:
 
     __slots__ = ("away", "fixture", "home", "league", "match_id", "start_time")
 
-    def __init__(self, fixture: Fixture, spelling: Spelling, blanks: frozenset[str]) -> None:
+    def __init__(self, fixture: Fixture, spelling: Spelling, blanks: Collection[str]) -> None:
         self.fixture = fixture
         self.match_id = match_id(fixture, spelling)
         self.home = "" if "home" in blanks else team_name(fixture.home.name, spelling)

@@ -172,14 +172,13 @@ class SimulatedMachine:
     def _listing(self, fixture: Fixture) -> Listing:
         # By slot, so that the successor of a match with something missing misses the same.
         no_league, no_start, no_name = self._blanks
-        blanks = set()
-        if fixture.slot.number % 200 == no_name:
-            blanks.add("home" if fixture.number % 2 else "away")
-        if fixture.slot.number % 50 == no_league:
-            blanks.add("league")
-        if fixture.slot.number % 50 == no_start:
-            blanks.add("start")
-        return Listing(fixture, self._options.spelling, frozenset(blanks))
+        slot, team = fixture.slot.number, "home" if fixture.number % 2 else "away"
+        is_blank = {
+            "league": slot % 50 == no_league,
+            "start": slot % 50 == no_start,
+            team: slot % 200 == no_name,
+        }
+        return Listing(fixture, self._options.spelling, {name for name, blank in is_blank.items() if blank})
 
     def _check_presence(self, at: int) -> None:
         if self._options.away_every_s is None:

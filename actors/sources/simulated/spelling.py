@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import unicodedata
 from enum import StrEnum
-from functools import lru_cache
 
 from actors.core.messages import SourceMatchId
 from actors.sources.simulated.world import Fixture
@@ -26,45 +25,28 @@ _LISTING_MS = 300_000  # kick-offs, and so the moments of listing, are multiples
 # First letter of the ids, and the bits in which the number of a slot is changed.
 _IDS = {Spelling.PLAIN: ("s", 0), Spelling.SHORT: ("x", 173_561), Spelling.FORMAL: ("m", 94_207)}
 
-_SHORT_WORDS = {
-    "Albion": "Alb",
-    "Athletic": "Ath",
-    "Atlético": "Atl",
-    "Championship": "Ch'ship",
-    "Deportivo": "Dep",
-    "Division": "Div",
-    "División": "Div",
-    "League": "Lge",
-    "Olympique": "Ol",
-    "Rovers": "Rov",
-    "United": "Utd",
-    "Unión": "U",
-    "Wanderers": "Wand",
-}
+_ABBREVIATIONS = (
+    "Albion=Alb Athletic=Ath Atlético=Atl Championship=Ch'ship Deportivo=Dep Division=Div División=Div"
+    " League=Lge Olympique=Ol Rovers=Rov United=Utd Unión=U Wanderers=Wand"
+)
+_SHORT_WORDS = dict(pair.split("=") for pair in _ABBREVIATIONS.split())
 _FORMAL_STARTS = {"Atlético": "Club Atlético", "Deportivo": "RC Deportivo", "Olympique": "Olympique de"}
 _FORMAL_ENDS = {"Albion", "Athletic", "Rovers", "Town", "United", "Wanderers"}
 _TRANSCRIBED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "Ø": "Oe", "å": "aa"})
 _FOLDED = str.maketrans({"ø": "o", "Ø": "O"})
-_COUNTRIES = {
-    "Argentina": "Liga Profesional Argentina",
-    "Australia": "A-League Men,NPL Victoria",
-    "Brazil": "Brasileirão Série A,Brasileirão Série B",
-    "Chile": "Primera División de Chile",
-    "Colombia": "Categoría Primera A",
-    "England": "Premier League,Championship,League One",
-    "France": "Ligue 1,Ligue 2",
-    "Germany": "Bundesliga,2. Bundesliga",
-    "Italy": "Serie A,Serie B",
-    "Japan": "J1 League,J2 League",
-    "Mexico": "Liga MX",
-    "Netherlands": "Eredivisie,Eerste Divisie",
-    "Norway": "Eliteserien",
-    "Portugal": "Primeira Liga",
-    "Spain": "La Liga,Segunda División",
-    "Sweden": "Allsvenskan",
-    "USA": "MLS,USL Championship",
+_COUNTRIES = (
+    "Argentina:Liga Profesional Argentina/Australia:A-League Men,NPL Victoria"
+    "/Brazil:Brasileirão Série A,Brasileirão Série B/Chile:Primera División de Chile"
+    "/England:Premier League,Championship,League One/France:Ligue 1,Ligue 2"
+    "/Germany:Bundesliga,2. Bundesliga/Italy:Serie A,Serie B/Japan:J1 League,J2 League"
+    "/Netherlands:Eredivisie,Eerste Divisie/Norway:Eliteserien/Spain:La Liga,Segunda División"
+    "/Sweden:Allsvenskan/USA:MLS,USL Championship"
+)
+_COUNTRY_OF = {
+    league: country
+    for country, leagues in (entry.split(":") for entry in _COUNTRIES.split("/"))
+    for league in leagues.split(",")
 }
-_COUNTRY_OF = {league: country for country, names in _COUNTRIES.items() for league in names.split(",")}
 
 
 def match_id(fixture: Fixture, spelling: Spelling) -> SourceMatchId:
@@ -75,7 +57,6 @@ def match_id(fixture: Fixture, spelling: Spelling) -> SourceMatchId:
     )
 
 
-@lru_cache(maxsize=16_384)
 def team_name(name: str, spelling: Spelling) -> str:
     """Return the name of a team in a spelling."""
     match spelling:
@@ -89,7 +70,6 @@ def team_name(name: str, spelling: Spelling) -> str:
             return f"{_FORMAL_STARTS.get(first, first)} {rest}{ending}".rstrip().translate(_TRANSCRIBED)
 
 
-@lru_cache(maxsize=16_384)
 def league_name(name: str, spelling: Spelling) -> str:
     """Return the name of a league in a spelling."""
     match spelling:

@@ -75,12 +75,8 @@ _LEAGUES = (
     (_EUROPE, "Dutch", "Eredivisie,Eerste Divisie"),
     (_EUROPE, "Nordic", "Allsvenskan,Danish Superliga,Eliteserien"),
     (_AMERICAS, "American", "MLS,USL Championship"),
-    (
-        _AMERICAS,
-        "Latin",
-        "Liga MX,Liga Profesional Argentina,Primera División de Chile,Categoría Primera A",
-    ),
-    (_AMERICAS, "Latin", "Brasileirão Série A,Brasileirão Série B"),
+    (_AMERICAS, "Latin", "Liga MX,Liga Profesional Argentina,Primera División de Chile"),
+    (_AMERICAS, "Latin", "Categoría Primera A,Brasileirão Série A,Brasileirão Série B"),
     (_ASIA, "Asian", "J1 League,J2 League,K League 1,Chinese Super League,Thai League 1"),
     (_ASIA, "English", "A-League Men,NPL Victoria"),
 )
