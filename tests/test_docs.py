@@ -1,30 +1,220 @@
-"""The documents name files that exist."""
+"""The documents are true: their links, paths, references, keys, endpoints, events and reasons exist."""
 
 from __future__ import annotations
 
+import ast
 import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
+from msgspec import Struct
 
-from tests.support.source_code import ROOT
+from actors.board.snapshot import Departure
+from actors.core.validation import Reason
+from actors.monitoring.status import BookmakerState
+from actors.service.registry import BUILT_IN
+from actors.service.settings import BoardSettings, BookmakerSettings, HistorySettings, ServerSettings
+from actors.source_api.kinds import PolledKind
+from tests.support.documents import (
+    DOCUMENTS,
+    anchors,
+    blocks,
+    document,
+    quoted,
+    rows,
+    section,
+)
+from tests.support.source_code import ROOT, modules
+from tests.support.systems.site import open_site
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+EACH = pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
+TABLES: dict[str, type[Struct]] = {
+    "server": ServerSettings,
+    "board": BoardSettings,
+    "history": HistorySettings,
+    "bookmakers.ID": BookmakerSettings,
+}
+EVENT = re.compile(r"[a-z]+\.[a-z_]+")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: file.name)
-def test_links_lead_somewhere(document: Path) -> None:
-    """Every relative link of a document names a file of the repository."""
-    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
-    own = [link for link in links if not link.startswith(("http://", "https://"))]
+@EACH
+def test_links_lead_somewhere(file: Path) -> None:
+    """Every relative link of a document names a file of the repository, and a heading in it."""
+    links = re.findall(r"\]\(([^)\s]+)\)", file.read_text("utf-8"))
+    own = [link.partition("#") for link in links if not link.startswith(("http://", "https://"))]
+    targets = [(file.parent / path if path else file, anchor) for path, _, anchor in own]
 
-    assert [] == [link for link in own if not (document.parent / link).exists()]
+    assert [] == [path for path, _ in targets if not path.exists()]
+    assert [] == [
+        (path, anchor)
+        for path, anchor in targets
+        if anchor and anchor not in anchors(path.read_text("utf-8"))
+    ]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: file.name)
-def test_paths_exist(document: Path) -> None:
+@EACH
+def test_paths_exist(file: Path) -> None:
     """Every path in code quotes that begins with a folder of ours exists, with or without its `.py`."""
-    paths = re.findall(
-        r"`((?:actors|web|tests|scripts|config|docs)/[\w./-]+)`", document.read_text("utf-8")
-    )
+    paths = re.findall(r"`((?:actors|web|tests|scripts|config|docs)/[\w./-]+)`", file.read_text("utf-8"))
     assert [] == [path for path in paths if not any((ROOT / one).exists() for one in (path, f"{path}.py"))]
+
+
+@EACH
+def test_references_name_something(file: Path) -> None:
+    """Every `file.py:name` names a function, class or constant of that file."""
+    references = re.findall(r"`([\w./-]+\.py):([\w.]+)`", file.read_text("utf-8"))
+
+    assert [] == [
+        f"{path}:{name}"
+        for path, name in references
+        if not (ROOT / path).is_file() or name not in _defined(ast.parse((ROOT / path).read_text("utf-8")))
+    ]
+
+
+def test_every_fault_that_the_code_cites_is_documented() -> None:
+    """An id beside `faults.md` is a row of docs/faults.md, a letter alone a section; no id is twice."""
+    ids = [row[0] for row in rows(document("docs/faults.md"))]
+    sections = re.findall(r"^## ([A-K])\. ", document("docs/faults.md"), re.MULTILINE)
+    files = [*ROOT.glob("actors/**/*.py"), *ROOT.glob("web/**/*.py"), *ROOT.glob("tests/**/*.py")]
+    cited = {
+        one
+        for file in files
+        for found in re.findall(r"faults\.md, ((?:[A-K]\d*b?(?:, )?)+)", file.read_text("utf-8"))
+        for one in re.findall(r"[A-K]\d*b?", found)
+    }
+
+    assert len(ids) == len(set(ids))
+    assert set() == cited - {*ids, *sections}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_key_of_the_configuration_is_documented(table: str) -> None:
+    """With its default, and no key that there is not."""
+    text = document("docs/configuration.md")
+
+    assert _declared(TABLES[table]) == _documented(section(text, f"## `[{table}]`"))
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_option_of_a_kind_is_documented(name: str) -> None:
+    """Those of every kind, those of all polled kinds, and its own, which take precedence."""
+    text, kind = document("docs/configuration.md"), BUILT_IN[name]
+    documented = _documented(section(text, "## `[sources.NAME]`"))
+    if isinstance(kind, PolledKind):
+        documented |= _documented(section(text, "### Polled kinds"))
+    documented |= _documented(section(text, f"### `{name}`"))
+
+    assert _declared(kind.options) == documented
+
+
+def test_examples_of_the_configuration_are_toml() -> None:
+    """Every block of TOML in every document can be read."""
+    for file in DOCUMENTS:
+        for block in blocks(file.read_text("utf-8")):
+            if block.language == "toml":
+                tomllib.loads("\n".join(block.lines))
+
+
+@pytest.mark.anyio
+async def test_the_documented_endpoints_are_those_that_there_are() -> None:
+    """With their parameters, as the capabilities list them."""
+    async with open_site() as site:
+        capabilities = await site.json("/api/capabilities")
+    listed = list(rows(document("docs/api.md").partition("\n## ")[0]))
+    filters = {quoted(path)[0]: quoted(parameters) for path, _, parameters in listed if quoted(parameters)}
+
+    assert sorted(capabilities["endpoints"]) == sorted(quoted(path)[0] for path, *_ in listed)
+    assert capabilities["filters"] == filters
+
+
+def test_the_documented_log_events_are_those_that_there_are() -> None:
+    """Each with its level, in both directions."""
+    documented = {
+        quoted(event)[0]: set(re.findall(r"\w+", level.replace(" or ", " ")))
+        for event, level, *_ in rows(section(document("docs/operations.md"), "## Logs"))
+    }
+    logged: dict[str, set[str]] = {}
+    for event, level in _logged():
+        logged.setdefault(event, set()).add(level)
+
+    assert logged == documented
+
+
+@pytest.mark.parametrize(
+    ("file", "heading", "names"),
+    [
+        ("docs/operations.md", "### Rejected matches", Reason),
+        ("docs/operations.md", "## Probes", BookmakerState),
+        ("docs/api.md", "## Changes", Departure),
+    ],
+    ids=["reasons", "states", "departures"],
+)
+def test_every_name_of_a_closed_set_is_documented(file: str, heading: str, names: Any) -> None:
+    """In the last table under that heading, in any order."""
+    table = re.findall(r"(?:^\|.*\|$\n?)+", section(document(file), heading), re.MULTILINE)[-1]
+
+    assert sorted(names) == sorted(quoted(row[0])[0] for row in rows(table))
+
+
+def test_the_read_me_is_short() -> None:
+    """It is an entry: what needs more room has a document of its own."""
+    assert len(document("README.md").splitlines()) <= 125
+
+
+def _declared(kind: type[Struct]) -> dict[str, str]:
+    """Return by key the default as the documents write it."""
+    return {
+        one.name: "*required*" if one.required else _written(one.default)
+        for one in msgspec.structs.fields(kind)
+    }
+
+
+def _written(default: Any) -> str:
+    return "`none`" if default is None else f"`{msgspec.json.encode(default).decode()}`"
+
+
+def _documented(text: str) -> dict[str, str]:
+    return {quoted(row[0])[0]: row[1] for row in rows(text) if len(row) == 3}
+
+
+def _defined(tree: ast.AST, prefix: str = "") -> Iterator[str]:
+    """Return every name that a module or class defines, those of a class behind its own."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield prefix + node.name
+        if isinstance(node, ast.ClassDef):
+            yield from _defined(node, f"{prefix}{node.name}.")
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (prefix + one.id for one in targets if isinstance(one, ast.Name))
+
+
+def _logged() -> Iterator[tuple[str, str]]:
+    """Return the event and the level of every call of a logger in the code."""
+    for tree in modules().values():
+        told = _chosen_levels(tree)
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)):
+                continue
+            event, function = node.args[0].value, node.func
+            if not (isinstance(event, str) and EVENT.fullmatch(event)):
+                continue
+            if isinstance(function, ast.Attribute) and ast.unparse(function.value).endswith("log"):
+                yield event, function.attr
+            elif isinstance(function, ast.Name):
+                yield from ((event, level) for level in told.get(function.id, ()))
+
+
+def _chosen_levels(tree: ast.Module) -> dict[str, list[str]]:
+    """Return the levels of each name that stands for one of two methods of a logger."""
+    return {
+        node.targets[0].id: re.findall(r"\blog\.(\w+)", ast.unparse(node.value))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.IfExp)
+        and isinstance(node.targets[0], ast.Name)
+    }

@@ -51,10 +51,10 @@ def test_only_transports_touch_the_network() -> None:
     assert ([], []) == (connecting, importing)
 
 
-def test_the_readme_plug_in_needs_the_source_api_alone() -> None:
-    """The README's example of a source in another package imports nothing else of ours."""
-    readme = (ROOT / "README.md").read_text("utf-8")
-    example = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)[-1]
+def test_the_documented_plug_in_needs_the_source_api_alone() -> None:
+    """The documented example of a source in another package imports nothing else of ours."""
+    document = (ROOT / "docs" / "sources.md").read_text("utf-8")
+    example = re.findall(r"```python\n(.*?)```", document, re.DOTALL)[-1]
     nodes = [node for node in ast.walk(ast.parse(example)) if isinstance(node, ast.ImportFrom)]
 
     assert ["actors.source_api"] == [node.module for node in nodes]

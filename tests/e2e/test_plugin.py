@@ -1,4 +1,4 @@
-"""A kind of source from another package: the README's example, installed and served as it stands there."""
+"""A kind of source from another package: the example of docs/sources.md, installed and served."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ BODY = b"m1|Alder Town|Birch United|alpha|1.95|3.60|4.20\nm1|Alder Town|Birch Un
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the package of the README into a folder of its own, from no index, and give the folder."""
-    readme = (ROOT / "README.md").read_text("utf-8")
+    """Install the documented package into a folder of its own, from no index, and return the folder."""
+    document = (ROOT / "docs" / "sources.md").read_text("utf-8")
     package, target = tmp_path_factory.mktemp("package"), tmp_path_factory.mktemp("installed")
     for name, language in (("pyproject.toml", "toml"), ("oddsboard_lines.py", "python")):
-        blocks = re.findall(rf"```{language}\n(.*?)```", readme, re.DOTALL)
+        blocks = re.findall(rf"```{language}\n(.*?)```", document, re.DOTALL)
         (package / name).write_text(blocks[-1], "utf-8")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
     subprocess.run([*pip, "--no-build-isolation", "--target", str(target), str(package)], check=True)
