@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,9 +57,18 @@ def service(config: Path, environment: Mapping[str, str] | None = None) -> Itera
 @contextlib.contextmanager
 def program(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[Service]:
     """Run one command that says when it has started until the block ends."""
+    with started([sys.executable, "-m", "web", *arguments], ROOT, environment) as one:
+        yield one
+
+
+@contextlib.contextmanager
+def started(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[Service]:
+    """Run a command line in `folder`, one that says when it has started, until the block ends."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "web", *arguments],
-        cwd=ROOT,
+        command,
+        cwd=folder,
         env={**os.environ, **(environment or {})},
         stdout=subprocess.PIPE,
         text=True,

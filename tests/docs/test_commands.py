@@ -1,0 +1,201 @@
+"""Every command that a document shows is run, in a copy of the repository that is prepared as a user does.
+
+The exceptions are named below, each with its reason. A service that would ask the internet is only
+checked, with whatever credentials the document shows.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from msgspec import Struct
+
+from tests.support.documents import DOCUMENTS, blocks
+from tests.support.oracles.printed import VERSION, looks_like
+from tests.support.systems.process import ROOT, Service, started
+from tests.support.time.waiting import eventually
+
+EXCEPTIONS = {
+    "scripts/test": "runs these tests",
+    ".venv/bin/ruff ": "scripts/test runs it before the tests",
+    ".venv/bin/mypy": "scripts/test runs it before the tests",
+    ".venv/bin/lint-imports ": "scripts/test runs it before the tests",
+    ".venv/bin/python -m pytest ": "scripts/test runs it",
+    ".venv/bin/pip install -e": "needs a package index",
+    ".venv/bin/oddsboard serve --server uvicorn": "needs what the line before installs; tests/e2e has it",
+    ".venv/bin/pip install ./oddsboard-lines": "needs a package index; tests/e2e/test_plugin.py has it",
+    "scripts/bench": "prepares an environment of its own, from a package index",
+    "scripts/lock": "needs uv, and a package index",
+    "scripts/damage": "needs recordings",
+}
+"""The beginnings of commands that are not run, and why."""
+
+PROGRAMS = ("curl ", ".venv/bin/oddsboard ", "scripts/serve", "scripts/trace_price")
+LIST = "/api/v2/odds?bookmaker=birch"
+"""The list whose version takes the place of every version in a command."""
+
+RUN_S, ANSWER_S, STREAM_S, PREPARE_S = 120.0, 120.0, 5, 900.0
+CUT_BY_TIME = 28
+"""The exit code of curl when `--max-time` is over."""
+
+SHELL = "/bin/sh"
+NOT_COPIED = shutil.ignore_patterns(
+    ".git", ".venv*", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis"
+)
+
+
+class Command(Struct, frozen=True):
+    """One command line, and the lines that the document shows below it, if any."""
+
+    line: str
+    shown: tuple[str, ...] = ()
+
+    @property
+    def is_exception(self) -> bool:
+        """Whether it is not run."""
+        return self.line.startswith(tuple(EXCEPTIONS))
+
+    @property
+    def program(self) -> str:
+        """The line without the variables that are set for it."""
+        return re.sub(r"^(?:[A-Z_]+=\S+ )+", "", self.line)
+
+
+def commands(file: Path) -> list[Command]:
+    """Return every command of the document, in order."""
+    found: list[Command] = []
+    for block in blocks(file.read_text("utf-8")):
+        if block.language == "sh":
+            found += [Command(line) for line in block.lines if line and not line.startswith("#")]
+        if block.language == "console":
+            starts = [at for at, line in enumerate(block.lines) if line.startswith("$ ")]
+            for at, end in zip(starts, [*starts[1:], len(block.lines)], strict=True):
+                found.append(Command(block.lines[at].removeprefix("$ "), block.lines[at + 1 : end]))
+    return found
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the repository and prepare it."""
+    folder = tmp_path_factory.mktemp("clone") / "oddsboard"
+    shutil.copytree(ROOT, folder, ignore=NOT_COPIED)
+    subprocess.run([folder / "scripts" / "prepare", "run"], cwd=folder, check=True, timeout=PREPARE_S)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def board(clone: Path) -> Iterator[Service]:
+    """Run the service that the documents ask, as the README starts it."""
+    with started(["scripts/serve", "--bind", "127.0.0.1:0"], clone) as service:
+        yield service
+
+
+def test_every_command_is_run_or_an_exception() -> None:
+    """No document shows a program that nobody has thought of, and no exception is left over."""
+    shown = [one for file in DOCUMENTS for one in commands(file)]
+
+    assert [] == [one.line for one in shown if not (one.is_exception or one.program.startswith(PROGRAMS))]
+    assert [] == [text for text in EXCEPTIONS if not any(one.line.startswith(text) for one in shown)]
+    assert [] == [one.line for one in shown if one.line.startswith("curl ") and not one.shown]
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "is_alike"),
+    [
+        (['{"a":1,"b":[{"c":"x"}]}'], '{"a":2.5,"b":[{"c":"y"},{"c":"z"}]}', True),
+        (['{"a":1,"b":[...]}'], '{"a":2,"b":[{"c":"y"}]}', True),
+        (['{"a":1}'], '{"a":1,"b":2}', False),
+        (['{"a":[{"b":1}]}'], '{"a":[{"b":"1"}]}', False),
+        (["HTTP/1.1 304", 'etag: "1"'], 'HTTP/1.1 304 \r\ndate: now\r\netag: "2"\r\n', True),
+        (["HTTP/1.1 304", 'etag: "1"'], "HTTP/1.1 304 \r\ndate: now\r\n", False),
+        (["HTTP/1.1 304"], "HTTP/1.1 200 \r\n", False),
+        (["event: reset", 'data: {"v":1}'], 'event: reset\ndata: {"v":2}\n\nevent: more\n', True),
+        (["event: reset"], "event: changes\n", False),
+        (["event: reset", "", "event: changes"], "event: reset\n", False),
+        (["every 5 s"], "every 10 s\n", True),
+        (["every 5 s"], "each 5 s\n", False),
+    ],
+)
+def test_what_is_shown_is_compared_by_its_shape(shown: list[str], printed: str, *, is_alike: bool) -> None:
+    """Values may differ; fields, types, status, headers, kinds of event and words may not."""
+    assert is_alike is looks_like(shown, printed)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.parametrize("file", [one for one in DOCUMENTS if commands(one)], ids=lambda file: file.name)
+def test_commands_do_what_the_document_says(file: Path, clone: Path, board: Service) -> None:
+    """They succeed, one after the other, and what they print looks like what is shown."""
+    before = set(clone.iterdir())
+    try:
+        for command in commands(file):
+            if not command.is_exception:
+                _run(command, clone, board)
+    finally:
+        for new in set(clone.iterdir()) - before:
+            shutil.rmtree(new) if new.is_dir() else new.unlink()
+
+
+def _run(command: Command, clone: Path, board: Service) -> None:
+    if command.line.startswith("curl "):
+        eventually(lambda: _is_answered(command, board), command.line, ANSWER_S)
+    elif not _serves(command):
+        _complete(command, clone)
+    elif _is_offline(command, clone):
+        _serve(command, clone)
+    else:
+        check = re.sub(
+            r"\S*(oddsboard serve|scripts/serve)", ".venv/bin/oddsboard check-config", command.line
+        )
+        _complete(Command(check), clone)
+
+
+def _serves(command: Command) -> bool:
+    return bool(re.match(r"scripts/serve|\.venv/bin/oddsboard (serve|replay)\b", command.program))
+
+
+def _is_offline(command: Command, clone: Path) -> bool:
+    """Return whether a service would ask no other host: what it serves is simulated or recorded."""
+    config = re.search(r"--config (\S+)", command.line)
+    return config is None or 'kind = "simulated"' in (clone / config[1]).read_text("utf-8")
+
+
+def _complete(command: Command, clone: Path) -> None:
+    """Run it to its end, which must be a good one."""
+    done = _shell(command.line, clone)
+
+    assert 0 == done.returncode, f"{command.line}\n{done.stdout}{done.stderr}"
+    assert not command.shown or looks_like(command.shown, done.stdout), f"{command.line}\n{done.stdout}"
+
+
+def _serve(command: Command, clone: Path) -> None:
+    """Start it on a free port, ask it something, and stop it."""
+    line = command.line.partition(" #")[0].replace("--bind 127.0.0.1:8000", "").rstrip()
+    with started([SHELL, "-c", f"exec {line} --bind 127.0.0.1:0"], clone) as service:
+        response = httpx2.get(f"{service.base}/health/live", trust_env=False)
+
+        assert (200, 0) == (response.status_code, service.stop())
+
+
+def _is_answered(command: Command, board: Service) -> bool:
+    """Run curl against the real board, with the version of this moment."""
+    now = VERSION.search(httpx2.head(f"{board.base}{LIST}", trust_env=False).headers.get("etag", ""))
+    line = VERSION.sub(now[0] if now else "0", command.line).replace("http://127.0.0.1:8000", board.base)
+    if " -sN " not in line:
+        done = _shell(line, ROOT)
+        return done.returncode == 0 and looks_like(command.shown, done.stdout)
+    done = _shell(f"{line} --max-time {STREAM_S}", ROOT)
+    return done.returncode in {0, CUT_BY_TIME} and looks_like(command.shown, done.stdout)
+
+
+def _shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [SHELL, "-c", line], cwd=folder, capture_output=True, text=True, timeout=RUN_S, check=False
+    )
