@@ -75,6 +75,19 @@ def test_references_name_something(file: Path) -> None:
     ]
 
 
+def test_the_picture_names_modules_that_there_are() -> None:
+    """In the way of a price, `package/module` is a file of one of our two packages."""
+    picture = "\n".join(blocks(document("docs/architecture.md"))[0].lines)
+    named = set(re.findall(r"(?<![\w/])(?:web/)?[a-z_]+/[a-z_]+\b", picture))
+
+    assert "pipeline/aggregator" in named
+    assert set() == {
+        name
+        for name in named
+        if not any((ROOT / f"{one}.py").is_file() for one in (name, f"actors/{name}"))
+    }
+
+
 def test_every_fault_that_the_code_cites_is_documented() -> None:
     """An id beside `faults.md` is a row of docs/faults.md, a letter alone a section; no id is twice."""
     ids = [row[0] for row in rows(document("docs/faults.md"))]
