@@ -144,6 +144,19 @@ async def test_the_documented_endpoints_are_those_that_there_are() -> None:
     assert capabilities["filters"] == filters
 
 
+@pytest.mark.anyio
+async def test_the_documented_metrics_are_those_that_there_are() -> None:
+    """Every field of `/api/stats`, and of each entry in the lists of `/monitor`."""
+    async with open_site() as site:
+        site.status.actors["aggregator"] = site.status.board.actor
+        stats, monitor = await site.json("/api/stats"), await site.json("/monitor")
+    entries = {name: monitor[name][0] for name in ("actors", "sources", "bookmakers")}
+    tables = section(document("docs/operations.md"), "## Metrics").split("\n| field of ")[1:]
+    documented = [sorted(name for row in rows(f"| {one}") for name in quoted(row[0])) for one in tables]
+
+    assert [sorted(one) for one in (stats["data"], stats["http"], *entries.values())] == documented
+
+
 def test_the_documented_log_events_are_those_that_there_are() -> None:
     """Each with its level, in both directions."""
     documented = {
@@ -160,7 +173,7 @@ def test_the_documented_log_events_are_those_that_there_are() -> None:
 @pytest.mark.parametrize(
     ("file", "heading", "names"),
     [
-        ("docs/operations.md", "### Rejected matches", Reason),
+        ("docs/operations.md", "## Rejected matches", Reason),
         ("docs/operations.md", "## Probes", BookmakerState),
         ("docs/api.md", "## Changes", Departure),
     ],
