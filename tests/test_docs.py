@@ -39,6 +39,7 @@ TABLES: dict[str, type[Struct]] = {
     "bookmakers.ID": BookmakerSettings,
 }
 EVENT = re.compile(r"[a-z]+\.[a-z_]+")
+LOGGER = re.compile(r"log(ger\(\))?$")
 
 
 @EACH
@@ -102,6 +103,31 @@ def test_every_fault_that_the_code_cites_is_documented() -> None:
 
     assert len(ids) == len(set(ids))
     assert set() == cited - {*ids, *sections}
+
+
+def test_the_code_cites_documents_that_there_are() -> None:
+    """A document that a text of the code names can be opened in the repository, and so can its section."""
+    sections = set(re.findall(r"^#+ ([\d.]*\d)\.? ", document("docs/interface.md"), re.MULTILINE))
+    texts = {
+        file.relative_to(ROOT): file.read_text("utf-8")
+        for folder in ("actors", "web", "tests", "scripts", "config")
+        for file in (ROOT / folder).rglob("*.*")
+        if file.suffix in {".py", ".toml"} and file != Path(__file__)
+    }
+
+    assert [] == [
+        (file, name)
+        for file, text in texts.items()
+        for name in re.findall(r"\b[\w-]+\.md\b|\bdesign \d", text)
+        if not any((ROOT / folder / name).is_file() for folder in ("", "docs"))
+    ]
+    assert [] == [
+        (file, number)
+        for file, text in texts.items()
+        for cited in re.findall(r"interface\.md, ([\d., and]*\d)", text)
+        for number in re.findall(r"[\d.]*\d", cited)
+        if number not in sections
+    ]
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -229,7 +255,7 @@ def _logged() -> Iterator[tuple[str, str]]:
             event, function = node.args[0].value, node.func
             if not (isinstance(event, str) and EVENT.fullmatch(event)):
                 continue
-            if isinstance(function, ast.Attribute) and ast.unparse(function.value).endswith("log"):
+            if isinstance(function, ast.Attribute) and LOGGER.search(ast.unparse(function.value)):
                 yield event, function.attr
             elif isinstance(function, ast.Name):
                 yield from ((event, level) for level in told.get(function.id, ()))

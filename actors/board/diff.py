@@ -255,7 +255,7 @@ class _Comparison:
         return new
 
     def _updated_of(self, match: Match) -> float:
-        """The source's own time where there is one, never later than the receive time (design 5)."""
+        """The source's own time where there is one, never later than the receive time."""
         updated = self._updated.get(match.source_time)
         if updated is None:
             updated = round(min(match.source_time or 0.0, self._received_at), 3)

@@ -1,4 +1,4 @@
-"""How the process ends: in order on a signal, at once on a second one (design 6; faults.md, I)."""
+"""How the process ends: in order on a signal, at once on a second one (faults.md, I)."""
 
 from __future__ import annotations
 

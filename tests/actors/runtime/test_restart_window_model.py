@@ -16,7 +16,7 @@ GAPS = st.lists(
 
 
 def _model(crashes: list[float]) -> list[float | None]:
-    """Return the quarantine after each crash, from the text of design 6, over all that went before."""
+    """Return the quarantine after each crash, from the text of docs/operations.md."""
     verdicts: list[float | None] = []
     counted: list[float] = []
     length, readmitted, calm_since = 60.0, None, 0.0

@@ -1,4 +1,4 @@
-"""Errors on a real socket (interface-spec.md, 7; design 5, Errors, Filter, 503 or an empty list)."""
+"""Errors on a real socket (docs/interface.md, 4 and 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The monitor and the counters on a real socket (design 5, Probes)."""
+"""The monitor and the counters on a real socket (docs/operations.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The probes on a real socket, in every state of the service (design 5, Probes and States)."""
+"""The probes on a real socket, in every state of the service (docs/operations.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The version of each view on a real socket: it follows what the view shows, nothing else (design 5)."""
+"""The version of each view on a real socket follows what the view shows (docs/interface.md, 9)."""
 
 from __future__ import annotations
 

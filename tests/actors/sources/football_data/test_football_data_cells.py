@@ -99,7 +99,7 @@ def test_the_same_match_twice_in_one_file_shows_the_last() -> None:
     "row", [("",) * 8, ROW, (*ROW[:1], "never", *ROW[2:])], ids=["blank", "good", "unreadable"]
 )
 def test_a_long_file_is_read_in_slices(row: tuple[str, ...]) -> None:
-    """Whatever its rows hold, the loop gets its turn after every few hundred of them (design 4)."""
+    """Whatever its rows hold, the loop gets its turn after every few hundred of them."""
     slices = sum(1 for _ in KIND.decode(payload(csv_bytes(*[row] * 10_000)), OPTIONS))
 
     assert slices >= 10_000 // SLICE
