@@ -84,7 +84,7 @@ def commands(file: Path) -> list[Command]:
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Copy the repository and prepare it."""
     folder = tmp_path_factory.mktemp("clone") / "oddsboard"
-    shutil.copytree(ROOT, folder, ignore=NOT_COPIED)
+    shutil.copytree(ROOT, folder, symlinks=True, ignore=NOT_COPIED)
     subprocess.run([folder / "scripts" / "prepare", "run"], cwd=folder, check=True, timeout=PREPARE_S)
     return folder
 
