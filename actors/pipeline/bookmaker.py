@@ -58,10 +58,7 @@ class BookmakerActor:
             self.inbox.ack_all()
 
     def _recover(self) -> None:
-        """Ask for a new list: what the last instance worked on is lost.
-
-        Pending changes and confirmations of that list must not confirm it: a change is missing.
-        """
+        """Request a new list, and drop what confirms the one that the last instance lost a part of."""
         self.poison_guard.recover()
         lost = self.inbox.in_flight
         self.inbox.ack_all()

@@ -50,13 +50,13 @@ class SourceContext(Generic[Options]):
     record: Callable[[Payload], None] | None = None
     names: NameResolver = field(default_factory=NameResolver)
 
-    def record_payload(self, scope: Scope, list_id: ListId, body: bytes, now: Instant) -> None:
+    def record_payload(self, scope: Scope, now: Instant, body: bytes = b"", list_id: str = "") -> None:
         """Record what was received, or what the source did itself, at `now`."""
         if self.record is not None:
             payload = Payload(
                 source=self.status.name,
                 scope=scope,
-                list_id=list_id,
+                list_id=ListId(list_id),
                 body=body,
                 received_at=now.wall,
                 received_mono=now.mono,

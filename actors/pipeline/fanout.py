@@ -115,10 +115,7 @@ def extractor(kind: Kind, key: str, options: SourceOptions) -> Extractor:
 def read_delivery(
     bookmaker: BookmakerId, delivery: Delivery, extract: Extractor, bounds: Bounds
 ) -> Sliced[ReadBatch]:
-    """Return the batch of a delivery, extracted where it is a document, judged by the integrity gate.
-
-    Raises: PayloadError if the bookmaker's part of the document cannot be read.
-    """
+    """Return the batch of a delivery, judged by the integrity gate. Raises: PayloadError."""
     read = None
     if isinstance(delivery, Document):
         read = yield from extract(delivery.content)
@@ -134,9 +131,8 @@ def read_delivery(
 def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:
     """Return the complete list that `extract` read from `document`.
 
-    A match that was already stale when the source answered becomes a removal.
-
-    Raises: PayloadError if the whole list was.
+    A match that was already stale when the source answered becomes a removal. Raises: PayloadError if the
+    whole list was stale.
     """
     if extract.lag_s is not None and extract.lag_s > document.stale_after_s:
         raise PayloadError(
@@ -156,10 +152,7 @@ def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract)
 
 
 def batches_of_tick(payload: Payload, bookmakers: Container[BookmakerId]) -> tuple[Batch, ...]:
-    """Return those of the batches that a computed source recorded as JSON, with the payload's times.
-
-    Raises: PayloadError if the body cannot be read.
-    """
+    """Return the batches of a computed source's recorded tick. Raises: PayloadError."""
     try:
         batches = _BATCHES.decode(payload.body)
     except UNREADABLE as error:

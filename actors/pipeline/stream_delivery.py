@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import anyio
 
 from actors.core.clock import Instant
-from actors.core.messages import Batch, ListId, Scope
+from actors.core.messages import Batch
 from actors.pipeline.context import SourceContext
 from actors.pipeline.stream_feed import REFRESH_SCOPE, SCOPE, WITHDRAWAL_SCOPE, StreamFeed
 from actors.source_api.stream import StreamOptions
@@ -53,7 +53,7 @@ class StreamDelivery:
                 self._wait_s = min(2 * self._wait_s, LONGEST_WAIT_S)
             self._is_image_requested = False
             self._image_mono = now.mono
-            self.record(REFRESH_SCOPE, now)
+            self._context.record_payload(REFRESH_SCOPE, now)
         return lines
 
     async def handle_refreshes(self) -> None:
@@ -64,12 +64,8 @@ class StreamDelivery:
             async with self.lock:
                 self._is_image_requested = True
                 now = self._context.clock.now()
-                self.record(WITHDRAWAL_SCOPE, now)
+                self._context.record_payload(WITHDRAWAL_SCOPE, now)
                 self.deliver(self.feed.withdraw(now))
-
-    def record(self, scope: Scope, now: Instant, body: bytes = b"") -> None:
-        """Record what was received in that scope, or what the source did itself."""
-        self._context.record_payload(scope, ListId(""), body, now)
 
     def _is_missing(self, now: Instant) -> bool:
         """Return whether the board lacks the list for longer than an image may take."""

@@ -55,15 +55,14 @@ class StreamFeed:
         return self._batches(Extract(()), now)
 
     def line(self, line: bytes, now: Instant) -> Sliced[LineResult]:
-        """Take one line, received at `now`, in slices; take nothing else before it is done.
+        """Take one line, received at `now`; call nothing else before it is done.
 
-        Raises: PayloadError for what is no message, after which the next connection begins with an image;
-        StreamError for a refusal.
+        Raises: PayloadError for what is no message, StreamError for a refusal.
         """
         try:
             reaction = yield from self.session.receive(line)
         except PayloadError:
-            self.session.forget()
+            self.session.forget()  # the next connection begins with an image
             raise
         if reaction.vouches:
             self._confirmed = now
@@ -85,10 +84,7 @@ class StreamFeed:
     def replay(
         self, payload: Payload, read_names: Callable[[bytes], Mapping[str, Any]]
     ) -> Sliced[tuple[Batch, ...]]:
-        """Repeat what was recorded as `payload`: a line, names, or what the live source did.
-
-        Raises: PayloadError or StreamError, as `line` and `read_names` do.
-        """
+        """Repeat what was recorded: a line, names, or what the live source did. Raises: as `line`."""
         now = Instant(payload.received_mono, payload.received_at)
         if payload.scope == NAMES_SCOPE:
             return self.names(read_names(payload.body))

@@ -60,10 +60,7 @@ class StreamHttp:
         self._names_wanted = anyio.Event()
 
     async def token(self) -> str:
-        """Return the session token, after a login where there is none.
-
-        Raises: TransportError or PayloadError if none can be had.
-        """
+        """Return the session token, after a login if needed. Raises: TransportError or PayloadError."""
         async with self._login:
             if self._token is None:
                 self._token = await self._logged_in()
@@ -123,9 +120,9 @@ class StreamHttp:
             self._names_wanted.set()
 
     async def fetch_names(self) -> tuple[bytes, Mapping[str, Any]]:
-        """Wait until names are wanted, request some; return the answer as it came and as read.
+        """Wait until names are wanted, and request some; after an error they are wanted again.
 
-        Raises: TransportError or PayloadError; the same names are requested again then.
+        Return the answer as it came, and as read. Raises: TransportError or PayloadError.
         """
         await self._names_wanted.wait()
         some = list(self._unnamed)[:NAMES_A_REQUEST]
@@ -141,10 +138,7 @@ class StreamHttp:
         return body, names
 
     async def nearest(self, count: int) -> list[str]:
-        """Return the matches with the nearest kick-offs.
-
-        Raises: TransportError or PayloadError if the catalogue does not say.
-        """
+        """Return the matches with the nearest kick-offs. Raises: TransportError or PayloadError."""
         request = self._kind.nearest(self._options, await self.token(), count)
         if request is None:
             message = "the subscription is too large, and there is no catalogue to choose from"
@@ -208,7 +202,7 @@ class StreamTasks:
             else:
                 async with self._delivery.lock:
                     if body:
-                        self._delivery.record(NAMES_SCOPE, self._context.clock.now(), body)
+                        self._context.record_payload(NAMES_SCOPE, self._context.clock.now(), body)
                     self._delivery.deliver(self._delivery.feed.names(names))
 
     async def _keep_alive(self) -> None:

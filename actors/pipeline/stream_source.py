@@ -91,7 +91,7 @@ class StreamSourceActor:
         session = self._feed.session
         async with self._open_lines() as connection:
             session.connect(token)
-            self._delivery.record(CONNECTION_SCOPE, self._context.clock.now())
+            self._context.record_payload(CONNECTION_SCOPE, self._context.clock.now())
             received_mono = self._confirmed_mono = self._context.clock.now().mono
             received_bytes = 0
             self._status.next_attempt_at = None
@@ -121,7 +121,7 @@ class StreamSourceActor:
             self._status.payloads += 1
             self._status.received_bytes += len(line)
             async with self._delivery.lock:
-                self._delivery.record(SCOPE, now, line)
+                self._context.record_payload(SCOPE, now, line)
                 result = await run_sliced(self._feed.line(line, now))
                 self._delivery.deliver(result.batches)
             reaction = result.reaction

@@ -68,7 +68,7 @@ class TickingSourceActor:
                 self._image_mono[bookmaker] = now.mono
             batches.append(self._batch(bookmaker, machine, extract, now, complete=is_image))
         if self._context.record is not None:
-            self._context.record_payload(machine.scope, tick, msgspec.json.encode(batches), now)
+            self._context.record_payload(machine.scope, now, msgspec.json.encode(batches), tick)
         for batch in batches:
             self._context.inboxes[batch.bookmaker].put_nowait(batch)
         self._status.attempts += 1

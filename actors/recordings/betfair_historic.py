@@ -35,10 +35,7 @@ _published = msgspec.json.Decoder(_Published)
 
 
 def historic_header(path: Path, price: str) -> Header:
-    """Return the header of a historic file, with `best_back` or `last_traded` as its prices.
-
-    Raises: ConfigError if its first line is no message.
-    """
+    """Return the header of a historic file. Raises: ConfigError if its first line is no message."""
     first = next(historic_records(path, _header(price, 0.0)), None)
     if first is None or not first.payload.received_at:
         raise ConfigError("is not a historic file that can be read: it has no message with a time")

@@ -96,6 +96,14 @@ class _About(Struct, frozen=True, kw_only=True):
     bytes: Annotated[int, Meta(ge=0, le=MAX_BODY_BYTES)]
 
 
+_SHARED = tuple(name for name in _About.__struct_fields__ if name in Payload.__struct_fields__)
+
+
+def _shared(one: Payload | _About) -> dict[str, Any]:
+    """Return the fields that a payload and the line about it have both."""
+    return {name: getattr(one, name) for name in _SHARED}
+
+
 class Encoder:
     """Encodes one recording: its header, its records, its end."""
 
@@ -108,20 +116,8 @@ class Encoder:
 
     def record(self, payload: Payload, received_s: float, asked_s: float) -> bytes:
         """Return all bytes of one payload."""
-        about = _About(
-            scope=payload.scope,
-            list_id=payload.list_id,
-            received_s=received_s,
-            asked_s=asked_s,
-            received_at=payload.received_at,
-            status=payload.status,
-            source_time=payload.source_time,
-            answered_at=payload.answered_at,
-            is_framed=payload.is_framed,
-            stale_after_s=payload.stale_after_s,
-            headers=payload.headers,
-            bytes=len(payload.body),
-        )
+        size = len(payload.body)
+        about = _About(received_s=received_s, asked_s=asked_s, bytes=size, **_shared(payload))
         return self._flushed(_sealed(msgspec.json.encode(about), payload.body) + payload.body + b"\n")
 
     def end(self) -> bytes:
@@ -154,18 +150,7 @@ class Recording:
                 body = self._content.take(about.bytes + 1)[:-1]
                 _check(line, body, checksum)
                 payload = Payload(
-                    source=self.header.source,
-                    scope=about.scope,
-                    list_id=about.list_id,
-                    body=body,
-                    received_at=about.received_at,
-                    received_mono=about.asked_s,
-                    source_time=about.source_time,
-                    is_framed=about.is_framed,
-                    stale_after_s=about.stale_after_s,
-                    answered_at=about.answered_at,
-                    status=about.status,
-                    headers=about.headers,
+                    source=self.header.source, body=body, received_mono=about.asked_s, **_shared(about)
                 )
                 yield Recorded(payload, about.received_s)
         except _Ended as ended:

@@ -72,11 +72,7 @@ class MomentResult(Struct, frozen=True):
 
 
 class Playback:
-    """Recordings on one board, in the order of their configuration; also the clock of the recordings.
-
-    `snapshot` is the board as of the moment that was played last; `history` has what changed since older
-    versions.
-    """
+    """Recordings on one board; also their clock. `snapshot` is the board as of the last moment played."""
 
     def __init__(self, sources: tuple[RecordedSource, ...]) -> None:
         self.endings: dict[SourceName, Ending] = {}
@@ -122,10 +118,7 @@ class Playback:
             yield Moment(at, arrival)
 
     def play(self, moment: Moment) -> Sliced[MomentResult]:
-        """Play one moment, in slices: first withdraw what is overdue, then apply what arrived.
-
-        The history of what it changed is digested by the caller or, at the latest, by the next moment.
-        """
+        """Withdraw what is overdue, then apply what arrived; the caller may let `history` digest it."""
         yield from self.history.digest()
         board = Board(self.snapshot, self._rules)
         yield from board.expire(moment.at)

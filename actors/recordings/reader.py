@@ -48,10 +48,7 @@ class RecordedSource(Struct, frozen=True):
 
 
 def open_source(path: Path, kind_named: KindNamed, price: str | None = None) -> RecordedSource:
-    """Open one file; `price` is what counts as a price in a historic file (.bz2).
-
-    Raises: ConfigError naming the file and what was found.
-    """
+    """Open one file; `price` is for historic files (.bz2). Raises: ConfigError, naming the file."""
     is_historic = path.suffix == HISTORIC_SUFFIX
     if price is not None and not is_historic:
         raise ConfigError(
@@ -93,10 +90,7 @@ def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) ->
 
 
 def options_of(kind: Kind, recorded: Mapping[str, Any]) -> SourceOptions:
-    """Return the options of a recording; secrets are not in it, and a replay needs none.
-
-    Raises: ConfigError, saying why they do not suit the kind.
-    """
+    """Return the options of a recording, without its secrets. Raises: ConfigError if they do not fit."""
     required = {field.name for field in fields(kind.options) if field.required}
     secrets = dict.fromkeys(secret_names(kind.options) & required, "recorded")
     try:
