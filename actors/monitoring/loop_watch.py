@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from types import FrameType
 
 import structlog
@@ -37,12 +38,12 @@ def watched(status: LoopStatus) -> Iterator[None]:
         watch.ended.set()
 
 
+@dataclass(frozen=True, slots=True)
 class _Watch:
-    def __init__(self, loop: asyncio.AbstractEventLoop, ident: int, status: LoopStatus) -> None:
-        self.ended = threading.Event()
-        self._loop = loop
-        self._ident = ident
-        self._status = status
+    loop: asyncio.AbstractEventLoop
+    ident: int
+    status: LoopStatus
+    ended: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
         began, worked = elapsed_s(), worked_s()
@@ -55,23 +56,23 @@ class _Watch:
 
     def _ask(self, began: float, worked: float) -> None:
         answered = threading.Event()
-        self._loop.call_soon_threadsafe(answered.set)
+        self.loop.call_soon_threadsafe(answered.set)
         answered.wait(LAGGED_S)
         if elapsed_s() - began < LAGGED_S:
             return
-        stack = _stack(sys._current_frames().get(self._ident))  # noqa: SLF001 - documented, and the only way
-        task = asyncio.current_task(self._loop)
+        stack = _stack(sys._current_frames().get(self.ident))  # noqa: SLF001 - documented, and the only way
+        task = asyncio.current_task(self.loop)
         # A process that was stopped has used no processor time, and its loop answers at once now. A call
         # that holds the interpreter's lock stops this thread too, but uses processor time.
         if answered.wait(SECOND_CHANCE_S) and worked_s() - worked < LAGGED_S:
             return
-        self._status.stalls += 1
+        self.status.stalls += 1
         log.warning("loop.lagged", task=task and task.get_name(), stack=stack)
         while not answered.wait(PAUSE_S):
             if self.ended.is_set():
                 return
         took_s = elapsed_s() - began
-        self._status.longest_s = max(self._status.longest_s, took_s)
+        self.status.longest_s = max(self.status.longest_s, took_s)
         log.info("loop.recovered", lagged_for_s=round(took_s, 3))
 
 

@@ -140,7 +140,8 @@ def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
         },
         file.history,
     )
-    _check_links(settings)
+    _check_bookmakers(settings)
+    _check_sources(settings)
     return settings
 
 
@@ -189,7 +190,7 @@ def _is_http(url: str) -> bool:
         return False
 
 
-def _check_links(settings: Settings) -> None:
+def _check_bookmakers(settings: Settings) -> None:
     if not settings.bookmakers:
         raise ConfigError("bookmakers has no entry, must have at least one")
     taken: dict[tuple[str, str], str] = {}
@@ -206,7 +207,6 @@ def _check_links(settings: Settings) -> None:
         other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
         if other != bookmaker_id:
             raise ConfigError(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")
-    _check_sources(settings)
 
 
 def _check_sources(settings: Settings) -> None:

@@ -28,6 +28,8 @@ Resolve = Callable[[str, int], Sequence[str]]
 NEXT_AFTER_S = 0.25
 """Seconds after which the next address of a name is tried as well (RFC 8305, 8)."""
 
+_Outcome = Sequence[str] | Exception
+
 # ValueError and OverflowError: addresses and header values that only fail when they are used.
 CONNECTION_ERRORS = (
     *(httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError),
@@ -70,7 +72,8 @@ class NameResolver:
 
     def __init__(self, resolve: Resolve = system_addresses) -> None:
         self._resolve = resolve
-        self._running: _LookUp | None = None
+        self._question = ("", 0)
+        self._answer: asyncio.Future[_Outcome] | None = None
 
     async def addresses(self, name: str, port: int) -> Sequence[str]:
         """Return the addresses of `name`, which may be one; waits for the look-up that is under way.
@@ -79,38 +82,31 @@ class NameResolver:
         """
         with suppress(ValueError):
             return [str(ip_address(name))]
-        while (running := self._running) is not None and running.question != (name, port):
-            await running.done.wait()
-        if running is None:
-            running = _LookUp(name, port)
-            arguments = (running, asyncio.get_running_loop())
-            threading.Thread(target=self._run, args=arguments, name="look-up", daemon=True).start()
-            self._running = running  # not before: the machine may have no thread left
-        await running.done.wait()
-        if running.error is not None:
-            raise running.error
-        return running.addresses
+        while (answer := self._answer) is not None and self._question != (name, port):
+            await asyncio.wait([answer])
+        if answer is None:
+            answer = asyncio.get_running_loop().create_future()
+            arguments = (name, port, answer)
+            threading.Thread(target=self._look_up, args=arguments, name="look-up", daemon=True).start()
+            self._question, self._answer = (name, port), answer  # not before: there may be no thread left
+        await asyncio.wait([answer])  # unlike `await answer`, this leaves it to others when cancelled
+        if isinstance(found := answer.result(), Exception):
+            raise found
+        return found
 
-    def _run(self, look_up: _LookUp, loop: asyncio.AbstractEventLoop) -> None:
+    def _look_up(self, name: str, port: int, answer: asyncio.Future[_Outcome]) -> None:
+        found: _Outcome = OSError(f"{name!r} could not be looked up")
         try:
-            look_up.addresses, look_up.error = self._resolve(*look_up.question), None
+            found = self._resolve(name, port)
         except (OSError, ValueError, OverflowError) as error:
-            look_up.error = error
+            found = error
         finally:
             with suppress(RuntimeError):  # the loop has been closed in the meantime
-                loop.call_soon_threadsafe(self._finish, look_up)
+                answer.get_loop().call_soon_threadsafe(self._finish, answer, found)
 
-    def _finish(self, look_up: _LookUp) -> None:
-        look_up.done.set()
-        self._running = None
-
-
-class _LookUp:
-    def __init__(self, name: str, port: int) -> None:
-        self.question = (name, port)
-        self.done = anyio.Event()
-        self.addresses: Sequence[str] = ()
-        self.error: Exception | None = OSError(f"{name!r} could not be looked up")
+    def _finish(self, answer: asyncio.Future[_Outcome], found: _Outcome) -> None:
+        answer.set_result(found)
+        self._answer = None
 
 
 async def first_connected(addresses: Sequence[str], connect: Callable[[str], Awaitable[S]]) -> S:
