@@ -23,6 +23,9 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId
 
+MIN_LOST = 20
+"""A list that loses at most this many matches is never doubted."""
+
 MAX_DOUBTED = 3
 """Accept a suspicious list when it is the third in a row (faults.md, C5)."""
 
@@ -235,21 +238,15 @@ def _with_lists(book: Book, lists: Mapping[Scope, ListState]) -> Book:
     )
 
 
-MIN_LOST = 20
-"""A list that loses at most this many matches is never doubted."""
-
-
 def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> Sliced[bool]:
     """Return whether a complete list lost more than half and more than 20 of the matches still to come.
 
-    Matches that have kicked off disappear normally; one that the list has and that was rejected is
-    not lost.
+    A match that was rejected is not lost.
     """
     if len(diff.reasons) <= MIN_LOST:
         return False
-    named = {removal.source_match_id for removal in batch.removals}
-    yield
-    named.update(match.source_match_id for match in batch.matches)
+    named = {match.source_match_id for match in batch.matches}
+    named.update(removal.source_match_id for removal in batch.removals)
     ahead = lost = 0
     for chunk in book.chunks:
         yield

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from itertools import islice
 from math import inf
 
 import msgspec
@@ -39,9 +38,8 @@ Entries = Mapping[SourceMatchId, Entry | None]
 class Diff(Struct):
     """The differences that a batch makes: by id the entry before and after, None where there is none.
 
-    `reasons` has those that are removed. `finished` counts matches that were past their time on the way
-    in, `too_many` those for which there was no room; `taken_from` are the other scopes that had any of
-    them.
+    `reasons` has those that are removed; `taken_from` are the other scopes that had any of them. `finished`
+    counts matches that arrived past their time, `too_many` those for which there was no room.
     """
 
     before: dict[SourceMatchId, Entry | None] = {}
@@ -89,11 +87,7 @@ def complete_changes(
     There is `room` for that many more entries; new ones enter in the order of the list.
     """
     comparison = _Comparison(batch, seen, last_start, room)
-    listed: dict[SourceMatchId, Match] = {}
-    rest = iter(batch.matches)
-    while part := [(match.source_match_id, match) for match in islice(rest, SLICE)]:
-        listed.update(part)
-        yield
+    listed = {match.source_match_id: match for match in batch.matches}
     chunks: list[Chunk] = []
     for chunk in book.chunks:
         yield
@@ -146,9 +140,7 @@ def seen_of(before: Entries, after: Entries) -> Sliced[tuple[bool, bool]]:
 
 def has_kicked_off(match: Match, by: float) -> bool:
     """Return whether the match has certainly kicked off by that time (Unix seconds)."""
-    start = match.start_time
-    if start is None:
-        start = match.latest_start
+    start = match.begun_by
     return start is not None and start <= by
 
 
@@ -193,10 +185,7 @@ class _Comparison:
         self._updated: dict[float | None, float] = {None: round(batch.received_at, 3)}
 
     def walk(self, chunk: Chunk, listed: dict[SourceMatchId, Match]) -> list[Entry] | None:
-        """Return the entries of a chunk after a complete list, None if nothing is different.
-
-        The matches of the chunk are taken out of `listed`.
-        """
+        """Take the matches of a chunk from `listed`; return its new entries, None if nothing differs."""
         before, scope, last_start = len(self.diff.after), self._scope, self._last_start
         entries: list[Entry] = []
         may_be_over = chunk.first_start <= last_start  # else nothing is, of what stays as it was
@@ -255,7 +244,7 @@ class _Comparison:
         return new
 
     def _updated_of(self, match: Match) -> float:
-        """The source's own time where there is one, never later than the receive time."""
+        """Return the source's own time if it has one, never after the receipt (docs/interface.md, 10)."""
         updated = self._updated.get(match.source_time)
         if updated is None:
             updated = round(min(match.source_time or 0.0, self._received_at), 3)

@@ -1,4 +1,4 @@
-"""The public JSON, v1 and v2, field by field (docs/interface.md, section 2).
+"""The public JSON, v1 and v2, field by field (docs/interface.md, 2).
 
 Independent of the messages inside: when those change, these stay. The order of the fields is that of the
 JSON.

@@ -75,13 +75,12 @@ class Segment:
 
 
 class Run:
-    """Neighbouring chunks of one bookmaker, and the segments of those that show something.
+    """Segments of neighbouring chunks of one bookmaker, but for those that show nothing.
 
     Its joined forms begin with a comma, so that all runs but the first can be sent as they are.
     """
 
-    def __init__(self, chunks: tuple[Chunk, ...], segments: tuple[Segment, ...]) -> None:
-        self.chunks = chunks
+    def __init__(self, segments: tuple[Segment, ...]) -> None:
         self.segments = segments
         self._packed: Packed | None = None
 
@@ -91,10 +90,7 @@ class Run:
         return b",".join([b"", *[segment.json for segment in self.segments]])
 
     def packed(self) -> Sliced[Packed]:
-        """Return the same deflated, in slices; its checksum is that without the first comma.
-
-        There must be one segment at least.
-        """
+        """Return the same deflated, in slices; the checksum is that without the first comma."""
         if self._packed is None:
             parts: list[Packed] = []
             for segment in self.segments:
@@ -112,39 +108,38 @@ class Segments:
         self._known: dict[Api, WeakKeyDictionary[Chunk, Segment]] = {
             api: WeakKeyDictionary() for api in Api
         }
-        self._runs: dict[tuple[Api, BookmakerId], tuple[Run, ...]] = {}
+        self._runs: dict[tuple[Api, BookmakerId], dict[tuple[Chunk, ...], Run]] = {}
 
     def runs(self, api: Api, bookmaker: BookmakerId, book: Book, name: str) -> Sliced[tuple[Run, ...]]:
         """Return the runs that show something of a bookmaker, in slices of one segment.
 
         `name` is its display name. Raises: UnencodableError.
         """
-        before, known = self._runs.get((api, bookmaker), ()), self._known[api]
-        result: list[Run] = []
-        for place, at in enumerate(range(0, len(book.chunks), RUN)):
-            chunks = book.chunks[at : at + RUN]
-            if place < len(before) and before[place].chunks == chunks:
-                result.append(before[place])
-                continue
-            segments: list[Segment] = []
-            for chunk in chunks:
-                if (segment := known.get(chunk)) is None:
-                    segment = known[chunk] = Segment(_json(api, chunk, bookmaker, name))
-                    yield
-                if segment.json:
-                    segments.append(segment)
-            result.append(Run(chunks, tuple(segments)))
-        self._runs[api, bookmaker] = tuple(result)
-        return tuple(run for run in result if run.segments)
+        known, before = self._known[api], self._runs.get((api, bookmaker), {})
+        runs: dict[tuple[Chunk, ...], Run] = {}
+        for chunks in _cut(book.chunks):
+            if (run := before.get(chunks)) is None:
+                segments: list[Segment] = []
+                for chunk in chunks:
+                    if (segment := known.get(chunk)) is None:
+                        segment = known[chunk] = Segment(_json(api, chunk, bookmaker, name))
+                        yield
+                    if segment.json:
+                        segments.append(segment)
+                run = Run(tuple(segments))
+            runs[chunks] = run
+        self._runs[api, bookmaker] = runs
+        return tuple(run for run in runs.values() if run.segments)
 
     def forget(self, books: Mapping[BookmakerId, Book]) -> None:
         """Drop the runs that are not in `books`, and with them their chunks and segments."""
         for (api, bookmaker), runs in self._runs.items():
-            chunks = books[bookmaker].chunks
-            self._runs[api, bookmaker] = tuple(
-                run if run.chunks == chunks[place * RUN : (place + 1) * RUN] else _NO_RUN
-                for place, run in enumerate(runs)
-            )
+            kept = _cut(books[bookmaker].chunks)
+            self._runs[api, bookmaker] = {chunks: runs[chunks] for chunks in kept if chunks in runs}
+
+
+def _cut(chunks: tuple[Chunk, ...]) -> list[tuple[Chunk, ...]]:
+    return [chunks[at : at + RUN] for at in range(0, len(chunks), RUN)]
 
 
 def stored(data: bytes, *, last: bool = False) -> bytes:
@@ -154,7 +149,6 @@ def stored(data: bytes, *, last: bool = False) -> bytes:
 
 COMMA = Checksum.of(b",")
 STORED_COMMA = stored(b",")
-_NO_RUN = Run((), ())
 
 
 def _json(api: Api, chunk: Chunk, bookmaker: BookmakerId, name: str) -> bytes:
