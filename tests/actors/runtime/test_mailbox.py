@@ -42,7 +42,7 @@ def test_mailbox_cannot_grow() -> None:
 
 
 def test_item_that_was_taken_is_not_merged_into() -> None:
-    """What is in hand is out of reach: something newer of its key waits by itself."""
+    """A newer item of the same key waits by itself while one is in flight."""
     box = filled("a")
     taken = box.get_nowait()
     box.put_nowait(Item("a", (1,)))
@@ -85,7 +85,7 @@ def _see(seen: dict[str, list[int]], items: list[Item] | tuple[Item, ...]) -> No
 
 @pytest.mark.anyio
 async def test_reader_waits_for_an_item() -> None:
-    """`get` waits until something is put, and takes it in hand."""
+    """`get` waits until something is put; that is in flight then."""
     box, got = empty_box(), list[Item]()
 
     async def read() -> None:
@@ -115,7 +115,7 @@ async def test_reader_that_gives_up_loses_nothing() -> None:
 
 @pytest.mark.anyio
 async def test_reader_that_is_cancelled_as_something_arrives_loses_nothing() -> None:
-    """Cancelled between the arrival and its turn, a reader leaves the item where it is."""
+    """A reader that is cancelled between the arrival and its own wake-up leaves the item where it is."""
     box = empty_box()
     reader = asyncio.create_task(box.get())
     await settle()

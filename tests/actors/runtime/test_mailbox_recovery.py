@@ -1,4 +1,4 @@
-"""The mailbox after a crash: the culprit is named, what was laid down before it is put back."""
+"""The mailbox after a crash: the item in flight is returned, the other unacknowledged ones are requeued."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import pytest
 from tests.support.builders.mailboxes import Item, drained, empty_box, filled
 
 
-def test_item_in_hand_is_laid_down_and_settled() -> None:
-    """`keep` lays down what was worked in, `settle` forgets it when its effect is safe."""
+def test_an_item_in_flight_is_processed_and_acknowledged() -> None:
+    """`mark_processed` keeps the item until `ack_all`."""
     box = filled("a", "b")
     first = box.get_nowait()
-    in_hand = [box.in_flight]
+    in_flight = [box.in_flight]
     box.mark_processed()
     second = box.get_nowait()
-    in_hand.append(box.in_flight)
+    in_flight.append(box.in_flight)
     taken = [box.unacked]
     box.mark_processed()
     taken.append(box.unacked)
     box.ack_all()
     taken.append(box.unacked)
 
-    assert [first, second] == in_hand
+    assert [first, second] == in_flight
     assert [(first,), (first, second), ()] == taken
     assert (None, None) == (box.in_flight, box.requeue_unacked())
 
 
-def test_item_in_hand_may_be_settled_at_once() -> None:
-    """Who settles without laying down first is not blamed for it later."""
+def test_an_item_in_flight_may_be_acknowledged_at_once() -> None:
+    """It need not be marked as processed before."""
     box = filled("a")
     box.get_nowait()
 
@@ -36,8 +36,8 @@ def test_item_in_hand_may_be_settled_at_once() -> None:
     assert (None, None, 0) == (box.in_flight, box.requeue_unacked(), box.depth)
 
 
-def test_keep_with_an_empty_hand_does_nothing() -> None:
-    """There may be nothing to lay down."""
+def test_nothing_in_flight_is_nothing_processed() -> None:
+    """`mark_processed` does nothing then."""
     box = filled("a")
 
     box.mark_processed()
@@ -45,8 +45,8 @@ def test_keep_with_an_empty_hand_does_nothing() -> None:
     assert ((), 1) == (box.unacked, box.depth)
 
 
-def test_culprit_is_named_and_not_put_back() -> None:
-    """What was in hand in the crash is given up; what was laid down before is not."""
+def test_the_item_in_flight_is_returned_and_not_requeued() -> None:
+    """It is to blame for the crash; what was processed before is not."""
     box = filled("a", "b", "c")
     box.get_nowait()
     box.mark_processed()
@@ -57,8 +57,8 @@ def test_culprit_is_named_and_not_put_back() -> None:
     assert [Item("c", (2,)), Item("a", (0,))] == drained(box)
 
 
-def test_crash_with_an_empty_hand_blames_nothing() -> None:
-    """A crash in the commit is no batch's fault: all of them are put back."""
+def test_a_crash_with_nothing_in_flight_blames_nothing() -> None:
+    """A crash in the commit is no batch's fault: all of them are requeued."""
     box = filled("a", "b")
     for _ in range(2):
         box.get_nowait()
@@ -68,8 +68,8 @@ def test_crash_with_an_empty_hand_blames_nothing() -> None:
     assert [Item("a", (0,)), Item("b", (1,))] == drained(box)
 
 
-def test_recovered_item_lies_under_a_newer_one() -> None:
-    """What came in the meantime is newer than what was laid down, and is merged over it."""
+def test_a_newer_item_is_merged_over_a_requeued_one() -> None:
+    """An item that came in the meantime is newer than one that was processed before."""
     box = filled("a")
     box.get_nowait()
     box.mark_processed()
@@ -81,8 +81,8 @@ def test_recovered_item_lies_under_a_newer_one() -> None:
 
 
 @pytest.mark.parametrize("newer", [0, 1])
-def test_recovered_items_of_one_key_keep_their_order(newer: int) -> None:
-    """Two laid down of one key and perhaps a third that waits: the oldest lies at the bottom."""
+def test_requeued_items_of_one_key_keep_their_order(newer: int) -> None:
+    """Two processed ones of one key, and perhaps a third that waits, are merged from the oldest on."""
     box = empty_box()
     for serial in range(2):
         box.put_nowait(Item("a", (serial,)))
@@ -96,8 +96,8 @@ def test_recovered_items_of_one_key_keep_their_order(newer: int) -> None:
     assert [Item("a", tuple(range(2 + newer)))] == drained(box)
 
 
-def test_culprit_that_was_laid_down_before_is_not_put_back() -> None:
-    """Taken in hand again, as in the replay of a turn, it is given up like any other culprit."""
+def test_an_unacknowledged_item_in_flight_again_is_not_requeued() -> None:
+    """As in the repetition of a turn: it is to blame like any other item in flight."""
     box = filled("a", "b")
     for _ in range(2):
         box.get_nowait()

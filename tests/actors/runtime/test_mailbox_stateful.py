@@ -1,4 +1,4 @@
-"""The mailbox against a plain model: any order of putting, taking, laying down, settling, crashing."""
+"""The mailbox against a plain model: any order of puts, takes, marks, acknowledgements and crashes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class MailboxMachine(RuleBasedStateMachine):
         super().__init__()
         self.box: Mailbox[str, Item] = Mailbox(lambda item: item[0], lambda a, b: (a[0], a[1] + b[1]))
         self.pending: dict[str, tuple[int, ...]] = {}
-        self.hand: Item | None = None
-        self.laid_down: list[Item] = []
+        self.in_flight: Item | None = None
+        self.unacked: list[Item] = []
         self.number = 0
 
     @rule(key=KEYS)
@@ -32,46 +32,46 @@ class MailboxMachine(RuleBasedStateMachine):
 
     @rule()
     def take(self) -> None:
-        """The reader lays down what it has and takes the next."""
-        self.lay_down()
+        """The reader marks its item as processed and takes the next."""
+        self.mark_processed()
         taken = self.box.get_nowait()
         expected = next(iter(self.pending.items()), None)
         assert expected == taken
         if expected is not None:
             del self.pending[expected[0]]
-            self.hand = expected
+            self.in_flight = expected
 
     @rule()
-    def lay_down(self) -> None:
-        """The reader has worked it in."""
+    def mark_processed(self) -> None:
+        """The reader has processed its item."""
         self.box.mark_processed()
-        if self.hand is not None:
-            self.laid_down.append(self.hand)
-            self.hand = None
+        if self.in_flight is not None:
+            self.unacked.append(self.in_flight)
+            self.in_flight = None
 
     @rule()
-    def settle(self) -> None:
+    def ack_all(self) -> None:
         """The commit is published."""
         self.box.ack_all()
-        self.hand = None
-        self.laid_down.clear()
+        self.in_flight = None
+        self.unacked.clear()
 
     @rule()
     def crash(self) -> None:
-        """The next reader learns what was in hand, and finds the rest put back under what is newer."""
-        blamed, self.hand = self.hand, None
+        """The item in flight is returned; the others are pending again, merged under newer ones."""
+        blamed, self.in_flight = self.in_flight, None
         assert blamed == self.box.requeue_unacked()
         back: dict[str, tuple[int, ...]] = {}
-        for key, numbers in self.laid_down:
+        for key, numbers in self.unacked:
             back[key] = back.get(key, ()) + numbers
-        self.laid_down.clear()
+        self.unacked.clear()
         for key, numbers in back.items():
             self.pending[key] = numbers + self.pending.get(key, ())
 
     @invariant()
     def holds_what_the_model_holds(self) -> None:
-        """At most one item a key; the same things in hand and laid down."""
-        expected = (len(self.pending), self.hand, tuple(self.laid_down))
+        """At most one item a key; the same items in flight and unacknowledged."""
+        expected = (len(self.pending), self.in_flight, tuple(self.unacked))
         assert expected == (self.box.depth, self.box.in_flight, self.box.unacked)
 
 

@@ -38,15 +38,15 @@ class Orderly:
 
 
 class Deaf:
-    """Does not hear of its cancellation until it is let go."""
+    """Ignores its cancellation until it is released."""
 
-    def __init__(self, let_go: anyio.Event) -> None:
-        self._let_go = let_go
+    def __init__(self, released: anyio.Event) -> None:
+        self._released = released
 
     async def run(self) -> None:
         """Wait behind a shield."""
         with anyio.CancelScope(shield=True):
-            await self._let_go.wait()
+            await self._released.wait()
         await anyio.sleep_forever()
 
 
@@ -97,15 +97,15 @@ async def test_run_ends_when_all_children_have_stopped() -> None:
 async def test_an_actor_that_ignores_cancellation_is_abandoned() -> None:
     """After its own bounded time it is logged once and left behind, and the rest is stopped (D7)."""
     journal: Journal = []
-    let_go = anyio.Event()
-    deaf = ChildSpec(ActorStatus("deaf"), lambda: Deaf(let_go), stop_within_s=0.5)
-    deafer = ChildSpec(ActorStatus("deafer"), lambda: Deaf(let_go), stop_within_s=3.0)
+    released = anyio.Event()
+    deaf = ChildSpec(ActorStatus("deaf"), lambda: Deaf(released), stop_within_s=0.5)
+    deafer = ChildSpec(ActorStatus("deafer"), lambda: Deaf(released), stop_within_s=3.0)
 
     with capture_logs() as logs:
         async with supervised(_orderly("first", journal), deaf, deafer) as supervisor:
             await supervisor.stop()
             states = [deaf.status.state, deafer.status.state]
-            let_go.set()
+            released.set()
 
     abandoned = [("actor.abandoned", "deafer", 3.0), ("actor.abandoned", "deaf", 0.5)]
     assert abandoned == [(line["event"], line["actor"], line["waited_s"]) for line in logs]
