@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from actors.board.snapshot import Departure
+from actors.board.snapshot import RemovalReason
 from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerState
 from actors.service.registry import BUILT_IN
@@ -201,7 +201,7 @@ def test_the_documented_log_events_are_those_that_there_are() -> None:
     [
         ("docs/operations.md", "## Rejected matches", Reason),
         ("docs/operations.md", "## Probes", BookmakerState),
-        ("docs/api.md", "## Changes", Departure),
+        ("docs/api.md", "## Changes", RemovalReason),
     ],
     ids=["reasons", "states", "departures"],
 )
