@@ -107,15 +107,22 @@ class SourceActor:
             self._context.wake.set()
 
     async def _poll(self, transport: Transport, target: Target) -> None:
+        """Poll once, and note for the schedule and the probes how it ended."""
         try:
             await self._ask(transport, target)
         except SourceError as error:
-            self._failed(target, error)
+            if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
+                self._kind.explain(error)
+            redact(error, self._secrets)
+            now = self._context.clock.now()
+            self._schedule.failed(target, error, now)
+            alone = not self._schedule.is_troubled
+            scope_failed(self._status, target.scope, error, now, self._log, alone=alone)
         else:
             now = self._context.clock.now()
             self._schedule.succeeded(target, now)
             scope_succeeded(self._status, target.scope, now, self._log)
-        self._note_scope(target, self._context.clock.now())
+        self._note_scope(target, now)
         self._context.wake.set()
 
     async def _ask(self, transport: Transport, target: Target) -> None:
@@ -231,15 +238,6 @@ class SourceActor:
                 raise
             poison_guard.end()
         return content
-
-    def _failed(self, target: Target, error: SourceError) -> None:
-        now = self._context.clock.now()
-        if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
-            self._kind.explain(error)
-        redact(error, self._secrets)
-        self._schedule.failed(target, error, now)
-        alone = not self._schedule.is_troubled
-        scope_failed(self._status, target.scope, error, now, self._log, alone=alone)
 
     def _log_plan(self) -> None:
         if facts := self._plan.facts():

@@ -71,19 +71,15 @@ class StreamSourceActor:
             tasks = StreamTasks(self._kind, self._context, self._delivery, client)
             group.start_soon(contained, tasks.run, name=self._status.actor.name)
             while True:
-                delay_s = await self._connection(tasks)
+                self._status.attempts += 1
+                try:
+                    await self._receive(tasks)
+                except StreamError as error:
+                    delay_s = max(self._failed(error), await tasks.prepare_retry(error))
+                except SourceError as error:
+                    delay_s = self._failed(error)
                 self._status.next_attempt_at = self._context.clock.now().wall + delay_s
                 await anyio.sleep(delay_s)
-
-    async def _connection(self, tasks: StreamTasks) -> float:
-        """Run one connection to its end; return the seconds until the next."""
-        self._status.attempts += 1
-        try:
-            await self._receive(tasks)
-        except StreamError as error:
-            return max(self._failed(error), await tasks.prepare_retry(error))
-        except SourceError as error:
-            return self._failed(error)
 
     async def _receive(self, tasks: StreamTasks) -> NoReturn:
         """Connect and take every line. Raises: SourceError when the connection ends."""
