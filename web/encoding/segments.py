@@ -204,7 +204,7 @@ def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[byt
 def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[bytes, ...]:
     """Put head and tail around the pieces; the first of them loses its comma, of so many bytes."""
     if pieces:
-        head, pieces = head + pieces[0][comma:], pieces[1:]
+        head, pieces = b"".join([head, memoryview(pieces[0])[comma:]]), pieces[1:]  # copied only once
     if len(head) + sum(map(len, pieces)) <= WHOLE_BYTES:
         return (b"".join([head, *pieces, tail]),)
     return (head, *pieces, tail)
