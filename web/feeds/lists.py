@@ -160,11 +160,11 @@ class _Page:
 
 
 def _unavailable(view: View) -> Problem:
-    who = "no bookmaker is" if view.bookmaker is None else f"{view.bookmaker} is not"
+    subject = "no bookmaker is" if view.bookmaker is None else f"{view.bookmaker} is not"
     return Problem(
         503,
         "no_bookmaker_serving",
-        f"{who} serving prices that are known to be live; try again later",
+        f"{subject} serving prices that are known to be live; try again later",
         {"Retry-After": str(RETRY_AFTER_S)},
     )
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from actors.board.history import MAX_ANSWER
 from actors.core.cooperative import run_now
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Connection, Copy, Event, streaming
@@ -168,6 +169,18 @@ async def test_a_version_that_leads_nowhere_resets(
 
     assert [("reset", None), ("snapshot", _id(5003))] == _events(reset, snapshot)
     assert {"reason": reason, "version": 5003} == reset.data
+
+
+async def test_more_changes_than_one_event_has_are_a_reset(site: Site) -> None:
+    """The list is smaller than that."""
+    site.publish("alder", *(match(f"{number:05}") for number in range(MAX_ANSWER)))
+    site.publish("birch", match("y"))
+
+    async with streaming(site.base, "?since=5003") as connection:
+        reset, snapshot = await connection.event(), await connection.event()
+
+    assert [("reset", None), ("snapshot", _id(5005))] == _events(reset, snapshot)
+    assert {"reason": "too_old", "version": 5005} == reset.data
 
 
 @pytest.mark.parametrize("lines", [["Last-Event-ID:"], ["Last-Event-ID: "]])
