@@ -1,4 +1,4 @@
-"""What a test of a page is given beside the page: a way to open others, and what the browser said."""
+"""Helpers for tests of a page: open further pages, and collect the errors that the browser reports."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ OpenContext = Callable[..., BrowserContext]
 
 @dataclass
 class Complaints:
-    """What the browser said of a page; a test names what it brings about itself."""
+    """Errors that the browser reported; a test removes those that it causes on purpose."""
 
     said: list[str] = field(default_factory=list)
     expected: tuple[str, ...] = ()
 
     def console(self, message: ConsoleMessage) -> None:
-        """Note an error or a warning on the console, such as a violation of the policy."""
+        """Record an error or a warning on the console, such as a violation of the content policy."""
         if message.type in {"error", "warning"}:
             self.said.append(f"{message.text} ({message.location.get('url')})")
 
     def error(self, error: Error) -> None:
-        """Note an exception that nobody caught."""
+        """Record an uncaught exception."""
         self.said.append(str(error))
 
     @property
     def unexpected(self) -> list[str]:
-        """Everything that the test did not name."""
+        """All errors that the test did not expect."""
         return [one for one in self.said if not any(part in one for part in self.expected)]

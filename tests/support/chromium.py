@@ -1,4 +1,4 @@
-"""Where the browser is: Debian's Chromium, or none."""
+"""The path of the browser, which is Debian's Chromium if it is installed."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ ARGUMENTS = (
 
 
 def is_there() -> bool:
-    """Return whether there is a browser."""
+    """Return whether the browser is installed."""
     return EXECUTABLE.is_file()

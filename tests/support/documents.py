@@ -1,4 +1,4 @@
-"""The documents of the repository, taken apart: headings, rows of tables, blocks of code."""
+"""Functions that split the documents of the repository into headings, rows of tables and code blocks."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def prose(text: str) -> str:
 
 
 def anchors(text: str) -> set[str]:
-    """Return what a link may name after `#`: the headings, spelt as GitHub does."""
+    """Return the possible targets of a link after `#`: the headings, spelt as GitHub does."""
     headings = re.findall(r"^#+ (.+)$", prose(text), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def section(text: str, heading: str) -> str:
-    """Return what stands under a heading that begins so, up to the next heading of any level."""
+    """Return the text under the heading that begins with that text, up to the next heading of any level."""
     _, found, rest = text.partition(f"\n{heading}")
     assert found, f"there is no heading {heading!r}"
     return rest.partition("\n#")[0]
 
 
 def rows(text: str) -> Iterator[list[str]]:
-    """Return the cells of every row of every table in `text`, without the heads."""
+    """Return the cells of every row of every table in `text`, without the header rows."""
     for table in re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE):
         for line in table.splitlines()[2:]:
             yield [cell.strip() for cell in line.strip("|").split(" | ")]

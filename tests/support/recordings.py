@@ -1,4 +1,4 @@
-"""Where the real recordings are; they are never part of this repository."""
+"""The location of the real recordings, which are never part of this repository."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def are_there() -> bool:
 
 
 def the_odds_api(pattern: str = "2024-08-03T222130/data_soccer_*.json") -> list[Path]:
-    """Return the recorded answers of The Odds API, in order of their names."""
+    """Return the recorded answers of The Odds API, ordered by name."""
     return sorted((FOLDER / "the_odds_api").glob(pattern))
 
 
 def football_data(folder: str, pattern: str = "*") -> list[Path]:
-    """Return the recorded files of one folder of football_data, in order of their names."""
+    """Return the recorded files of one folder of football_data, ordered by name."""
     return sorted((FOLDER / "football_data" / folder).glob(pattern))

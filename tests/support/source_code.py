@@ -1,4 +1,4 @@
-"""The source of both packages as syntax trees, for tests of what may stand where."""
+"""The source of both packages as syntax trees, for tests of rules about the code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def modules() -> dict[str, ast.Module]:
 
 
 def imported(module: str) -> Iterator[str]:
-    """Return the full name of everything that `module` imports, wherever in it."""
+    """Return the full names of everything that `module` imports, at any depth."""
     for node in ast.walk(modules()[module]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -37,17 +37,17 @@ def imported(module: str) -> Iterator[str]:
 
 
 def modules_imported(module: str) -> set[str]:
-    """Return the modules of ours among them; of a name imported from a module, the module."""
+    """Return the modules of this project among them; for a name imported from a module, that module."""
     found = {name if name in modules() else name.rpartition(".")[0] for name in imported(module)}
     return found & set(modules())
 
 
 def names_used(module: str) -> set[str]:
-    """Return every dotted name in `module` as it is written, such as `time.time`."""
+    """Return every dotted name in `module` as written, such as `time.time`."""
     nodes = ast.walk(modules()[module])
     return {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute | ast.Name)}
 
 
 def is_any_of(name: str, prefixes: set[str]) -> bool:
-    """Return whether `name` is one of these modules or something in it."""
+    """Return whether `name` is one of these modules or inside one of them."""
     return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)

@@ -1,4 +1,4 @@
-"""The exchange's messages for tests, written by hand, and a subscription that takes them."""
+"""Hand-written messages of the exchange for tests, and a subscription that receives them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SUCCESS = {"op": "status", "statusCode": "SUCCESS", "connectionClosed": False}
 
 
 def runner(selection: int | str, priority: int | None, **more: Any) -> Json:
-    """Define a runner."""
+    """Return a runner of a market definition."""
     return {"status": "ACTIVE", "sortPriority": priority, "id": selection, **more}
 
 
 def definition(**changes: Any) -> Json:
-    """Define an open match that kicks off on 2026-06-01 at 15:00 UTC, but for these changes."""
+    """Return the definition of an open match, kick-off 2026-06-01 at 15:00 UTC, with these changes."""
     return {
         "bettingType": "ODDS",
         "marketType": "MATCH_ODDS",
@@ -45,7 +45,7 @@ def definition(**changes: Any) -> Json:
 
 
 def offers(prices: Sequence[float] = PRICES, size: float = 10.0) -> list[Json]:
-    """Offer home, draw and away at these prices."""
+    """Return the runner changes that offer home, draw and away at these prices."""
     return [
         {"id": selection, "batb": [[0, price, size]]}
         for selection, price in zip((HOME, DRAW, AWAY), prices, strict=True)
@@ -53,7 +53,7 @@ def offers(prices: Sequence[float] = PRICES, size: float = 10.0) -> list[Json]:
 
 
 def market(market_id: str = "1.1", prices: Sequence[float] = PRICES, **changes: Any) -> Json:
-    """Return the image of a market; changes are of its definition."""
+    """Return the image of a market; the changes apply to its definition."""
     return {"id": market_id, "img": True, "marketDefinition": definition(**changes), "rc": offers(prices)}
 
 
@@ -63,14 +63,14 @@ def change(market_id: str = "1.1", *runner_changes: Json, **more: Any) -> Json:
 
 
 def image(*markets: Json, **fields: Any) -> Json:
-    """Return the image of a subscription."""
+    """Return a message with the image of a subscription."""
     clocks = {"initialClk": "initial-1", "clk": "clk-1"}
     message = {"op": "mcm", "id": 2, "ct": "SUB_IMAGE", "pt": 1_780_000_000_000, "mc": list(markets)}
     return {**message, **clocks, **fields}
 
 
 def delta(*changes: Json, **fields: Any) -> Json:
-    """Return what has changed of a subscription."""
+    """Return a message with a change of a subscription."""
     return {"op": "mcm", "id": 2, "pt": 1_780_000_001_000, "mc": list(changes), **fields}
 
 
@@ -80,18 +80,18 @@ def heartbeat(**fields: Any) -> Json:
 
 
 def failure(code: str, *, closed: bool = True, **fields: Any) -> Json:
-    """Return a refusal."""
+    """Return a status message with an error code."""
     refusal = {"statusCode": "FAILURE", "errorCode": code, "connectionClosed": closed}
     return {"op": "status", "id": 2, **refusal, **fields}
 
 
 def line(message: Json) -> bytes:
-    """Write a message."""
+    """Return a message as a line of the stream."""
     return json.dumps(message).encode()
 
 
 def recorded(name: str) -> list[bytes]:
-    """Return the lines of a recording, each a message; a file with one message is one line."""
+    """Return the lines of a recording, one message each; a file with a single message is one line."""
     path = FOLDER / "betfair" / name
     raw = bz2.decompress(path.read_bytes()) if path.suffix == ".bz2" else path.read_bytes()
     if path.suffix == ".json":
@@ -100,29 +100,29 @@ def recorded(name: str) -> list[bytes]:
 
 
 def recordings(pattern: str) -> list[Path]:
-    """Return the recorded files of that pattern, in order of their names."""
+    """Return the recorded files that match that pattern, ordered by name."""
     return sorted((FOLDER / "betfair").glob(pattern))
 
 
 class Stage:
-    """A subscription, and what it has sent; `options` differ from the usual ones by these."""
+    """A subscription and the lines that it has sent; `options` replace those of the default options."""
 
     def __init__(self, **options: Any) -> None:
         self.session = BetfairSession(msgspec.structs.replace(OPTIONS, **options))
         self.sent: list[Json] = []
 
     def receive(self, message: Json | bytes) -> Reaction:
-        """Pass it a message and note what it sends. Raises: PayloadError, StreamError."""
+        """Pass it a message and record what it sends. Raises: PayloadError, StreamError."""
         reaction = run_now(self.session.receive(message if isinstance(message, bytes) else line(message)))
         self.take(reaction)
         return reaction
 
     def take(self, reaction: Reaction) -> None:
-        """Note what is sent."""
+        """Record what it sends."""
         self.sent += map(json.loads, reaction.send)
 
     def connect(self, token: str = TOKEN) -> None:
-        """Begin a connection and go as far as a subscription that is granted."""
+        """Begin a connection and go on until the subscription is granted."""
         self.session.connect(token)
         self.receive({"op": "connection", "connectionId": "1"})
         self.receive({**SUCCESS, "id": self.last_id})
@@ -135,7 +135,7 @@ class Stage:
 
 
 def live(*markets: Json, **options: Any) -> Stage:
-    """Return a subscription that has had its image."""
+    """Return a subscription that has received its image."""
     stage = Stage(**options)
     stage.connect()
     stage.receive(image(*markets))
@@ -143,7 +143,7 @@ def live(*markets: Json, **options: Any) -> Stage:
 
 
 def offered(reaction: Reaction) -> Match | Removal:
-    """Return the one match or removal that a change consists of."""
+    """Return the only match or removal of a change."""
     assert reaction.changes is not None
     changes: list[Match | Removal] = [*reaction.changes.matches, *reaction.changes.removals]
     (one,) = changes
@@ -151,5 +151,5 @@ def offered(reaction: Reaction) -> Match | Removal:
 
 
 def prices_of(matches: Iterable[Match]) -> dict[str, tuple[float, float, float]]:
-    """Return home, draw and away price by match."""
+    """Return home, draw and away price by match id."""
     return {one.source_match_id: (one.home_price, one.draw_price, one.away_price) for one in matches}

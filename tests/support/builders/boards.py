@@ -1,4 +1,4 @@
-"""Snapshots of two bookmakers, and what a commit made of them."""
+"""Snapshots of two bookmakers, and the result of a commit on them."""
 
 from __future__ import annotations
 

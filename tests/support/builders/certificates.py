@@ -1,4 +1,4 @@
-"""Certificates made for one test run by the `openssl` command: an authority, and what it signs."""
+"""Certificates made with the `openssl` command for one test run: an authority and what it signs."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ class Pair(NamedTuple):
     key: Path
 
     def server_context(self) -> ssl.SSLContext:
-        """Return what a server needs to show it."""
+        """Return the TLS context of a server with this certificate."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*self)
         return context
 
 
 class Authority:
-    """Signs certificates; nobody trusts it who has not been told to."""
+    """An authority that signs certificates; no client trusts it by default."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.itself = self.self_signed("authority", "DNS:authority.example")
 
     def self_signed(self, name: str, host: str = LOCAL) -> Pair:
-        """Make a certificate that vouches for itself."""
+        """Return a self-signed certificate."""
         pair = self._pair(name)
         request = ("req", "-x509", *KEY, "-days", "2", "-subj", f"/CN={name}")
-        usage = "keyUsage=critical,keyCertSign,cRLSign,digitalSignature"  # Python 3.13 asks for it
+        usage = "keyUsage=critical,keyCertSign,cRLSign,digitalSignature"  # required by Python 3.13
         extensions = ("-addext", f"subjectAltName={host}", "-addext", usage)
         _openssl(*request, *extensions, "-keyout", pair.key, "-out", pair.certificate)
         return pair
 
     def signed(self, name: str, host: str = LOCAL, days: int = 2) -> Pair:
-        """Sign a certificate for `host`; with negative days it has expired already."""
+        """Return a signed certificate for `host`; negative days make one that has expired."""
         pair, request = self._pair(name), self._folder / f"{name}.csr"
         _openssl("req", *KEY, "-subj", f"/CN={name}", "-keyout", pair.key, "-out", request)
         extensions = self._folder / f"{name}.cnf"

@@ -1,7 +1,7 @@
-"""What a trial of damaged input says, alike for all sources: a module `damage_<source>` makes the trials.
+"""The result of one trial with damaged input; each source has a module `damage_<source>` that makes trials.
 
-Each has `KINDS`, the names of what can be done to its input, and `trial(random, kind=None)`, which
-damages one recorded input, of a random kind unless one is named, and judges what ours makes of it.
+Each module has `KINDS`, the names of its kinds of damage, and `trial(random, kind=None)`, which damages
+one recorded input (of a random kind by default) and checks the result of our parser.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 
 class Trial(NamedTuple):
-    """One damaged input: how it was damaged, and what was made of it, over all of its bookmakers.
+    """The result of one damaged input, over all of its bookmakers.
 
-    `accepted` counts the matches shown, `rejected` those that were not, by reason; `wrong` tells of
-    each price that the unharmed input does not have at that place.
+    `accepted` counts the matches shown and `rejected` the others, by reason; `wrong` describes each shown
+    price that the undamaged input does not have at that place.
     """
 
     kind: str

@@ -1,8 +1,8 @@
-"""Damaged football-data.co.uk files: a few lines of a recorded one, torn as publishers and networks tear.
+"""Damaged football-data.co.uk files: a recorded file with a few lines damaged as in real errors.
 
-A line is damaged at most once: what one damage takes from a line and another one gives back leaves a
-row of the right width, of which nobody can tell that its prices have moved. Nor can that be told of
-the header, when a single row that is damaged alike is all that is left to compare it with.
+Each line is damaged at most once: a second damage can restore the width of a row whose prices have moved,
+and no parser can detect that. Nor can it detect a damaged header if only one row is left to compare it
+with and that row is damaged in the same way.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ CODES = ("B365", "BFD", "BMGM", "BV", "BW", "CL", "LB", "PS", "BFE", "WH", "1XB"
 MAX_LINES = 6
 SEVERAL = "three lines"
 FEW = 3
-"""Lines that are damaged in one file at most: fewer than what is left of `MAX_LINES`."""
+"""The number of damaged lines for `SEVERAL`, fewer than the other lines of `MAX_LINES`."""
 LINE_ENDS = ("\r\n", "\n", "\r")
 
 Place = tuple[str, str, int | None, str]
-"""Home, away, start (Unix seconds) and a column of prices, such as B365H."""
+"""Home, away, start (Unix seconds) and the name of a price column, such as B365H."""
 
 Damage = Callable[[Random, list[str], int], None]
-"""Damages the line at that place, in place."""
+"""A function that damages the line at that index in place."""
 
 
 class Recorded(NamedTuple):
-    """One recorded file as text: lines without their ends, and what the cells of each line say."""
+    """One recorded file as text: its lines without line ends, and the values in the cells of each line."""
 
     header: str
     lines: list[str]
@@ -49,7 +49,7 @@ class Recorded(NamedTuple):
 
 
 def trial(random: Random, kind: str | None = None) -> Trial:
-    """Damage some lines of a recorded file and compare each price shown with the unharmed lines."""
+    """Damage some lines of a recorded file and compare each shown price with the undamaged lines."""
     kind = random.choice(KINDS) if kind is None else kind
     file = random.choice(recorded())
     count = MAX_LINES if kind == SEVERAL else random.randint(1, MAX_LINES)
@@ -103,7 +103,7 @@ def _places(match: Match, code: str) -> dict[Place, float]:
 
 @cache
 def recorded() -> list[Recorded]:
-    """Read the recorded files that have prices; finished matches as they were before their kick-off."""
+    """Read the recorded files that have prices; finished matches are changed back to upcoming ones."""
     paths = [
         path for folder in ("fixtures", "seasons", "quirks") for path in football_data(folder, "*.csv")
     ]
@@ -153,7 +153,7 @@ def _double(random: Random, lines: list[str], at: int) -> None:
 
 
 def _split(random: Random, lines: list[str], at: int) -> None:
-    """Cut a cell in two, between two of its characters where it has any."""
+    """Cut a cell in two, between two of its characters if it has any."""
     cells = lines[at].split(",")
     place = random.choice([place for place, cell in enumerate(cells) if cell])
     cut = random.randint(1, max(len(cells[place]) - 1, 1))
@@ -166,7 +166,7 @@ def _comma(random: Random, lines: list[str], at: int) -> None:
 
 
 def _quote(random: Random, lines: list[str], at: int) -> None:
-    """Put one mark anywhere, or two where they open and close a cell, perhaps on another line."""
+    """Insert one quotation mark anywhere, or a pair around cells, perhaps across two lines."""
     if random.random() < 0.3:
         lines[at] = _with(lines[at], random.randint(0, len(lines[at])), '"')
         return
@@ -185,7 +185,7 @@ def _quote(random: Random, lines: list[str], at: int) -> None:
 
 
 def _decimal_comma(random: Random, lines: list[str], at: int) -> None:
-    """Write one number of a line with a comma, or all of them, or all of the file; perhaps quoted."""
+    """Write one number, all numbers of a line or all of the file with a decimal comma, perhaps quoted."""
     form = random.choice((r"\1,\2", r"\1,\2", r'"\1,\2"'))
     numbers = r"(?<![^,])([0-9]+)\.([0-9]+)(?![^,])"
     if random.random() < 0.2:
@@ -198,7 +198,7 @@ def _decimal_comma(random: Random, lines: list[str], at: int) -> None:
 
 
 def _cut(random: Random, lines: list[str], at: int) -> None:
-    """Break a line in two, or lose its end, of at least a cell."""
+    """Break a line in two, or remove at least one cell from its end."""
     line = lines[at]
     if random.random() < 0.3:
         lines[at] = line[: random.randint(0, line.rindex(","))]
@@ -207,7 +207,7 @@ def _cut(random: Random, lines: list[str], at: int) -> None:
 
 
 def _join(random: Random, lines: list[str], at: int) -> None:
-    """Leave out the end of a line, or put a blank in its place; the last joins the one above it."""
+    """Remove the line end or replace it by a blank; the last line is joined to the one above it."""
     at = min(at, len(lines) - 2)
     lines[at : at + 2] = [random.choice(("", "", " ", ",")).join(lines[at : at + 2])]
 

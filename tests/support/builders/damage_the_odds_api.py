@@ -1,12 +1,12 @@
-"""Damaged answers of The Odds API: a few matches of a recorded one, spoilt as programs spoil JSON.
+"""Damaged answers of The Odds API: a recorded answer with a few matches damaged as programs damage JSON.
 
-A place is a match, a bookmaker and an outcome by its name, the team's as it is shown or the draw. Fields
-may be gone, said twice or of another type, dates moved, names changed, parts doubled, merged or in
-another order: no price may be shown at a place at which the unharmed answer has another, or none.
+A place is a match, a bookmaker and the name of an outcome (the displayed team, or the draw). Fields may be
+missing, repeated or of another type, dates and names changed, and parts doubled, merged or reordered.
+No price may be shown at a place where the undamaged answer has another price or none.
 
-A match is damaged at most once. What makes another answer that is as good in itself is left out,
-for nobody can tell it from the truth: the names of two outcomes exchanged, another number as a price,
-another bookmaker's key. Exchanging the home and the away team of a match moves no price to another name.
+Each match is damaged at most once. Damage that makes another answer of equal validity is left out, since
+no parser can detect it: swapped outcome names, another number as a price, another bookmaker's key.
+Swapping the home and the away team of a match moves no price to another name.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ MAX_BOOKMAKERS = 5
 SEVERAL = "each match"
 
 Damage = Callable[[Random, list[Any]], None]
-"""Damages a list of one or more matches, in place."""
+"""A function that damages a list of one or more matches in place."""
 
 Prices = Mapping[tuple[str, str], Mapping[str, float]]
-"""By match id and bookmaker key, the price of each outcome by its name."""
+"""The price of each outcome by its name, for each match id and bookmaker key."""
 
 
 class Table(list[tuple[str, Any]]):
-    """A JSON object as its fields in order, so that one of them can stand there twice."""
+    """A JSON object as its fields in order, so that a field can occur twice."""
 
 
 def trial(random: Random, kind: str | None = None) -> Trial:
-    """Damage some matches of a recorded answer and compare each price shown with the unharmed ones."""
+    """Damage some matches of a recorded answer and compare each shown price with the undamaged ones."""
     kind = random.choice(KINDS) if kind is None else kind
     matches = _chosen(random)
     unharmed = _prices(matches)
@@ -93,13 +93,13 @@ def _stands(match: Match, prices: Mapping[str, float]) -> bool:
 
 @cache
 def recorded() -> list[list[Any]]:
-    """Read the recorded answers of football, those of matches in play among them."""
+    """Read the recorded football answers, including those of matches in play."""
     paths = [*the_odds_api(), *the_odds_api("in_play*")]
     return [answer for answer in (json.loads(path.read_bytes()) for path in paths) if answer]
 
 
 def _chosen(random: Random) -> list[Any]:
-    """Choose some matches in a row, and some bookmakers in a row of each."""
+    """Choose some consecutive matches, and some consecutive bookmakers of each."""
     answer = random.choice(recorded())
     first = random.randrange(len(answer))
     chosen = []
@@ -137,7 +137,7 @@ def _text(value: Any, comma: str, colon: str) -> str:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """Return every table and every list within a value, itself included."""
+    """Return every table and every list within a value, including the value itself."""
     if isinstance(value, list):
         yield value
         for inner in value:
@@ -145,7 +145,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _tables(matches: list[Any], *having: str) -> list[list[Table]]:
-    """Return the tables of one sort (match, bookmaker, market or outcome) that have such a field."""
+    """Return the tables of one sort (match, bookmaker, market or outcome) that have that field."""
     sorts: dict[str, list[Table]] = {}
     for value in _inside(matches):
         if isinstance(value, Table) and (not having or any(name in having for name, _ in value)):
@@ -155,7 +155,7 @@ def _tables(matches: list[Any], *having: str) -> list[list[Table]]:
 
 
 def _one(random: Random, matches: list[Any], *having: str) -> tuple[Table, list[Table]]:
-    """Choose a table of a sort that is chosen first, for there are few matches and many outcomes."""
+    """Choose a sort first and then one of its tables, because matches are few and outcomes many."""
     alike = random.choice(_tables(matches, *having))
     return random.choice(alike), alike
 
@@ -174,7 +174,7 @@ def _remove_field(random: Random, matches: list[Any]) -> None:
 
 
 def _double_field(random: Random, matches: list[Any]) -> None:
-    """Say it twice: once more the same, or what another table of the sort says."""
+    """Repeat a field: once more with its own value, or with that of another table of the same sort."""
     table, alike = _one(random, matches)
     name, value = random.choice(table)
     others = [found for one in alike if (found := _get(one, name)) is not None]
@@ -227,7 +227,7 @@ def _rename_team(random: Random, matches: list[Any]) -> None:
 
 
 def _list(random: Random, matches: list[Any], least: int) -> list[Any] | None:
-    """Choose a list of tables of a sort that is chosen first."""
+    """Choose a sort first and then one of its lists of tables."""
     sorts: dict[str, list[list[Any]]] = {"matches": [matches]}
     for table in _inside(matches):
         for name, value in table if isinstance(table, Table) else ():
@@ -243,7 +243,7 @@ def _remove_item(random: Random, matches: list[Any]) -> None:
 
 
 def _double_item(random: Random, matches: list[Any]) -> None:
-    """Say it twice: once more the same, or the same with other prices."""
+    """Repeat an item: once more unchanged, or with other prices."""
     if (listed := _list(random, matches, 1)) is not None:
         copy = deepcopy(random.choice(listed))
         factor = random.choice((1.0, 1.1, 0.9))
@@ -254,7 +254,7 @@ def _double_item(random: Random, matches: list[Any]) -> None:
 
 
 def _merge_items(random: Random, matches: list[Any]) -> None:
-    """Leave out what stands between two, so that one has the fields of both."""
+    """Remove the boundary between two items, so that one item has the fields of both."""
     if (listed := _list(random, matches, 2)) is not None:
         at = random.randrange(len(listed) - 1)
         listed[at : at + 2] = [Table([*listed[at], *listed[at + 1]])]
@@ -266,7 +266,7 @@ def _reorder(random: Random, matches: list[Any]) -> None:
 
 
 _SORTS = ("home_team", "markets", "outcomes", "price")
-"""A field by which a match, a bookmaker, a market and an outcome are told."""
+"""The field that identifies a match, a bookmaker, a market or an outcome."""
 
 _DAMAGES: Mapping[str, Damage] = {
     "remove a field": _remove_field,

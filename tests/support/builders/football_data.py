@@ -1,7 +1,7 @@
-"""football-data.co.uk files for tests: short ways to write and read them, and a second, plain reading.
+"""football-data.co.uk files for tests: functions that write and read them, and a second, simple parser.
 
-`offers` is written from the description of the source alone and shares nothing with our parser, so
-that the two can be compared, price by price, over real files.
+`offers` follows the description of the source alone and shares no code with our parser, so that the
+two can be compared, price by price, over real files.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ ROW = ("XX", "14/02/2026", "15:00", "Alder Town", "Birch United", "2.10", "3.40"
 
 
 def csv_bytes(*rows: tuple[str, ...], header: tuple[str, ...] = COLUMNS, end: str = "\r\n") -> bytes:
-    """Write a file as the site does: no quotes, UTF-8, CRLF."""
+    """Return a file as the site writes it: no quotes, UTF-8, CRLF."""
     return "".join(",".join(row) + end for row in (header, *rows)).encode()
 
 
 def changed(row: tuple[str, ...] = ROW, /, **cells: str) -> tuple[str, ...]:
-    """Return `row` with other cells, by column name."""
+    """Return `row` with other cells, given by column name."""
     assert set(cells) <= set(COLUMNS)
     return tuple(cells.get(name, cell) for name, cell in zip(COLUMNS, row, strict=True))
 
 
 def payload(body: bytes, source_time: float | None = None) -> Payload:
-    """Make a payload of that body."""
+    """Return a payload with that body."""
     return Payload(SourceName("site"), Scope("fixtures.csv"), ListId("list-1"), body, 0.0, 0.0, source_time)
 
 
@@ -51,28 +51,28 @@ def extracted(body: bytes, key: str = "B365", source_time: float | None = None) 
 
 
 def judged(body: bytes, key: str = "B365") -> Admission:
-    """Return what the integrity gate makes of it, within the default bounds."""
+    """Return the result of the integrity gate for it, with the default bounds."""
     extract = extracted(body, key)
     return run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
 
 
 def shown(body: bytes, key: str = "B365") -> tuple[Match, ...]:
-    """Return the matches that would be on the board."""
+    """Return the matches that the board would show."""
     return judged(body, key).batch.matches
 
 
 Content = tuple[str, str, int | None, tuple[float, float, float]]
-"""Home, away, start (Unix seconds), prices: what ours and the plain reading are compared by."""
+"""Home, away, start (Unix seconds), prices: the values in which both parsers must agree."""
 
 
 def content(match: Match) -> Content:
-    """Return what the plain reading must say of a match too."""
+    """Return the values of a match that the simple parser must give as well."""
     prices = (match.home_price, match.draw_price, match.away_price)
     return match.home, match.away, match.start_time, prices
 
 
 class Offer(NamedTuple):
-    """One bookmaker's prices of one row; `start` is Unix seconds, None where the file has no time."""
+    """The prices of one bookmaker in one row; `start` is Unix seconds, None where the file has no time."""
 
     division: str
     date: str
@@ -83,12 +83,12 @@ class Offer(NamedTuple):
 
     @property
     def content(self) -> Content:
-        """What a match of ours must say too."""
+        """Return the values that a match of our parser must have."""
         return self.home, self.away, self.start, self.prices
 
 
 def offers(body: bytes, code: str) -> list[Offer] | None:
-    """Read the acceptable offers of one bookmaker plainly, in file order; None without its columns."""
+    """Read the acceptable offers of one bookmaker simply, in file order; None without its columns."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -114,7 +114,7 @@ def offers(body: bytes, code: str) -> list[Offer] | None:
 
 
 def kick_off(date: str, time: str) -> int | None:
-    """Turn London wall time into Unix seconds by the rule itself: one hour less from March to October."""
+    """Convert London wall time into Unix seconds by rule: one hour less from March to October."""
     if not time:
         return None
     day, month, year = (int(part) for part in date.split("/"))

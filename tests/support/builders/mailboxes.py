@@ -1,4 +1,4 @@
-"""A mailbox of items that show what was merged over what."""
+"""A mailbox whose items record what was merged into them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from actors.runtime.mailbox import Mailbox
 
 
 class Item(NamedTuple):
-    """What is sent: a key, and the serial numbers of all that was merged into it."""
+    """An item: a key, and the serial numbers of all items merged into it."""
 
     key: str
     serials: tuple[int, ...]
@@ -18,12 +18,12 @@ Box: TypeAlias = Mailbox[str, Item]
 
 
 def empty_box() -> Box:
-    """Make a mailbox that keeps the serial numbers in the order of merging."""
+    """Return a mailbox that keeps the serial numbers in the order of merging."""
     return Mailbox(lambda item: item.key, lambda old, new: Item(new.key, old.serials + new.serials))
 
 
 def filled(*keys: str) -> Box:
-    """Make one with an item for each of `keys`, numbered from 0."""
+    """Return a mailbox with an item for each of `keys`, numbered from 0."""
     box = empty_box()
     for serial, key in enumerate(keys):
         box.put_nowait(Item(key, (serial,)))
@@ -31,7 +31,7 @@ def filled(*keys: str) -> Box:
 
 
 def drained(box: Box) -> list[Item]:
-    """Take everything out."""
+    """Return all pending items, in order."""
     items = []
     while (item := box.get_nowait()) is not None:
         items.append(item)

@@ -1,4 +1,4 @@
-"""Short ways to make messages for tests; every argument has a plausible default."""
+"""Functions that make messages for tests; every argument has a plausible default."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def match(
     source_time: float | None = None,
     latest_start: int | None = None,
 ) -> Match:
-    """Make a match that every rule accepts."""
+    """Return a match that every rule accepts."""
     return Match(
         SourceMatchId(match_id),
         home,
@@ -52,7 +52,7 @@ def batch(
     stale_after_s: float = 30.0,
     is_image: bool = False,
 ) -> Batch:
-    """Make a batch: a complete list unless said otherwise."""
+    """Return a batch, by default a complete list."""
     return Batch(
         bookmaker=BookmakerId(bookmaker),
         scope=Scope(scope),
@@ -68,6 +68,6 @@ def batch(
 
 
 def withdrawn(*, list_id: str = "list-1", received_mono: float = 0.0) -> Batch:
-    """Make a batch by which the source takes back its word."""
+    """Return a batch with which the source withdraws its list."""
     one = batch(list_id=list_id, complete=False, received_mono=received_mono)
     return msgspec.structs.replace(one, withdrawn=True)

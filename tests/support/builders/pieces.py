@@ -1,4 +1,4 @@
-"""A byte stream that arrives in given pieces, for tests of what reads it."""
+"""A byte stream that arrives in given pieces, for tests of code that reads streams."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anyio.abc import ByteStream
 
 
 class Pieces(ByteStream):
-    """Bytes that arrive in these pieces, and then no more; `taken` counts what has arrived."""
+    """A stream that delivers these pieces and then ends; `taken` counts the pieces delivered."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self.taken = 0
@@ -25,11 +25,11 @@ class Pieces(ByteStream):
         return piece
 
     async def send(self, item: bytes) -> None:
-        """Take nothing."""
+        """Ignore the bytes."""
         raise NotImplementedError
 
     async def send_eof(self) -> None:
-        """End nothing."""
+        """Do nothing."""
 
     async def aclose(self) -> None:
-        """Close nothing."""
+        """Do nothing."""

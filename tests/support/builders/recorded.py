@@ -1,4 +1,4 @@
-"""Recordings for tests: written in memory or to a file, and read as far as they go."""
+"""Recordings for tests: written in memory or to a file, and read until their end or first damage."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def header(
     expire_after_kickoff_s: float = 10800.0,
     started_at: float = WALL_0,
 ) -> Header:
-    """Make a header: one bookmaker of a football_data file unless said otherwise."""
+    """Return a header, by default of one bookmaker of a football_data file."""
     return Header(
         source=SourceName(source),
         kind=kind,
@@ -49,7 +49,7 @@ def received(
     status: int = 200,
     wall_s: float | None = None,
 ) -> Recorded:
-    """Make a payload received so many seconds after the start, and asked for a moment before."""
+    """Return a payload received that many seconds after the start, and requested a moment before."""
     payload = Payload(
         source=SOURCE,
         scope=Scope(scope),
@@ -64,13 +64,13 @@ def received(
 
 
 def encoded(head: Header, records: Iterable[Recorded], *, closed: bool = True) -> bytes:
-    """Write a recording in memory."""
+    """Return a recording as bytes."""
     pieces = pieces_of(head, records)
     return b"".join(pieces if closed else pieces[:-1])
 
 
 def pieces_of(head: Header, records: Iterable[Recorded]) -> list[bytes]:
-    """Write a recording piece by piece: header, records, end."""
+    """Return the pieces of a recording: header, records, end."""
     encoder = Encoder()
     first = encoder.header(head)
     middle = [encoder.record(one.payload, one.received_s, one.payload.received_mono) for one in records]
@@ -78,13 +78,13 @@ def pieces_of(head: Header, records: Iterable[Recorded]) -> list[bytes]:
 
 
 def write(path: Path, head: Header, *records: Recorded) -> Path:
-    """Write a recording to a file and give its path."""
+    """Write a recording to a file and return its path."""
     path.write_bytes(encoded(head, records))
     return path
 
 
 def read(data: bytes) -> tuple[Header, list[Recorded], Ending]:
-    """Read a recording as far as it goes. Raises: ConfigError without a header."""
+    """Read a recording until its end or first damage. Raises: ConfigError without a header."""
     recording = Recording(io.BytesIO(data))
     records, rest = [], recording.records()
     while True:

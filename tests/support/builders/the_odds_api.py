@@ -1,4 +1,4 @@
-"""The Odds API as tests need it: hand-written answers, a configuration, and a plain reading of both."""
+"""The Odds API for tests: hand-written answers, a configuration, and a simple parser of both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = tuple[str, str, str, float, float, float]
 
 
 def market(home: str, away: str, prices: Iterable[float], key: str = "h2h", updated: str = UPDATED) -> Any:
-    """Write a market as the API does: outcomes by name, in alphabetical order."""
+    """Return a market as the API writes it: outcomes by name, in alphabetical order."""
     outcomes = [
         {"name": name, "price": price} for name, price in zip((home, "Draw", away), prices, strict=True)
     ]
@@ -38,7 +38,7 @@ def event(
     sport: str = "soccer_epl",
     kick_off: str = KICK_OFF,
 ) -> Any:
-    """Write a match; `bookmakers` gives the markets by bookmaker key."""
+    """Return a match; `bookmakers` gives the markets by bookmaker key."""
     return {
         "id": match_id,
         "sport_key": sport,
@@ -54,23 +54,23 @@ def event(
 
 
 def odds_path(sport: str) -> str:
-    """Return the path at which the odds of a sport are asked for."""
+    """Return the path of the request for the odds of a sport."""
     return f"/v4/sports/{sport}/odds"
 
 
 def serve(peer: HttpPeer, answers: Mapping[str, bytes], headers: Mapping[str, str] | None = None) -> None:
-    """Have the peer answer with these bodies, by sport."""
+    """Make the peer answer with these bodies, by sport."""
     for sport, body in answers.items():
         peer.answers[odds_path(sport)] = respond(body, headers=headers)
 
 
 def recorded(files: Iterable[Path]) -> dict[str, bytes]:
-    """Return recorded answers by sport, which is in the name of the file."""
+    """Return recorded answers by sport; the sport is part of the file name."""
     return {file.stem.removeprefix("data_"): file.read_bytes() for file in files}
 
 
 def config(url: str, sports: Iterable[str] | str, keys: Iterable[str], **options: float) -> str:
-    """Write a configuration with these bookmakers, named by the API, polled twenty times a second."""
+    """Return a configuration with these bookmakers, polled twenty times a second and named by the API."""
     options = {"poll_interval_s": 0.05, "timeout_s": 5.0, **options}
     listed = json.dumps(sports if isinstance(sports, str) else list(sports))
     lines = ["[board]", "expire_after_kickoff_s = 1_000_000_000", "[sources.api]", 'kind = "the_odds_api"']
@@ -82,18 +82,18 @@ def config(url: str, sports: Iterable[str] | str, keys: Iterable[str], **options
 
 
 def bookmaker_id(key: str) -> str:
-    """Make a bookmaker id of a key of the API."""
+    """Return the bookmaker id of a key of the API."""
     return key.lower().replace("_", "-")
 
 
 def keys_in(answers: Mapping[str, bytes]) -> list[str]:
-    """Return the key of every bookmaker in these answers, in order."""
+    """Return the keys of all bookmakers in these answers, in order."""
     events = (one for body in answers.values() for one in json.loads(body))
     return sorted({lines["key"] for one in events for lines in one["bookmakers"]})
 
 
 def plain_rows(body: bytes, key: str) -> dict[str, Row]:
-    """Read what one bookmaker offers, by match id, in the plainest way: the oracle of the tests."""
+    """Read the offers of one bookmaker, by match id, with simple code: the oracle of the tests."""
     rows = {}
     for one in json.loads(body):
         teams = (one["home_team"], "Draw", one["away_team"])

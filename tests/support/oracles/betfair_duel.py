@@ -1,4 +1,4 @@
-"""A hostile stream, read by us and by the library: no price of ours may be one too many."""
+"""A hostile stream, read by our code and by the library: ours may show no price that the library lacks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WRONG: list[Any] = [
 
 
 class Duel:
-    """Both readings, over connection after connection; `lines` counts what ours took."""
+    """Both readings, over many connections; `lines` counts the lines that our code accepted."""
 
     def __init__(self) -> None:
         self.ours = Follower()
@@ -52,7 +52,7 @@ class Duel:
         self._begin()
 
     def take(self, raw: bytes) -> None:
-        """Hand a line to both; after one that cannot be read both begin anew. Compares after it."""
+        """Pass a line to both and compare; after a line that cannot be read, both reconnect."""
         try:
             heard = self.ours.take(raw)
         except (PayloadError, StreamError):
@@ -67,7 +67,7 @@ class Duel:
         self.compare()
 
     def compare(self) -> None:
-        """No price is on the board that the library does not have; between segments it may be ahead."""
+        """Check that the board has no price that the library lacks; between segments it may be ahead."""
         if self.ours.session._segments._changes is not None:
             return
         for name, prices in self.ours.shown().items():
@@ -86,15 +86,15 @@ class Duel:
         self.theirs.take(first)
 
     def _is_read(self, raw: bytes) -> bool:
-        """Return whether it is of this subscription, and says something that counts."""
-        message = json.loads(raw.decode(errors="replace"))  # what we skip need be no text
+        """Return whether a message belongs to this subscription and has an effect."""
+        message = json.loads(raw.decode(errors="replace"))  # skipped lines need not be valid text
         number = message.get("id")
         is_late = number is not None and number < self.ours.sent[-1]["id"]
         return message["op"] == "mcm" and message.get("status") != 503 and not is_late
 
 
 def good_line(random: Random, number: int) -> Json:
-    """Return a message that a friendly server would send."""
+    """Return a message that a correct server would send."""
     runner = random.choice((HOME, AWAY, DRAW))
     price, size = random.choice((1.5, 2.0, 3.5, 4.2)), random.choice((0, 0, 5.0, 12.5))
     ladder = random.choice(
@@ -118,7 +118,7 @@ def good_line(random: Random, number: int) -> Json:
 
 
 def hostile_line(random: Random, number: int) -> bytes:
-    """Return such a message, damaged in one way or another, or not at all."""
+    """Return such a message, unchanged or damaged in one of several ways."""
     message = good_line(random, number)
     match random.randrange(12):
         case 0 | 1 | 2 | 3:
@@ -140,7 +140,7 @@ def hostile_line(random: Random, number: int) -> bytes:
 
 
 def _with_wrong(random: Random, message: Json) -> Json:
-    """Put a wrong value somewhere into a message."""
+    """Insert a wrong value somewhere into a message."""
     copy: Any = json.loads(json.dumps(message))
     place: Any = copy
     while True:

@@ -1,7 +1,7 @@
 """An independent reading of the exchange's stream, by the library betfairlightweight, to compare ours with.
 
-What the library leaves to its user is done here, and not by code of ours: absent and null are the
-same, an image of a subscription replaces all that was known, ids may be strings.
+The library leaves some work to its user, which is done here without any code of ours: absent and null
+are the same, an image of a subscription replaces everything known before, ids may be strings.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Best = dict[tuple[int, float], tuple[float, float] | None]
 
 
 class Reading(NamedTuple):
-    """One market as the library has it."""
+    """One market as the library reads it."""
 
     status: str | None
     best: Best
 
 
 class Oracle:
-    """One subscription, read by the library; of levels, number 0 is the best."""
+    """One subscription, read by the library; level 0 is the best price."""
 
     def __init__(self) -> None:
         self._listener = StreamListener(max_latency=None, lightweight=True)
@@ -55,7 +55,7 @@ class Oracle:
         return Reading(book.market_definition.get("status"), best)
 
     def offer(self, market_id: str) -> tuple[float, float, float] | None:
-        """Return home, draw and away price of one market, None if it is no open match or lacks one."""
+        """Return home, draw and away price of one market; None if it is not open or lacks a price."""
         book = self._listener.stream._caches.get(market_id)
         described = {} if book is None else book.market_definition
         if (described.get("marketType"), described.get("status")) != ("MATCH_ODDS", "OPEN"):
@@ -70,7 +70,7 @@ class Oracle:
 
 
 def is_one_offer(prices: tuple[float, float, float]) -> bool:
-    """Return whether the default bounds of a book sum hold."""
+    """Return whether the book sum is within the default bounds."""
     return min(prices) > 1 and 0.95 <= sum(1 / price for price in prices) <= 1.40
 
 

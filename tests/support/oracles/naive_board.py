@@ -1,6 +1,6 @@
-"""A naive board to compare the real one with: dicts of dicts, everything looked at every time.
+"""A naive board to compare the real one with: dicts of dicts, and every entry examined at every step.
 
-Written from the design alone. One naive book is one bookmaker's part; the caller keeps the versions.
+It follows the documents alone. One naive book is one bookmaker's part; the caller keeps the versions.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ class Row(NamedTuple):
 
     @property
     def content(self) -> Shown:
-        """Everything public but the id and the time."""
+        """All public fields except the id and the time."""
         one = self.match
         odds = (one.home_price, one.draw_price, one.away_price)
         return (one.home, one.away, one.league, odds, one.start_time)
 
     @property
     def begun_by(self) -> int | None:
-        """When it will have kicked off, as far as is known."""
+        """The moment at which it has kicked off, at the latest."""
         return _known_by(self.match)
 
 
 @dataclass
 class NaiveList:
-    """What the naive board knows of one scope."""
+    """The state of one scope on the naive board."""
 
     list_id: str
     confirmed: float
@@ -48,13 +48,13 @@ class NaiveList:
 
     @property
     def deadline(self) -> float:
-        """Monotonic second at which it is stale."""
+        """The monotonic second at which the list is stale."""
         return self.confirmed + self.stale_after_s
 
 
 @dataclass
 class NaiveBook:
-    """One bookmaker: rows by id, lists by scope; `seen` are the rows that readers see until a commit."""
+    """One bookmaker: rows by id, lists by scope; `seen` holds the rows that readers see until a commit."""
 
     expire_after_s: float
     rows: dict[SourceMatchId, Row] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class NaiveBook:
     lists: dict[Scope, NaiveList] = field(default_factory=dict)
 
     def take(self, one: Batch, now: Instant) -> str:
-        """Do what the design says, the plain way, and give the verdict; it doubts nothing."""
+        """Apply a batch with simple code and return the verdict; no list is ever suspect."""
         known = self.lists.get(one.scope)
         if now.mono >= one.received_mono + one.stale_after_s:
             return "late"
@@ -95,28 +95,28 @@ class NaiveBook:
         self.rows[name] = new
 
     def commit(self) -> None:
-        """Let readers see what there is."""
+        """Publish the current rows."""
         self.seen = dict(self.rows)
 
     def withdraw(self, scope: Scope) -> None:
-        """Take one list off until a complete one comes."""
+        """Withdraw one list until a complete one is applied."""
         if scope in self.lists:
             self.lists[scope].withdrawn = True
             self._keep(lambda row: row.scope != scope)
 
     def go_stale(self, now: Instant) -> None:
-        """Take off all lists that are at their deadline."""
+        """Withdraw all lists that have reached their deadline."""
         for scope, known in self.lists.items():
             if now.mono >= known.deadline:
                 self.withdraw(scope)
 
     def expire(self, now: Instant) -> None:
-        """Take off all matches that kicked off too long ago."""
+        """Remove all matches that kicked off too long ago."""
         over = now.wall - self.expire_after_s
         self._keep(lambda row: row.begun_by is None or row.begun_by > over)
 
     def lacks(self, scope: Scope, now: Instant) -> list[SourceMatchId]:
-        """Return what a list names that is not over, and that is not on the board as its own."""
+        """Return the ids of a list that are not over and not on the board in its scope."""
         over = now.wall - self.expire_after_s
         return [
             name
@@ -130,11 +130,11 @@ class NaiveBook:
         return [known.deadline for known in self.lists.values() if not known.withdrawn]
 
     def starts(self) -> list[float]:
-        """Return the known kick-offs, or the last moments for them."""
+        """Return the known kick-offs, or the last possible moments for them."""
         return [row.begun_by for row in self.rows.values() if row.begun_by is not None]
 
     def view(self, *, is_v2: bool) -> list[Shown]:
-        """Return what a view shows, in order; v2 leaves out entries with an empty name."""
+        """Return the entries of a view, in order; v2 leaves out entries with an empty name."""
         return [
             (name, *row.content, row.updated)
             for name, row in sorted(self.rows.items())

@@ -1,4 +1,4 @@
-"""Whether what a command prints looks like what a document shows: the same shape, other values."""
+"""Comparison of a command's output with the output in a document: the same shape, other values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VERSION = re.compile(r"[0-9]{13}-[0-9a-f]{8}")
 
 
 def looks_like(shown: Sequence[str], printed: str) -> bool:
-    """Compare an answer with headers, events, JSON or plain lines with the lines that a document shows."""
+    """Compare an answer (headers, events, JSON or plain lines) with the lines in a document."""
     first, actual = shown[0], printed.splitlines()
     if first.startswith("HTTP/"):
         return _is_same_head(shown, actual)
@@ -24,7 +24,7 @@ def looks_like(shown: Sequence[str], printed: str) -> bool:
 
 
 def fits(shown: Any, actual: Any) -> bool:
-    """Return whether two JSON values have the same shape; null has every shape."""
+    """Return whether two JSON values have the same shape; null matches every shape."""
     if shown is None or actual is None:
         return True
     if isinstance(shown, dict):
@@ -41,12 +41,12 @@ def fits(shown: Any, actual: Any) -> bool:
 
 
 def _parsed(text: str) -> Any:
-    """Read JSON in which `[...]` stands for entries that are not shown. Raises: ValueError for no JSON."""
+    """Read JSON in which `[...]` stands for omitted entries. Raises: ValueError if it is not JSON."""
     return json.loads(text.replace("[...]", "[]"))
 
 
 def _is_same_head(shown: Sequence[str], actual: Sequence[str]) -> bool:
-    """Compare status lines, and look for the headers that are shown; the document may leave some out."""
+    """Compare the status lines and the headers in the document, which may leave headers out."""
     names = {line.partition(":")[0].lower() for line in actual[1:]}
     return shown[0].split() == "".join(actual[:1]).split() and names >= {
         line.partition(":")[0] for line in shown[1:]
@@ -54,7 +54,7 @@ def _is_same_head(shown: Sequence[str], actual: Sequence[str]) -> bool:
 
 
 def _are_same_events(shown: Sequence[str], actual: Sequence[str]) -> bool:
-    """Compare the events that are shown with as many from the beginning of the stream."""
+    """Compare the events in the document with as many from the beginning of the stream."""
     expected, got = (
         [found.groups() for line in lines if (found := SSE_FIELD.match(line))] for lines in (shown, actual)
     )

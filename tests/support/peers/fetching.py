@@ -1,4 +1,4 @@
-"""Short ways to ask a scripted peer through the real polling transport."""
+"""Functions that request a scripted peer through the real polling transport."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ HASTY = Limits(timeout_s=0.3, max_payload_bytes=65_536, max_inflated_bytes=262_1
 async def fetch(
     url: str, validators: Validators = NONE, *, limits: Limits = LIMITS, clock: Clock | None = None
 ) -> Fetched | NotModified:
-    """Ask once, on a connection pool of its own, and well before the test's own time limit."""
+    """Fetch once, with a new connection pool and a deadline well before the test's own time limit."""
     async with PollingTransport(limits, clock or ManualClock()) as transport:
         with anyio.fail_after(limits.timeout_s + 5):
             return await transport.fetch(url, validators)
 
 
 async def fetched(url: str, validators: Validators = NONE, *, limits: Limits = LIMITS) -> Fetched:
-    """Ask once for what must be a whole answer."""
+    """Fetch once and return the answer, which must be complete."""
     answer = await fetch(url, validators, limits=limits)
     assert isinstance(answer, Fetched)
     return answer
@@ -34,14 +34,14 @@ async def fetched(url: str, validators: Validators = NONE, *, limits: Limits = L
 async def trouble(
     url: str, validators: Validators = NONE, *, limits: Limits = LIMITS, clock: Clock | None = None
 ) -> SourceError:
-    """Ask once for what must be expected trouble, and give it."""
+    """Fetch once and return the expected error that it must raise."""
     with pytest.raises(SourceError) as caught:
         await fetch(url, validators, limits=limits, clock=clock)
     return caught.value
 
 
 async def refusal(url: str, validators: Validators = NONE, *, clock: Clock | None = None) -> TransportError:
-    """Ask once for what must be an answer of the wrong status, and give the error."""
+    """Fetch once and return the error, which must be one of a wrong status."""
     error = await trouble(url, validators, clock=clock)
     assert isinstance(error, TransportError)
     return error

@@ -1,7 +1,7 @@
 """A scripted HTTP peer on a real loopback socket: the fake bookmaker of the end-to-end tests.
 
-It runs in a thread of its own, so that it serves a service under test in this process or in another.
-Each answer is a function that writes what it likes on the raw connection.
+It runs in its own thread, so that it can serve a service under test in this process or in another.
+Each answer is a function that writes any bytes on the raw connection.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Answer = Callable[[socket.socket, "Asked"], None]
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as it came: its path and its headers in lower case."""
+    """One request as received: its path, and its headers in lower case."""
 
     path: str
     headers: Mapping[str, str]
@@ -27,7 +27,7 @@ class Asked:
 
 @dataclass
 class HttpPeer:
-    """What the peer answers, by path with or without query; `asked` collects every request in order."""
+    """The peer's answers by path, with or without query; `asked` collects every request in order."""
 
     port: int
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class HttpPeer:
     connections: int = 0
 
     def url(self, path: str) -> str:
-        """Return the address of a path."""
+        """Return the URL of a path."""
         return f"http://127.0.0.1:{self.port}{path}"
 
 
@@ -45,7 +45,7 @@ def respond(
     headers: Mapping[str, str] | None = None,
     length: int | None = None,
 ) -> Answer:
-    """Answer with that status and body; `length` announces another Content-Length than the true one."""
+    """Return an answer with that status and body; `length` replaces the true Content-Length."""
     lines = {"Content-Length": str(len(body) if length is None else length), **(headers or {})}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
 
@@ -57,7 +57,7 @@ def respond(
 
 
 def conditional(body: bytes, etag: str, headers: Mapping[str, str] | None = None) -> Answer:
-    """Answer with that body and ETag, or 304 to whoever names the ETag."""
+    """Return an answer with that body and ETag, or 304 when the request has that ETag."""
     full = respond(body, headers={"ETag": etag, **(headers or {})})
     not_modified = respond(status=304, headers={"ETag": etag})
 
@@ -68,7 +68,7 @@ def conditional(body: bytes, etag: str, headers: Mapping[str, str] | None = None
 
 
 def hang(until: threading.Event) -> Answer:
-    """Accept and say nothing until `until` is set."""
+    """Return an answer that sends nothing until `until` is set."""
 
     def answer(connection: socket.socket, asked: Asked) -> None:
         del connection, asked
@@ -78,12 +78,12 @@ def hang(until: threading.Event) -> Answer:
 
 
 def drop(connection: socket.socket, asked: Asked) -> None:
-    """Close without a word."""
+    """Close the connection without an answer."""
     del connection, asked
 
 
 def raw(*parts: bytes, every_s: float = 0.0) -> Answer:
-    """Write exactly these bytes, `every_s` apart, and close."""
+    """Return an answer that writes exactly these bytes, `every_s` apart, and closes."""
 
     def answer(connection: socket.socket, asked: Asked) -> None:
         del asked
@@ -95,7 +95,7 @@ def raw(*parts: bytes, every_s: float = 0.0) -> Answer:
 
 
 def reset(data: bytes = b"") -> Answer:
-    """Write these bytes and reset the connection."""
+    """Return an answer that writes these bytes and resets the connection."""
 
     def answer(connection: socket.socket, asked: Asked) -> None:
         del asked
@@ -107,7 +107,7 @@ def reset(data: bytes = b"") -> Answer:
 
 @contextlib.contextmanager
 def http_peer() -> Iterator[HttpPeer]:
-    """Listen on a free port of the loopback interface while the block runs; unknown paths are 404."""
+    """Listen on a free port of the loopback interface within the block; unknown paths are 404."""
     listener = socket.create_server(("127.0.0.1", 0))
     peer = HttpPeer(listener.getsockname()[1])
     thread = threading.Thread(target=_accept, args=(listener, peer), daemon=True)
@@ -153,6 +153,6 @@ def _read(connection: socket.socket) -> Asked | None:
     pairs = (line.partition(":") for line in lines)
     headers = {name.lower(): value.strip() for name, _, value in pairs}
     left = int(headers.get("content-length", "0")) - len(body)
-    while left > 0:  # a body left unread would make the close a reset
+    while left > 0:  # closing with an unread body would reset the connection
         left -= len(connection.recv(left)) or left
     return Asked(request.split(" ")[1], headers)

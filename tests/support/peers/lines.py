@@ -1,4 +1,4 @@
-"""A peer on a real loopback socket that does with each connection what a test says, in its own thread."""
+"""A peer on a real loopback socket that runs the test's function for each connection, in its own thread."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ CREDENTIALS = b'{"op":"authentication","id":1,"session":"the-session-token"}\r\n
 
 @dataclass
 class LinePeer:
-    """Where it listens."""
+    """The address on which it listens."""
 
     port: int
 
     def url(self, scheme: str = "tcp", host: str = "127.0.0.1") -> str:
-        """Return the address to connect to."""
+        """Return the URL to connect to."""
         return f"{scheme}://{host}:{self.port}"
 
 
 async def lines_of(connection: LineConnection, count: int) -> list[bytes]:
-    """Wait for that many lines, or more."""
+    """Receive until at least that many lines have arrived, and return them."""
     lines: list[bytes] = []
     with anyio.fail_after(10):
         while len(lines) < count:
@@ -40,7 +40,7 @@ async def lines_of(connection: LineConnection, count: int) -> list[bytes]:
 
 
 async def trouble_with(url: str, context: ssl.SSLContext, *, timeout_s: float = 5.0) -> TransportError:
-    """Connect, send credentials, and give the error that this must come to."""
+    """Connect, send credentials, and return the error that must follow."""
     with pytest.raises(TransportError) as caught, anyio.fail_after(timeout_s + 1):
         await _converse(url, context, timeout_s)
     return caught.value
@@ -54,7 +54,7 @@ async def _converse(url: str, context: ssl.SSLContext, timeout_s: float) -> None
 
 @contextlib.contextmanager
 def line_peer(converse: Callable[[socket.socket], None]) -> Iterator[LinePeer]:
-    """Listen while the block runs; `converse` is called with each connection, one after the other."""
+    """Listen within the block; `converse` is called with each connection, one after the other."""
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=_accept, args=(listener, converse), daemon=True)
     thread.start()

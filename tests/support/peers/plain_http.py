@@ -1,4 +1,4 @@
-"""What the tests' HTTP clients share: one TLS context, which plain HTTP never uses.
+"""The TLS context that all HTTP clients of the tests share, although plain HTTP never uses it.
 
 Without it each client loads all certificates of the system, which takes longer than most tests.
 """

@@ -1,7 +1,7 @@
-"""A scripted stream server on a real loopback socket: speaks the exchange's protocol, line by line.
+"""A scripted stream server on a real loopback socket: it speaks the exchange's protocol, line by line.
 
-It runs in a thread of its own. Every connection is greeted, its authentication and subscriptions are
-answered as the script says, and what is pushed goes to the newest subscription.
+It runs in its own thread. It greets every connection and answers authentication and subscriptions as the
+script says; pushed messages go to the newest subscription.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ SUCCESS = {"op": "status", "statusCode": "SUCCESS", "connectionClosed": False}
 
 @dataclass
 class StreamPeer:
-    """What the peer does. `requests` collects every line it was sent, decoded, in order.
+    """The script of the peer. `requests` collects every line received, decoded, in order.
 
-    `answer(request)` gives the lines that follow the status of a subscription, with the id of that
-    subscription put in; `refuse(request)` gives an error code instead of success, or None.
+    `answer(request)` returns the lines that follow the status of a subscription; that subscription's id
+    is filled in. `refuse(request)` returns an error code in place of success, or None.
     """
 
     port: int
@@ -39,32 +39,32 @@ class StreamPeer:
 
     @property
     def url(self) -> str:
-        """The address to connect to."""
+        """The URL to connect to."""
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def subscriptions(self) -> list[Any]:
-        """Return the subscriptions that were asked for."""
+        """Return the subscription requests."""
         return [one for one in list(self.requests) if one["op"] == "marketSubscription"]
 
     def push(self, *messages: Any) -> None:
-        """Send messages to the newest subscription; bytes go out as they are."""
+        """Send messages to the newest subscription; bytes are sent unchanged."""
         for message in messages:
             self.write(message if isinstance(message, bytes) else self.line(message))
 
     def line(self, message: Any) -> bytes:
-        """Write a message as a line, with the id of the newest subscription where it has another's."""
+        """Return a message as a line, with the id of the newest subscription unless it has another."""
         if message.get("op") == "mcm":
             message = {**message, "id": self._id}
         return json.dumps(message).encode() + b"\r\n"
 
     def write(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send bytes unchanged."""
         with self._writing:
             if self._current is not None:
                 self._current.sendall(data)
 
     def cut(self) -> None:
-        """Close the connection without a word."""
+        """Close the connection without notice."""
         with contextlib.suppress(OSError):
             if self._current is not None:
                 self._current.shutdown(socket.SHUT_RDWR)
@@ -98,7 +98,7 @@ class StreamPeer:
 
 @contextlib.contextmanager
 def stream_peer(context: ssl.SSLContext | None = None) -> Iterator[StreamPeer]:
-    """Listen on a free port of the loopback interface while the block runs; with `context` over TLS."""
+    """Listen on a free port of the loopback interface within the block; with `context`, over TLS."""
     listener = socket.create_server(("127.0.0.1", 0))
     peer = StreamPeer(listener.getsockname()[1], "tcp" if context is None else "tls")
     thread = threading.Thread(target=_accept, args=(listener, peer, context), daemon=True)
@@ -126,7 +126,7 @@ def _accept(listener: socket.socket, peer: StreamPeer, context: ssl.SSLContext |
 def _converse(connection: socket.socket, peer: StreamPeer, context: ssl.SSLContext | None) -> None:
     with contextlib.suppress(OSError), connection:
         connection.settimeout(60)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # pieces are sent as they are
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # pieces are sent unchanged
         if context is not None:
             connection = context.wrap_socket(connection, server_side=True)
         with connection:

@@ -1,4 +1,4 @@
-"""A client of the stream over a raw socket, and what any client makes of changes: a copy of the list."""
+"""A client of the stream over a raw socket, and a copy of the list that it keeps from the changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LAST_CHUNK = b"0\r\n\r\n"
 
 @dataclass
 class Event:
-    """One Server-Sent Event as it came; `id` and `retry` are None where it has none."""
+    """One Server-Sent Event as received; `id` and `retry` are None where it has none."""
 
     name: str
     data: Any
@@ -33,9 +33,9 @@ class Event:
 
 @dataclass
 class Copy:
-    """The list of one view, kept up by events or by answers to polls; bookmakers in configured order.
+    """The list of one view, updated by events or by answers to polls; bookmakers in configured order.
 
-    `id` is that of the last event that told a version.
+    `id` is that of the last event with a version.
     """
 
     bookmakers: Sequence[str]
@@ -46,7 +46,7 @@ class Copy:
 
     @classmethod
     def of(cls, bookmakers: Sequence[str], snapshot: Snapshot, view: str | None = None) -> Copy:
-        """Return what a client of `view` should have, made of the board itself."""
+        """Return the copy that a client of `view` should have, made from the board itself."""
         names = [BookmakerId(one) for one in bookmakers if view in {None, one}]
         rows = [
             msgspec.to_builtins(match_v2(entry, NAMES[name]))
@@ -60,12 +60,12 @@ class Copy:
         return copy
 
     def replace(self, listed: dict[str, Any]) -> None:
-        """Take over a whole list."""
+        """Replace the copy by a whole list."""
         self.version = listed["version"]
         self.entries = {one["id"]: msgspec.json.encode(one) for one in listed["matches"]}
 
     def change(self, delta: dict[str, Any]) -> None:
-        """Apply a delta, which must be one of what is there: no gap and no repeat."""
+        """Apply a delta, which must follow the present version without a gap or a repeat."""
         assert self.version == delta["since"]
         self.version = delta["version"]
         for one in delta["matches"]:
@@ -74,7 +74,7 @@ class Copy:
             self.entries.pop(one["id"], None)
 
     def take(self, event: Event) -> None:
-        """Do what an event says; every `changes` must lead on."""
+        """Apply an event; each `changes` event must begin at the present version."""
         if event.name == "snapshot":
             self.replace(event.data)
         elif event.name == "changes":
@@ -101,7 +101,7 @@ def shown(delta: dict[str, Any]) -> tuple[int, list[str]]:
 
 
 class Connection:
-    """An open stream: `head` is its status and headers; events are read one by one."""
+    """An open stream: `head` is its status and headers; events are read one at a time."""
 
     def __init__(self, socket: SocketStream, head: Answered) -> None:
         self.socket = socket
@@ -119,13 +119,13 @@ class Connection:
         return _event(raw)
 
     async def named(self, name: str) -> Event:
-        """Return the next event of that name, passing over others."""
+        """Return the next event of that name and skip all others before it."""
         while (event := await self.event()).name != name:
             pass
         return event
 
     async def rest(self) -> list[Event]:
-        """Return all events up to the end of the answer, which must be a proper one."""
+        """Return all events until the answer ends, which it must do correctly."""
         events = []
         while (self._chunked, self._text) != (_LAST_CHUNK, b""):
             if b"\n\n" in self._text or self._dechunk():
@@ -136,7 +136,7 @@ class Connection:
         return events
 
     def _dechunk(self) -> bool:
-        """Take one whole chunk in, if there is one."""
+        """Move one whole chunk into the buffer if there is one."""
         size, found, rest = self._chunked.partition(b"\r\n")
         length = int(size, 16) if found else 0
         if not length or len(rest) < length + 2:
@@ -148,7 +148,7 @@ class Connection:
 
 @contextlib.asynccontextmanager
 async def streaming(base: str, query: str = "", *lines: str) -> AsyncIterator[Connection]:
-    """Ask for a stream and keep it open while the block runs; `lines` are header lines."""
+    """Request a stream and keep it open within the block; `lines` are header lines."""
     head = "\r\n".join((f"GET /api/v2/stream{query} HTTP/1.1", "Host: board", *lines))
     async with await anyio.connect_tcp("127.0.0.1", int(base.rpartition(":")[2])) as socket:
         await socket.send(f"{head}\r\n\r\n".encode("latin-1"))
@@ -160,7 +160,7 @@ async def streaming(base: str, query: str = "", *lines: str) -> AsyncIterator[Co
 
 
 def events_of(body: bytes) -> list[Event]:
-    """Return the events of a piece that ends where an event does."""
+    """Return the events in bytes that end where an event ends."""
     return [_event(raw) for raw in body.split(b"\n\n") if raw]
 
 

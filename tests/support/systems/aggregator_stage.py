@@ -1,4 +1,4 @@
-"""The aggregator with everything that outlives it, for scripted batches."""
+"""The aggregator and all state that outlives it, for scripted batches."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FIRST_VERSION = 1000
 
 
 class BreakableClock(VirtualClock):
-    """A clock that raises as often as it is told to."""
+    """A clock that raises as many times as the test has set."""
 
     def __init__(self) -> None:
         super().__init__()
         self.breaks = 0
 
     def now(self) -> Instant:
-        """Return the present moment, or break."""
+        """Return the present moment, or raise."""
         if self.breaks:
             self.breaks -= 1
             raise RuntimeError("the clock is broken")
@@ -36,7 +36,7 @@ class BreakableClock(VirtualClock):
 
 
 class AggregatorStage:
-    """An aggregator for these bookmakers; `clock` is its own and nobody else's."""
+    """An aggregator for these bookmakers; no other part uses its `clock`."""
 
     def __init__(self, *bookmakers: str) -> None:
         self.clock = BreakableClock()
@@ -55,7 +55,7 @@ class AggregatorStage:
 
     @property
     def version(self) -> int:
-        """The published version, counted from the first."""
+        """The published version, relative to the first one."""
         return run_now(self.published.current()).version - FIRST_VERSION
 
     def shown(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The way of the exchange's lines to the board, all of it but the actors."""
+"""The path of the exchange's lines to the board, without the actors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALL_KICK_OFFS = BoardRules(expire_after_kickoff_s=1e10)
 
 
 class Follower:
-    """A subscription, its feed, the integrity gate and a board, at a moment that moves on by itself."""
+    """A subscription, its feed, the integrity gate and a board, with a clock that advances by itself."""
 
     def __init__(self, *, is_historic: bool = False, **options: Any) -> None:
         changed = msgspec.structs.replace(OPTIONS, **options)
@@ -43,14 +43,14 @@ class Follower:
         return Instant(self._mono, WALL_0 + self._mono)
 
     def connect(self) -> None:
-        """Begin a connection and go as far as a subscription that is granted."""
+        """Begin a connection and go on until the subscription is granted."""
         self.session.connect(TOKEN)
         self.take(line({"op": "connection", "connectionId": "1"}))
         self.take(line({**SUCCESS, "id": self.sent[-1]["id"]}))
         self.take(line({**SUCCESS, "id": self.sent[-1]["id"]}))
 
     def take(self, raw: bytes) -> LineResult:
-        """Take one line. Raises: PayloadError, StreamError."""
+        """Process one line. Raises: PayloadError, StreamError."""
         self._mono += 0.001
         heard = run_now(self.feed.line(raw, self.now))
         self.sent += map(json.loads, heard.reaction.send)
@@ -58,7 +58,7 @@ class Follower:
         return heard
 
     def apply(self, batches: tuple[Batch, ...]) -> None:
-        """Judge batches and put them on the board."""
+        """Validate batches and apply them to the board."""
         board = Board(self.snapshot, ALL_KICK_OFFS)
         for batch in batches:
             admission = run_now(admit(batch, Bounds()))

@@ -1,4 +1,4 @@
-"""The whole system below the web on a scripted stream and a scripted catalogue, over real sockets."""
+"""The whole system below the web with a scripted stream and a scripted catalogue, over real sockets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEAMS = ("Alder Town", "Birch United", "League")
 
 
 def catalogue(*market_ids: str, teams: tuple[str, str, str] = TEAMS) -> bytes:
-    """Return the names of these markets as the catalogue does."""
+    """Return the catalogue's answer with the names of these markets."""
     home, away, league = teams
     runners = [
         {"selectionId": selection, "runnerName": name}
@@ -36,12 +36,12 @@ def catalogue(*market_ids: str, teams: tuple[str, str, str] = TEAMS) -> bytes:
 
 
 def token(value: str, status: str = "SUCCESS") -> bytes:
-    """Answer a login or a keep-alive."""
+    """Return an answer to a login or a keep-alive."""
     return json.dumps({"token": value, "product": APP_KEY, "status": status, "error": ""}).encode()
 
 
 class Exchange:
-    """A stream and a web server that play the exchange, and the system that listens to them."""
+    """A stream and a web server that act as the exchange, and the system connected to them."""
 
     def __init__(self, stream: StreamPeer, rest: HttpPeer, board: Running) -> None:
         self.stream = stream
@@ -53,7 +53,7 @@ class Exchange:
         return prices_of(entry.match for entry in self.entries())
 
     def entries(self) -> list[Entry]:
-        """Return what the board shows."""
+        """Return the entries on the board."""
         return self.board.entries(EXCHANGE)
 
     def teams(self) -> dict[str, tuple[str, str, str | None]]:
@@ -66,11 +66,11 @@ class Exchange:
         return [one.headers for one in list(self.rest.asked) if one.path == path]
 
     async def shows(self, expected: dict[str, tuple[float, float, float]]) -> None:
-        """Wait until the board shows exactly this."""
+        """Wait until the board shows exactly these prices."""
         await self.board.until(lambda: self.prices() == expected)
 
     async def names(self, market_id: str, teams: tuple[str, str, str | None]) -> None:
-        """Wait until the board shows that match under these names."""
+        """Wait until the board shows that match with these names."""
         await self.board.until(lambda: self.teams().get(market_id) == teams)
 
     async def says(self, *messages: Json) -> None:
@@ -82,7 +82,7 @@ class Exchange:
 
 @contextlib.contextmanager
 def peers() -> Iterator[tuple[StreamPeer, HttpPeer]]:
-    """Listen for both; the catalogue knows nobody, and a login is granted."""
+    """Listen for both; the catalogue is empty, and a login is granted."""
     with stream_peer() as stream, http_peer() as rest:
         rest.answers[CATALOGUE] = respond(catalogue())
         rest.answers[LOGIN] = respond(token("token-of-login"))
@@ -94,7 +94,7 @@ def peers() -> Iterator[tuple[StreamPeer, HttpPeer]]:
 async def exchange(
     folder: Path, stream: StreamPeer, rest: HttpPeer, out: Path | None = None, /, **options: Any
 ) -> AsyncIterator[Exchange]:
-    """Run the system on these peers until the block ends; record to `out`, if given."""
+    """Run the system on these peers within the block; record to `out` if given."""
     credentials = {} if "username" in options else {"session_token": TOKEN}
     options = {
         "kind": "betfair_stream",

@@ -1,4 +1,4 @@
-"""One bookmaker's actor with everything that outlives it, for scripted documents."""
+"""One bookmaker's actor and all state that outlives it, for scripted documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Endless:
 
 @dataclass
 class BookmakerStage:
-    """A bookmaker with all that outlives its actor; `extracted` notes what each instance took up."""
+    """A bookmaker and all state that outlives its actor; `extracted` lists what each instance extracted."""
 
     name: str = "alder"
     status: BookmakerStatus = field(init=False)
@@ -38,12 +38,12 @@ class BookmakerStage:
     extracted: list[object] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Open its record and say how to run it."""
+        """Open its record and set how to run it."""
         self.status = bookmaker_record(self.name)
         self.child = ChildSpec(self.status.actor, self._start)
 
     def offer(self, content: object, list_id: str = "list-1", scope: str = SCOPE) -> None:
-        """Put a document received now into the inbox; an exception as its content is raised."""
+        """Put a document received now into the inbox; extraction raises its content if an exception."""
         now = VirtualClock().now()
         self.inbox.put_nowait(
             Document(Scope(scope), ListId(list_id), content, now.wall, now.mono, stale_after_s=30.0)

@@ -1,4 +1,4 @@
-"""A service with football_data sources on a scripted peer, and what its clients see of it."""
+"""A service with football_data sources on a scripted peer, and the board as its clients see it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sheet(key: str, *prices: Odds) -> bytes:
 
 
 def moving(key: str) -> Answer:
-    """Answer each request with another price: 2.01, 2.02, ... for the home team of one match."""
+    """Return answers with a new home price each time: 2.01, 2.02, ..., for one match."""
     numbers = itertools.count(1)
 
     def answer(connection: Any, asked: Asked) -> None:
@@ -41,7 +41,7 @@ def moving(key: str) -> Answer:
 
 
 def configured(folder: Path, peer: HttpPeer, names: Sequence[str], **options: float) -> Path:
-    """Write a configuration with one source and one bookmaker for each name, with those options."""
+    """Return a configuration with one source and one bookmaker for each name, with those options."""
     lines = ["[server]", "drain_s = 0"]
     given = {"poll_interval_s": 0.1, "timeout_s": 0.5, "stale_after_s": 1.5, **options}
     for name in names:
@@ -61,7 +61,7 @@ class Feed:
     client: httpx2.Client
 
     def check(self, bookmaker: str) -> Any:
-        """Return what /health says of one bookmaker."""
+        """Return the entry of one bookmaker in /health."""
         return self.client.get("/health").json()["checks"][bookmaker]
 
     def has(self, state: str, bookmaker: str) -> bool:
@@ -69,7 +69,7 @@ class Feed:
         return bool(self.check(bookmaker)["state"] == state)
 
     def source(self, name: str) -> Any:
-        """Return what /monitor says of one source."""
+        """Return the entry of one source in /monitor."""
         sources = self.client.get("/monitor").json()["sources"]
         return next(one for one in sources if one["name"] == name)
 
@@ -80,7 +80,7 @@ class Feed:
 
 @contextlib.contextmanager
 def running_feed(config: Path, environment: Mapping[str, str] | None = None) -> Iterator[Feed]:
-    """Run the service while the block runs."""
+    """Run the service within the block."""
     with (
         service(config, environment) as process,
         httpx2.Client(base_url=process.base, trust_env=False, verify=NO_TLS) as client,
@@ -90,14 +90,14 @@ def running_feed(config: Path, environment: Mapping[str, str] | None = None) -> 
 
 @dataclass
 class Seen:
-    """What a client has seen that reads the whole board as fast as it can."""
+    """The results of a client that reads the whole board as fast as it can."""
 
     statuses: set[int] = field(default_factory=set)
     versions: list[int] = field(default_factory=list)
     odds: dict[str, set[Odds]] = field(default_factory=dict)
 
     def take(self, response: httpx2.Response) -> None:
-        """Keep what an answer shows."""
+        """Record the content of an answer."""
         self.statuses.add(response.status_code)
         if response.status_code == httpx2.codes.OK:
             shown = response.json()
@@ -109,7 +109,7 @@ class Seen:
 
 @contextlib.contextmanager
 def watching(base: str) -> Iterator[Seen]:
-    """Read the board in a thread of its own while the block runs."""
+    """Read the board in a separate thread within the block."""
     seen, done = Seen(), threading.Event()
 
     def read() -> None:

@@ -1,7 +1,7 @@
-"""A board that anything may happen to, and clients of it that come, stall, go and poll: no sockets.
+"""A board with random changes, and clients that connect, stall, disconnect and poll; without sockets.
 
 Everything between the board and the sockets is real. Clients are ASGI callables; each keeps a copy of
-its view, and whenever it has been told something, the copy is compared with what the list was then.
+its view, and after each change the copy is compared with the list of that version.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STREAM, CHANGES = "/api/v2/stream", "/api/v2/changes"
 
 
 class World:
-    """The board and its front end. `seen` counts what happened, so that a test can tell that it did."""
+    """The board and its front end. `seen` counts the events, so that a test can check for them."""
 
     def __init__(self, random: Random, max_changes: int) -> None:
         self.random = random
@@ -60,7 +60,7 @@ class World:
 
     @property
     def version(self) -> int:
-        """The newest commit."""
+        """The version of the newest commit."""
         return run_now(self.published.current()).version
 
     def latest(self, view: BookmakerId | None) -> int:
@@ -68,7 +68,7 @@ class World:
         return self.published.history.latest(view)
 
     def check(self, copy: Copy, view: BookmakerId | None) -> None:
-        """Compare a copy with the list of its version: that of the last commit which changed the view."""
+        """Compare a copy with the list of its version, that of the last commit that changed the view."""
         lists = self._lists[view]
         version = (
             copy.version if copy.version in lists else max(one for one in lists if one <= copy.version)
@@ -76,7 +76,7 @@ class World:
         assert lists[version] == copy.matches, f"{view} at {copy.version}"
 
     def happen(self) -> None:
-        """Let something happen to the board."""
+        """Make one random change to the board."""
         roll = self.random.random()
         if roll < 0.15:
             self.clock.pass_(self.random.choice((0.5, 5.0, 12.0, STALE_AFTER_S)))
@@ -92,7 +92,7 @@ class World:
         self._note(run_now(self.published.current()))
 
     def publish(self, bookmaker: str, *matches: Match) -> None:
-        """Put a complete list of one bookmaker on the board, for ever."""
+        """Put a complete list of one bookmaker on the board; it never goes stale."""
         base = run_now(self.published.current())
         board = Board(base, self.published.rules)
         self._serial += 1
@@ -136,7 +136,7 @@ class World:
 
 
 class StreamClient:
-    """A client of the stream: reads, unless it is stalled; is cut, and comes back where it was."""
+    """A client of the stream: it reads unless stalled, and after a cut it resumes where it was."""
 
     def __init__(self, world: World, view: BookmakerId | None, conflate_ms: int) -> None:
         self.view = view
@@ -151,7 +151,7 @@ class StreamClient:
         self.is_open = False
 
     def connect(self, tasks: TaskGroup) -> None:
-        """Follow from where it is, until it is cut or the service ends; it reads at first."""
+        """Follow from its last event until it is cut or the service ends; it is not stalled at first."""
         self.is_open = True
         self._was_reset = False
         self._reads.set()
@@ -159,14 +159,14 @@ class StreamClient:
         tasks.start_soon(self._run)
 
     def stall(self) -> None:
-        """Take nothing any more, or go on taking."""
+        """Stop reading, or read again."""
         if self._reads.is_set():
             self._reads.clear()
         else:
             self._reads.set()
 
     def cut(self) -> None:
-        """Hang up; what was under way is lost."""
+        """Disconnect; data under way is lost."""
         self._scope.cancel()
 
     async def _run(self) -> None:
@@ -195,7 +195,7 @@ class StreamClient:
 
 
 class Poller:
-    """A client that asks for changes since what it has, and for the whole list when that is gone."""
+    """A client that requests the changes since its version, and the whole list when those are gone."""
 
     def __init__(self, world: World, view: BookmakerId | None) -> None:
         self.view = view
@@ -203,7 +203,7 @@ class Poller:
         self._world = world
 
     async def poll(self) -> None:
-        """Ask once."""
+        """Poll once."""
         query = f"since={self.copy.version}" + ("" if self.view is None else f"&bookmaker={self.view}")
         status, body = 0, b""
 
@@ -238,7 +238,7 @@ def _asked() -> Any:
 
 
 def asgi_scope(path: str, query: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
-    """Return what an ASGI server tells of a GET."""
+    """Return the scope that an ASGI server passes for a GET."""
     return {
         "type": "http",
         "asgi": {"spec_version": "2.1", "version": "3.0"},
@@ -258,7 +258,7 @@ def asgi_scope(path: str, query: str, headers: list[tuple[bytes, bytes]]) -> dic
 
 
 async def live_on(world: World, steps: int, clients: int, tasks: TaskGroup) -> list[StreamClient | Poller]:
-    """Let so many things happen to the board and to its clients; all of them come back in the end."""
+    """Make that many random changes to the board and its clients; finally all clients reconnect."""
     streams = [
         StreamClient(world, world.random.choice(VIEWS), world.random.choice((0, 0, 0, 1)))
         for _ in range(clients)

@@ -1,10 +1,10 @@
-"""Clocks of a real process that a test moves while it runs, by a preload that stands in `PYTHONPATH`.
+"""Clocks of a real process that a test sets while it runs, through a module loaded from `PYTHONPATH`.
 
     clocks = MovedClocks(tmp_path / "clocks")
     with service(config, clocks.environment) as running:
         clocks.set_wall(3600)
 
-The monotonic clock stays as it is, as that of a machine that sleeps: then wall and boot go on.
+The monotonic clock is not changed, as on a machine that sleeps: there, wall and boot go on.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ time.clock_gettime_ns = lambda clock: _moved(clock, _gettime_ns(clock), 10**9)
 
 
 class MovedClocks:
-    """The clocks of all processes that run in `environment`; right until they are set.
+    """The clocks of all processes that run in `environment`; they are correct until set.
 
-    `folder` is made, and has the files that the processes read whenever they ask what time it is.
+    `folder` is created; the processes read the files in it at each reading of a clock.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,24 +55,24 @@ class MovedClocks:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Return what to add to the environment of a process."""
+        """Return the variables to add to the environment of a process."""
         given = os.environ.get("PYTHONPATH")
         return {"PYTHONPATH": os.pathsep.join([str(self._folder), *([given] if given else [])])}
 
     def set_wall(self, offset_s: float) -> None:
-        """Have the wall clock show `offset_s` seconds more, less if negative, than the machine's."""
+        """Make the wall clock show `offset_s` seconds more (less if negative) than the machine's."""
         self._set("wall", f"by {offset_s!r}")
 
     def hold_wall(self, at: float) -> None:
-        """Have the wall clock stand still at Unix second `at`."""
+        """Stop the wall clock at Unix second `at`."""
         self._set("wall", f"at {at!r}")
 
     def set_boot(self, offset_s: float) -> None:
-        """Have `CLOCK_BOOTTIME`, which goes on while a machine sleeps, show `offset_s` seconds more."""
+        """Make `CLOCK_BOOTTIME`, which goes on while a machine sleeps, show `offset_s` seconds more."""
         self._set("boot", f"by {offset_s!r}")
 
     def _set(self, name: str, how: str) -> None:
-        """Write in one step: a process never reads half of it."""
+        """Write atomically, so that a process never reads a partial file."""
         written = self._folder / f"{name}.new"
         written.write_text(how, "utf-8")
         written.replace(self._folder / name)

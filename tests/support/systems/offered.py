@@ -1,4 +1,4 @@
-"""A service with two bookmakers of one source, whose prices the test writes, for what people see."""
+"""A service with two bookmakers of one source whose prices the test sets, for tests of what people see."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Fixture:
 
 
 def sheet(fixtures: Sequence[Fixture]) -> bytes:
-    """Return the file, all matches on one day in 2099."""
+    """Return the file; all matches are on one day in 2099."""
     rows = ["Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A,BWH,BWD,BWA"]
     for one in fixtures:
         prices = [price for odds in (one.bet365, one.bwin) for price in (odds or ("", "", ""))]
@@ -63,7 +63,7 @@ def sheet(fixtures: Sequence[Fixture]) -> bytes:
 
 @dataclass
 class Offered:
-    """The scripted site behind the service, and the service, which may be stopped and started again."""
+    """The scripted site, and the service that polls it, which may be stopped and started again."""
 
     folder: Path
     peer: HttpPeer
@@ -73,11 +73,11 @@ class Offered:
     _service: Service | None = None
 
     def offer(self, *fixtures: Fixture) -> None:
-        """Put this file on the site."""
+        """Serve this file from the site."""
         self.peer.answers[PATH] = respond(sheet(fixtures))
 
     def start(self) -> Service:
-        """Start the service unless it runs, at the same address each time; wait until it has prices."""
+        """Start the service unless it runs, always at the same address; wait until it has prices."""
         if self._service is None or self._service.process.poll() is not None:
             config = self.folder / "offered.toml"
             config.write_text(CONFIG.format(url=self.peer.url(PATH)), "utf-8")
@@ -92,7 +92,7 @@ class Offered:
 
 @contextlib.contextmanager
 def offered(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[Offered]:
-    """Return a site with nothing on it yet; what was started on it ends with the block."""
+    """Return a site without content; everything started on it ends with the block."""
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
         yield Offered(folder, peer, cleanup, environment)
 

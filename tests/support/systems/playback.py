@@ -1,4 +1,4 @@
-"""The whole system below the web, polling a scripted peer in real time, under a wall clock set by hand."""
+"""The whole system below the web, polling a scripted peer in real time; the test sets the wall clock."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PATIENCE_S = 10.0
 
 
 class WallClock:
-    """The loop's own monotonic clock, beside a wall clock that goes on from where it was put last."""
+    """The loop's own monotonic clock, and a wall clock that goes on from its last setting."""
 
     def __init__(self, wall: float) -> None:
         self._shift_s = 0.0
         self.put(wall)
 
     def put(self, wall: float) -> None:
-        """Make it `wall` (Unix seconds) now."""
+        """Set the wall clock to `wall` (Unix seconds)."""
         self._shift_s = wall - anyio.current_time()
 
     def now(self) -> Instant:
@@ -46,15 +46,15 @@ class WallClock:
 
 
 class Eager(Random):
-    """Randomness that waits as little as it may, so that backoff takes no time in tests."""
+    """Randomness that always gives nearly the shortest delay, so that backoff takes no time in tests."""
 
     def uniform(self, a: float, b: float) -> float:
-        """Return something near the lower end."""
+        """Return a value near the lower bound."""
         return min(a + 0.02, b)
 
 
 def config(url: str, **options: float) -> str:
-    """Write a configuration of three bookmakers, polled twenty times a second."""
+    """Return a configuration of three bookmakers, polled twenty times a second."""
     options = {"poll_interval_s": 0.05, "timeout_s": 5.0, **options}
     board = ["[board]", "expire_after_kickoff_s = 1_000_000_000"]
     source = [f"[sources.{SOURCE}]", 'kind = "football_data"', f'url = "{url}"']
@@ -65,7 +65,7 @@ def config(url: str, **options: float) -> str:
 
 
 class Running:
-    """A running system, and short ways to look at it."""
+    """A running system, and functions to look at it."""
 
     def __init__(self, system: System, clock: WallClock) -> None:
         self.system = system
@@ -73,7 +73,7 @@ class Running:
 
     @property
     def snapshot(self) -> Snapshot:
-        """What a reader sees now."""
+        """The snapshot that a reader gets now."""
         return run_now(self.system.published.current())
 
     @property
@@ -83,7 +83,7 @@ class Running:
         return status
 
     def entries(self, bookmaker: BookmakerId) -> list[Entry]:
-        """Return what the board shows of one bookmaker, in its order."""
+        """Return the entries of one bookmaker on the board, in the board's order."""
         return [entry for chunk in self.snapshot.books[bookmaker].chunks for entry in chunk.entries]
 
     def serving(self) -> set[BookmakerId]:
@@ -97,19 +97,19 @@ class Running:
                 await anyio.sleep(0.002)
 
     async def polls(self, count: int) -> None:
-        """Wait until that many more polls have begun, so that at least one less has ended."""
+        """Wait until that many more polls have begun; then at least one less has ended."""
         wanted = self.source.attempts + count
         await self.until(lambda: self.source.attempts >= wanted)
 
     async def confirmations(self, count: int) -> None:
-        """Wait until the source has vouched that many more times for what is on the board."""
+        """Wait until the source has confirmed the lists on the board that many more times."""
         wanted = self.source.confirmations + count
         await self.until(lambda: self.source.confirmations >= wanted)
 
 
 @contextlib.asynccontextmanager
 async def running(folder: Path, text: str, wall: float, out: Path | None = None) -> AsyncIterator[Running]:
-    """Run the system that a configuration describes until the block ends; record to `out`, if given."""
+    """Run the system of a configuration within the block; record to `out` if given."""
     path = folder / "oddsboard.toml"
     path.write_text(text, encoding="utf-8")
     clock = WallClock(wall)

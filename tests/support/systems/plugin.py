@@ -1,4 +1,4 @@
-"""A package with one kind of source, installed for a process of its own."""
+"""A package with one kind of source, installed for a separate process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def installed(folder: Path, name: str, source: str) -> dict[str, str]:
-    """Install the module `name`, whose KIND is the kind of that name, and give the environment with it."""
+    """Install the module `name`, whose KIND has that name, and return the environment that includes it."""
     info = folder / f"{name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", "utf-8")

@@ -1,4 +1,4 @@
-"""The real program in a process of its own, as an operator starts it."""
+"""The real program in a separate process, as an operator starts it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ START_S = 20.0
 
 @dataclass
 class Service:
-    """A running service: its base address, if it serves, and its log so far as decoded lines."""
+    """A running service: its base URL, if it serves, and the decoded lines of its log so far."""
 
     process: subprocess.Popen[str]
     log: list[dict[str, Any]] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Service:
         return [line for line in list(self.log) if line.get("event") == name]
 
     def stop(self, number: signal.Signals = signal.SIGTERM, within_s: float = 20.0) -> int:
-        """Send a signal and give the exit code."""
+        """Send a signal and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(within_s)
 
@@ -49,14 +49,14 @@ class Service:
 
 @contextlib.contextmanager
 def service(config: Path, environment: Mapping[str, str] | None = None) -> Iterator[Service]:
-    """Run `serve --config CONFIG` on a free port until the block ends."""
+    """Run `serve --config CONFIG` on a free port within the block."""
     with program("serve", "--config", str(config), "--bind", "127.0.0.1:0", environment=environment) as one:
         yield one
 
 
 @contextlib.contextmanager
 def program(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[Service]:
-    """Run one command that says when it has started until the block ends."""
+    """Run a command that logs when it has started, within the block."""
     with started([sys.executable, "-m", "web", *arguments], ROOT, environment) as one:
         yield one
 
@@ -65,7 +65,7 @@ def program(*arguments: str, environment: Mapping[str, str] | None = None) -> It
 def started(
     command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
 ) -> Iterator[Service]:
-    """Run a command line in `folder`, one that says when it has started, until the block ends."""
+    """Run a command line in `folder` that logs when it has started, within the block."""
     process = subprocess.Popen(
         command,
         cwd=folder,

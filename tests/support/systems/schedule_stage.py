@@ -1,4 +1,4 @@
-"""A schedule with a scripted plan, under a clock that is put by hand."""
+"""A schedule with a scripted plan, and a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPTIONS = PolledOptions(kind="scripted", url="http://127.0.0.1:9", poll_interval
 
 
 class ScriptedPlan(Plan):
-    """A plan whose targets, waits, first delays and retries are set by hand."""
+    """A plan whose targets, waits, first delays and retries the test sets."""
 
     def __init__(self, scopes: Iterable[str]) -> None:
         super().__init__(OPTIONS, ())
@@ -30,36 +30,36 @@ class ScriptedPlan(Plan):
         self.have(scopes)
 
     def have(self, scopes: Iterable[str]) -> None:
-        """Have these targets from now on."""
+        """Set the targets."""
         self._targets = tuple(Target(Scope(scope), f"http://x/{scope}") for scope in scopes)
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
-        """Return what was set."""
+        """Return the value that was set."""
         del now
         return self.first.get(target.scope, 0.0)
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Return what was set."""
+        """Return the value that was set."""
         del target, now
         return self.interval
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        """Wait until the moment that was set."""
+        """Return the seconds until the moment that was set."""
         return self.barred.get(target.scope, 0.0) - now.mono
 
     def on_asked(self, target: Target, now: Instant) -> None:
-        """Take note."""
+        """Record the request."""
         del now
         self.heard.append(target.scope)
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Return what was set."""
+        """Return the value that was set."""
         del target, error, now
         return self.retry_s
 
 
 class Stage:
-    """A schedule, its plan, and a clock that stands where it is put."""
+    """A schedule, its plan, and a clock that the test sets."""
 
     def __init__(self, scopes: str) -> None:
         self.plan = ScriptedPlan(scopes)
@@ -72,12 +72,12 @@ class Stage:
         return Instant(self.mono, WALL_0 + self.mono)
 
     def next(self) -> tuple[str, float] | None:
-        """Return the scope that comes next and how long that takes."""
+        """Return the next scope and the seconds until it is due."""
         found = self.schedule.next(self.now)
         return None if found is None else (found[0].scope, found[1])
 
     def begin(self) -> str:
-        """Ask the next one, which must be due."""
+        """Begin the next request, which must be due."""
         found = self.schedule.next(self.now)
         assert found is not None
         assert found[1] <= 0
@@ -85,14 +85,14 @@ class Stage:
         return found[0].scope
 
     def begin_all(self) -> str:
-        """Ask all that may be asked now."""
+        """Begin all requests that are allowed now."""
         begun = ""
         while (found := self.next()) is not None and found[1] <= 0:
             begun += self.begin()
         return begun
 
     def end(self, scopes: str, error: SourceError | None = None) -> None:
-        """Have these answer, or fail."""
+        """Let these requests succeed or fail."""
         for scope in scopes:
             target = Target(Scope(scope), f"http://x/{scope}")
             if error is None:
@@ -101,5 +101,5 @@ class Stage:
                 self.schedule.failed(target, error, self.now)
 
     def due_s(self, scope: str) -> float:
-        """Return the seconds until that scope is asked."""
+        """Return the seconds until that scope is requested."""
         return self.schedule.due_s(Target(Scope(scope), ""), self.now)

@@ -1,4 +1,4 @@
-"""A polled source of several scopes in virtual time, answered by a script."""
+"""A polled source of several scopes in virtual time, with scripted answers."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from tests.support.systems.supervision import source_record
 from tests.support.time.virtual import VirtualClock
 
 Script = Callable[[Scope, int], Awaitable[bytes]]
-"""`(scope, how often it was asked before) -> body`; raises SourceError for none."""
+"""`(scope, number of requests before) -> body`; raises SourceError to answer with an error."""
 
 ALDER = BookmakerId("alder")
 URL = "http://127.0.0.1:9"
 
 
 class Longest(Random):
-    """Draws the longest delay that is allowed."""
+    """Randomness that always gives the longest delay allowed."""
 
     def uniform(self, a: float, b: float) -> float:
         """Return the upper bound."""
@@ -44,21 +44,21 @@ class Longest(Random):
 
 
 def scripted(scopes: Iterable[str], decode: Callable[[Payload, Any], Sliced[object]]) -> PolledKind:
-    """Make a kind that asks for these scopes, decoded so."""
+    """Return a kind with these scopes and that decoder."""
     targets = tuple(Target(Scope(scope), f"{URL}/{scope}") for scope in scopes)
     plan = every(lambda _: targets)
     return PolledKind("scripted", PolledOptions, lambda _: None, plan, decode, _never)
 
 
 def verbatim(payload: Payload, options: PolledOptions) -> Sliced[object]:
-    """Decode nothing."""
+    """Return the body undecoded."""
     del options
     yield
     return payload.body
 
 
 class ScopesStage:
-    """The source's actor with all that outlives it: `asked` and `got` are virtual seconds by scope."""
+    """The source's actor and all state that outlives it: `asked` and `got` are virtual seconds by scope."""
 
     def __init__(self, kind: PolledKind, script: Script, options: PolledOptions | None = None) -> None:
         self.asked: list[tuple[float, Scope]] = []
@@ -82,11 +82,11 @@ class ScopesStage:
         )
 
     def times(self, scope: str) -> list[float]:
-        """Return when that scope was asked for."""
+        """Return when that scope was requested."""
         return [at for at, asked in self.asked if asked == scope]
 
     def most_in(self, span_s: float, after: float = 0.0) -> int:
-        """Return the most requests within any span of that length which begins later than `after`."""
+        """Return the most requests within any span of that length that begins after `after`."""
         starts = [at for at, _ in self.asked if at > after]
         return max(sum(start <= at < start + span_s for at in starts) for start in starts)
 
@@ -95,7 +95,7 @@ class ScopesStage:
         yield self
 
     async def fetch(self, url: str, validators: Validators) -> Fetched:
-        """Answer as scripted."""
+        """Answer by the script."""
         now, asked_mono = anyio.current_time(), self.clock.now().mono
         scope = _scope(url)
         before = len(self.times(scope))
@@ -105,7 +105,7 @@ class ScopesStage:
 
 
 def _scope(url: str) -> Scope:
-    """Return the scope by the address: its last part, or the sport of The Odds API."""
+    """Return the scope of an address: its last part, or the sport of The Odds API."""
     path = url.partition("?")[0].removesuffix("/odds")
     return Scope(path.rpartition("/")[2])
 

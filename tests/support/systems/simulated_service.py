@@ -1,4 +1,4 @@
-"""A whole system on simulated odds in virtual time, whose bookmakers can be killed."""
+"""A whole system on simulated odds in virtual time; the test can kill its bookmakers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ key = "wide"
 
 
 class SimulatedService:
-    """A system that runs, with a subscriber that kills: the actor of whoever publishes, so many times."""
+    """A running system with a subscriber that kills the publishing actor a given number of times."""
 
     def __init__(self, config: Path) -> None:
         self.clock = VirtualClock()
@@ -58,7 +58,7 @@ class SimulatedService:
         self.system.bus.subscribe(self._kill)
 
     def entries(self, *names: BookmakerId) -> list[Entry]:
-        """Return what a reader sees of these bookmakers."""
+        """Return the entries of these bookmakers that a reader sees."""
         books = run_now(self.system.published.current()).books
         return [entry for name in names for chunk in books[name].chunks for entry in chunk.entries]
 
@@ -69,7 +69,7 @@ class SimulatedService:
         )
 
     def batches(self, *names: BookmakerId) -> list[int]:
-        """Return the numbers of batches that these bookmakers have published."""
+        """Return the number of batches that each of these bookmakers has published."""
         return [self.system.status.bookmakers[name].batches for name in names]
 
     def _kill(self, batch: Batch) -> None:
@@ -81,7 +81,7 @@ class SimulatedService:
 
 @asynccontextmanager
 async def simulated_service(folder: Path) -> AsyncIterator[SimulatedService]:
-    """Run a system, under the rule that its version never falls."""
+    """Run a system and check that its version never decreases."""
     config = folder / "simulated.toml"
     config.write_text(CONFIG)
     service = SimulatedService(config)

@@ -1,6 +1,6 @@
-"""The real HTTP front end on a real socket, over a board that the test writes by hand.
+"""The real HTTP front end on a real socket, over a board that the test fills.
 
-It runs in the test's own event loop, on a clock that stands where the test puts it.
+It runs in the test's own event loop, with a clock that the test sets.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NAMES = {
     BookmakerId("alder"): "Alder",
     BookmakerId("birch"): "Birch & Söhne",
 }
-"""Display names in the order of the configuration, which is not the alphabet's."""
+"""Display names in the order of the configuration, which is not alphabetical."""
 
 SOURCE = SourceName("feed")
 MAX_STREAMS = 8
@@ -45,7 +45,7 @@ MAX_STREAMS = 8
 
 @dataclass
 class Answered:
-    """An answer as it came over the wire; header names in lower case, repeated ones joined."""
+    """An answer as received; header names in lower case, repeated headers joined."""
 
     status: int
     headers: dict[str, str]
@@ -54,7 +54,7 @@ class Answered:
 
 @dataclass
 class Site:
-    """A running front end; `client` asks for no compression and follows no redirect."""
+    """A running front end; `client` requests no compression and follows no redirect."""
 
     base: str
     client: httpx2.AsyncClient
@@ -66,7 +66,7 @@ class Site:
     _lists: int = 0
 
     def apply(self, *batches: Batch) -> int:
-        """Put batches on the board in one commit and give its version."""
+        """Apply batches in one commit and return its version."""
         base = run_now(self.published.current())
         board = Board(base, self.published.rules)
         for one in batches:
@@ -76,7 +76,7 @@ class Site:
         return run_now(self.published.current()).version
 
     def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
-        """Put a complete list of one bookmaker on the board, received now, and give the version."""
+        """Apply a complete list of one bookmaker, received now, and return the version."""
         self._lists += 1
         mono = self.clock.now().mono
         one = batch(
@@ -89,7 +89,7 @@ class Site:
         return self.apply(one)
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Let the server and its clients run until something holds."""
+        """Let the server and its clients run until `holds` is true."""
         with anyio.fail_after(5):
             while not holds():
                 await anyio.lowlevel.checkpoint()
@@ -106,12 +106,12 @@ class Site:
         return response.json()
 
     async def raw(self, method: str, target: str, *lines: str) -> Answered:
-        """Send a request byte for byte, `lines` being its header lines beside Host and Connection."""
+        """Send a request byte for byte; `lines` are its header lines besides Host and Connection."""
         head = "\r\n".join((f"{method} {target} HTTP/1.1", "Host: board", "Connection: close", *lines))
         return parsed(await self.exchange(f"{head}\r\n\r\n".encode("latin-1")))
 
     async def exchange(self, sent: bytes) -> bytes:
-        """Write `sent` on a new connection and give everything that comes until its end."""
+        """Write `sent` on a new connection and return everything received until its end."""
         received = b""
         port = int(self.base.rpartition(":")[2])
         async with await anyio.connect_tcp("127.0.0.1", port) as stream:
@@ -124,7 +124,7 @@ class Site:
 
 
 def parsed(received: bytes) -> Answered:
-    """Take one answer apart; everything after its head is the body."""
+    """Split one answer; everything after its head is the body."""
     head, _, body = received.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers: dict[str, str] = {}
@@ -144,7 +144,7 @@ async def open_site(
     is_layered: bool = True,
     serve: Serve = serve,
 ) -> AsyncIterator[Site]:
-    """Serve an empty board of `names` while the block runs; `board` replaces how it is read."""
+    """Serve an empty board of `names` within the block; `board` replaces the function that reads it."""
     clock = ManualClock()
     published = Published(Snapshot.empty(FIRST_VERSION, tuple(names), EPOCH), BoardRules(), clock, limits)
     status = site_status(names, clock.now().wall)

@@ -1,4 +1,4 @@
-"""The actor of a stream in virtual time: a scripted server, a scripted web, and an inbox to look into."""
+"""The actor of a stream in virtual time, with a scripted server, a scripted web and a recording inbox."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REFUSED = TransportError("refused", reason="connection")
 
 
 class Inbox(Mailbox[Scope, Document | Batch]):
-    """An inbox that remembers all that was put in, and puts it on the board at once while `is_shown`."""
+    """An inbox that records each item, and applies it to the board at once while `is_shown`."""
 
     def __init__(self, published: Published, clock: VirtualClock) -> None:
         super().__init__(lambda delivery: delivery.scope, merged_deliveries)
@@ -48,7 +48,7 @@ class Inbox(Mailbox[Scope, Document | Batch]):
         self._clock = clock
 
     def put_nowait(self, item: Document | Batch) -> None:
-        """Take note, and show it."""
+        """Record the item and show it."""
         assert isinstance(item, Batch)
         self.batches.append(item)
         if self.is_shown:
@@ -59,7 +59,7 @@ class Inbox(Mailbox[Scope, Document | Batch]):
 
 
 class Wire(ByteStream):
-    """One connection: answers what it is sent as the stage says, and says what a test wants."""
+    """One connection: it answers requests as the stage says, and sends what a test wants."""
 
     def __init__(self, stage: StreamStage) -> None:
         self._stage = stage
@@ -67,17 +67,17 @@ class Wire(ByteStream):
         self.say({"op": "connection", "connectionId": "1"})
 
     def say(self, *messages: Json | bytes) -> None:
-        """Send messages, or bytes as they are."""
+        """Send messages; bytes are sent unchanged."""
         for message in messages:
             raw = message if isinstance(message, bytes) else line(message) + b"\r\n"
             self._incoming.put_nowait(raw)
 
     def close(self) -> None:
-        """End without a word."""
+        """End the connection without notice."""
         self._incoming.put_nowait(None)
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """Wait for what is said."""
+        """Wait for the next bytes."""
         del max_bytes
         raw = await self._incoming.get()
         if raw is None:
@@ -92,17 +92,17 @@ class Wire(ByteStream):
         self.say(*self._stage.answer(request))
 
     async def send_eof(self) -> None:
-        """End nothing."""
+        """Do nothing."""
 
     async def aclose(self) -> None:
-        """Close nothing."""
+        """Do nothing."""
 
 
 class StreamStage:
-    """A stream's actor and all around it. `asked` are the requests to the web, with their times.
+    """A stream's actor and everything around it. `asked` are the requests to the web, with their times.
 
-    `answer(request)` gives what the server says to a request; `web(url)` what the web answers, or
-    raises. While `is_refused` nobody connects; until `taking` is set no line of ours is taken.
+    `answer(request)` returns the server's answer to a request; `web(url)` that of the web, or raises.
+    While `is_refused` no connection succeeds; until `taking` is set no line of ours is accepted.
     """
 
     def __init__(self, random: Random | None = None, **options: Any) -> None:
@@ -137,7 +137,7 @@ class StreamStage:
         return self.wires[-1]
 
     def subscriptions(self) -> list[Json]:
-        """Return what was subscribed to."""
+        """Return the subscription requests."""
         return [one for one in self.requests if one["op"] == "marketSubscription"]
 
     def shown(self) -> int:
@@ -145,7 +145,7 @@ class StreamStage:
         return run_now(self.context.published.current()).books[EXCHANGE].count
 
     def withdraw(self) -> None:
-        """Take everything off the board, as its owner does with what it doubts."""
+        """Withdraw everything from the board, as the aggregator does with a list that it rejects."""
         snapshot = run_now(self.context.published.current())
         board = Board(snapshot, BoardRules())
         for scope in snapshot.books[EXCHANGE].lists:
@@ -153,11 +153,11 @@ class StreamStage:
         assert self.context.published.replace(snapshot, board.commit())
 
     def times(self, ending: str) -> list[float]:
-        """Return the times at which an address with that ending was asked."""
+        """Return the times of the requests whose address has that ending."""
         return [at for at, url, _, _ in self.asked if url.endswith(ending)]
 
     async def beat(self) -> None:
-        """Send a heartbeat every five seconds, for ever."""
+        """Send a heartbeat every five seconds, forever."""
         while True:
             await anyio.sleep(5.0)
             if self.wires:
@@ -196,7 +196,7 @@ def granted(request: Json) -> list[Json]:
 
 @asynccontextmanager
 async def running(stage: StreamStage, *, beats: bool = True) -> AsyncIterator[None]:
-    """Run the actor, with or without heartbeats of the server, until the block ends."""
+    """Run the actor within the block, with or without heartbeats of the server."""
     async with supervised(stage.child), anyio.create_task_group() as tasks:
         if beats:
             tasks.start_soon(stage.beat)

@@ -16,7 +16,7 @@ from tests.support.time.virtual import WALL_0, VirtualClock
 
 @asynccontextmanager
 async def supervised(*specs: ChildSpec) -> AsyncIterator[Supervisor]:
-    """Run these children until the block ends."""
+    """Run these children within the block."""
     supervisor = Supervisor(specs, VirtualClock())
     async with anyio.create_task_group() as tasks:
         await tasks.start(supervisor.run)
@@ -25,18 +25,18 @@ async def supervised(*specs: ChildSpec) -> AsyncIterator[Supervisor]:
 
 
 def source_record(name: str = "source") -> SourceStatus:
-    """Open the record of a source."""
+    """Return a new record of a source."""
     return SourceStatus(SourceName(name), "kind", is_simulated=False, actor=ActorStatus(f"source:{name}"))
 
 
 def bookmaker_record(name: str) -> BookmakerStatus:
-    """Open the record of a bookmaker with a source of its own."""
+    """Return a new record of a bookmaker with a source of its own."""
     actor = ActorStatus(f"bookmaker:{name}")
     return BookmakerStatus(BookmakerId(name), name.title(), source_record(f"of-{name}"), actor)
 
 
 def service_record(*names: str) -> ServiceStatus:
-    """Open the records of a service with these bookmakers."""
+    """Return new records of a service with these bookmakers."""
     bookmakers = {BookmakerId(name): bookmaker_record(name) for name in names}
     sources = {one.source.name: one.source for one in bookmakers.values()}
     return ServiceStatus(WALL_0, BoardStatus(ActorStatus("aggregator")), sources, bookmakers, {})

@@ -1,4 +1,4 @@
-"""Recorded answers of The Odds API played from a scripted peer, and ways to look at the board."""
+"""Recorded answers of The Odds API served by a scripted peer, and functions to look at the board."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.support.systems.playback import Running, running
 RECORDED_AT = 1722723690.0
 """Unix seconds: soon after the leagues were recorded, 2024-08-03T22:21:30Z."""
 OTHER = "soccer_other"
-"""Stands for the call that was answered with other sports."""
+"""A name for the recorded answer that lists other sports."""
 ERRORS = {"soccer_error_a": "missing_key_body.json", "soccer_error_b": "invalid_market_combo_body.json"}
-"""The recorded error bodies, by the sport that is answered with them."""
+"""The recorded error bodies, by the sport for which they are served."""
 
 
 def leagues() -> dict[str, bytes]:
@@ -29,8 +29,8 @@ def leagues() -> dict[str, bytes]:
 def everything() -> dict[str, bytes]:
     """Return every recorded list of matches: other sports, the leagues, and matches in play.
 
-    Two matches stand in the list of another call as well, with other prices; it comes first, so that
-    those of their league are the last word.
+    Two matches occur in the list of another call as well, with other prices; that list comes first, so that
+    the prices of their league count.
     """
     (in_play,), (other,) = the_odds_api("in_play*"), the_odds_api("*/data_sports_keys.json")
     return {OTHER: other.read_bytes(), **leagues(), "soccer_in_play": in_play.read_bytes()}
@@ -44,7 +44,7 @@ async def played(
     out: Path | None = None,
     **options: float,
 ) -> AsyncIterator[tuple[Running, HttpPeer]]:
-    """Run the system on a peer with these answers, until every one is on the board; record to `out`."""
+    """Run the system on a peer with these answers until all are on the board; record to `out` if given."""
     with http_peer() as peer:
         api.serve(peer, answers)
         for sport, file in ERRORS.items():
@@ -73,12 +73,12 @@ def shown(board: Running, key: str) -> dict[str, api.Row]:
 
 
 def expected(answers: Mapping[str, bytes], key: str) -> dict[str, api.Row]:
-    """Return what it must show once it has these answers, read plainly."""
+    """Return what it must show after these answers, by the simple parser."""
     return {
         match_id: row for body in answers.values() for match_id, row in api.plain_rows(body, key).items()
     }
 
 
 def lists(board: Running, sport: str) -> dict[BookmakerId, ListState]:
-    """Return the list that each bookmaker has of that sport."""
+    """Return each bookmaker's list of that sport."""
     return {name: book.lists[Scope(sport)] for name, book in board.snapshot.books.items()}

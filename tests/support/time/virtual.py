@@ -1,4 +1,4 @@
-"""Virtual time: an event loop that jumps to its next timer, and clocks that go by it."""
+"""Virtual time: an event loop that jumps to its next timer, and clocks that follow it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._virtual_now += seconds
 
     def is_idle(self) -> bool:
-        """Return whether nothing but the present task could run without time passing."""
+        """Return whether no other task can run before time passes."""
         return not self._ready  # type: ignore[attr-defined]  # the base class keeps it private
 
 
@@ -49,7 +49,7 @@ class _JumpingSelector(selectors.SelectSelector):
 class VirtualClock:
     """The clock of a VirtualLoop; `wall_shift_s` moves only the wall clock.
 
-    `asleep_s` is how long the machine has slept: for so long the loop and its timers stood still.
+    `asleep_s` is how long the machine has slept; during that time the loop and its timers stood still.
     """
 
     def __init__(self, wall_0: float = WALL_0) -> None:
@@ -64,7 +64,7 @@ class VirtualClock:
 
 
 class ManualClock:
-    """A clock without a loop, for pure code: it stands where it is put."""
+    """A clock without a loop, for pure code; it changes only when set."""
 
     def __init__(self, mono: float = 0.0, wall: float = WALL_0) -> None:
         self.mono = mono
@@ -75,7 +75,7 @@ class ManualClock:
         return Instant(self.mono, self.wall)
 
     def pass_(self, seconds: float) -> None:
-        """Move both clocks on."""
+        """Advance both clocks."""
         self.mono += seconds
         self.wall += seconds
 

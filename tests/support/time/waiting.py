@@ -1,4 +1,4 @@
-"""Waiting in real time, for tests of a real process: until something holds, or while time passes."""
+"""Waiting in real time, for tests of a real process: until a condition holds, or for a given time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STEP_S = 0.02
 
 
 def eventually(look: Callable[[], T | None], what: str, within_s: float = DEADLINE_S) -> T:
-    """Look again and again until `look` gives something true, and give that.
+    """Call `look` repeatedly until its result is true, and return that result.
 
     Raises: AssertionError naming `what` was waited for when the deadline has passed.
     """
@@ -26,6 +26,6 @@ def eventually(look: Callable[[], T | None], what: str, within_s: float = DEADLI
 
 
 def let_pass(seconds: float) -> None:
-    """Let real time pass, where nothing can be watched: while a process is stopped."""
+    """Let real time pass where no condition can be observed, such as while a process is stopped."""
     until = time.monotonic() + seconds
     eventually(lambda: time.monotonic() >= until, "the clock", seconds + DEADLINE_S)
