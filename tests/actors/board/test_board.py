@@ -1,4 +1,4 @@
-"""What a commit of the board publishes: one version for all that changed, none where nothing did."""
+"""Commits of the board: one new version for all changes of a commit, and none without a change."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_first_list_is_published_in_order() -> None:
     )
 
 
-def test_base_stays_as_it_was() -> None:
-    """A board never touches the snapshot that it was made from."""
+def test_board_does_not_change_its_base() -> None:
+    """A board never changes the snapshot that it was made from."""
     base = after(EMPTY, batch([match("a")]))
     before = (base.version, base.books[ALDER], _ids(base))
 
@@ -45,8 +45,8 @@ def test_base_stays_as_it_was() -> None:
     assert before == (base.version, base.books[ALDER], _ids(base))
 
 
-def test_nothing_applied_gives_the_base_itself() -> None:
-    """Without a change there is no new snapshot, whatever time it is."""
+def test_commit_without_changes_returns_the_base() -> None:
+    """Without a change the commit returns the same snapshot object, at any time."""
     board = Board(after(EMPTY, batch([match("a")])), RULES)
     run_now(board.expire(Instant(29.9, WALL_0 + 29.9)))
     base = board.commit()
@@ -55,8 +55,8 @@ def test_nothing_applied_gives_the_base_itself() -> None:
     assert EMPTY is Board(EMPTY, RULES).commit()
 
 
-def test_refused_batch_gives_the_base_itself() -> None:
-    """A batch that is refused leaves no trace."""
+def test_refused_batch_returns_the_base() -> None:
+    """A refused batch changes nothing, so the commit returns the same snapshot object."""
     base = after(EMPTY, batch([match("a")], received_mono=5.0))
 
     late = batch([match("b")], received_mono=-40.0)
@@ -78,8 +78,8 @@ def test_refused_batch_gives_the_base_itself() -> None:
         batch([], received_mono=1.0, scope="elsewhere"),
     ],
 )
-def test_what_shows_nothing_else_mints_nothing(silent: Batch) -> None:
-    """The same list, a confirmation, a repeated delta, a change of scope: time moves, the version stays."""
+def test_invisible_changes_do_not_make_a_version(silent: Batch) -> None:
+    """A repeated list, a confirmation, a repeated delta or a move between scopes keeps the version."""
     base = after(EMPTY, batch([match("a")]))
 
     snapshot = after(base, silent)
@@ -90,7 +90,7 @@ def test_what_shows_nothing_else_mints_nothing(silent: Batch) -> None:
 
 
 def test_many_batches_are_one_version() -> None:
-    """One commit is one version, however much it takes in."""
+    """One commit makes one version, whatever the number of batches in it."""
     snapshot = after(
         EMPTY,
         batch([match("a")]),
@@ -102,8 +102,8 @@ def test_many_batches_are_one_version() -> None:
     assert (1001, 1001, 1001) == versions(snapshot) == versions(snapshot, BIRCH)
 
 
-def test_confirmation_hands_on_all_chunks() -> None:
-    """A list that is vouched for again keeps every chunk, and so everything derived from it."""
+def test_confirmation_keeps_all_chunks() -> None:
+    """A confirmed list keeps all of its chunk objects, and so everything derived from them."""
     base = after(EMPTY, batch([match(f"m{number}") for number in range(500)]))
 
     snapshot = after(base, batch(complete=False, received_mono=9.0))
@@ -112,8 +112,8 @@ def test_confirmation_hands_on_all_chunks() -> None:
     assert (39.0, 39.0) == (snapshot.valid_until, snapshot.books[ALDER].deadline)
 
 
-def test_applied_counts_what_changed() -> None:
-    """The verdict comes with the number of entries set, taken off, and found finished."""
+def test_apply_counts_what_changed() -> None:
+    """The verdict has the number of entries set, removed, and found finished."""
     base = after(EMPTY, batch([match("same"), match("gone"), match("old")]))
     over = match("over", start_time=int(WALL_0) - 10_800)
     arrived = batch([match("same"), match("new"), match("old", home="New"), over], received_mono=1.0)
@@ -125,8 +125,8 @@ def test_applied_counts_what_changed() -> None:
     assert Applied(Verdict.CONFIRMED, upserted=0, removed=0, finished=0) == confirmed
 
 
-def test_empty_list_serves() -> None:
-    """`We looked: there is nothing` is an answer; it is not a change of what is shown."""
+def test_empty_list_is_served() -> None:
+    """A bookmaker with an empty list is serving; an empty list is no change of what is shown."""
     snapshot = after(EMPTY, batch([]))
 
     book = snapshot.books[ALDER]
@@ -135,8 +135,8 @@ def test_empty_list_serves() -> None:
     assert not snapshot.books[BIRCH].is_serving
 
 
-def test_snapshot_holds_only_the_list_that_is_shown() -> None:
-    """`holds` tells what a conditional request may vouch for: that very list, in that scope."""
+def test_snapshot_holds_only_the_list_on_the_board() -> None:
+    """`holds` is true only for the list on the board in that scope, which a 304 may confirm."""
     snapshot = after(EMPTY, batch([match("a")]))
     board = Board(snapshot, RULES)
     run_now(board.withdraw(ALDER, SCOPE))

@@ -1,4 +1,4 @@
-"""Which lists are held: those of which nothing is missing that was listed and is not over."""
+"""Which lists are held: those whose listed matches are all on the board or over."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ OTHER = Scope("other")
 
 
 class Stage:
-    """A published board, and a clock that is put by hand."""
+    """A published board, and a clock that the test sets."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.published = Published(EMPTY, RULES, self.clock)
 
     def take(self, *batches: Batch) -> list[Verdict]:
-        """Commit these."""
+        """Commit these batches."""
         base = run_now(self.published.current())
         board = Board(base, RULES)
         verdicts = [run_now(board.apply(one, self.clock.now())).verdict for one in batches]
@@ -41,19 +41,19 @@ class Stage:
         return verdicts
 
     def shown(self) -> list[str]:
-        """Return the ids of what a reader sees."""
+        """Return the ids that a reader sees."""
         return [
             one.source_match_id
             for one in entries_of(run_now(self.published.current()).books[BOOKMAKER].chunks)
         ]
 
     def holds(self, list_id: str = "list-1", scope: Scope = SCOPE) -> bool:
-        """Return whether that list is held."""
+        """Return whether the board holds that list."""
         return self.published.holds(BOOKMAKER, scope, ListId(list_id))
 
 
-def test_what_a_wrong_clock_took_off_makes_its_list_incomplete() -> None:
-    """While the clock is ahead the list is held; once it is right again the next poll must bring it."""
+def test_list_is_not_held_after_a_wrong_clock_removed_a_match() -> None:
+    """A list that a clock ahead shortened is held until the clock is right; then it must be sent again."""
     stage = Stage()
     stage.take(batch([SOON, LATER]))
     stage.clock.wall += TWO_DAYS_S
@@ -67,8 +67,8 @@ def test_what_a_wrong_clock_took_off_makes_its_list_incomplete() -> None:
 
 
 @pytest.mark.parametrize("is_complete", [True, False])
-def test_what_a_wrong_clock_kept_off_makes_its_list_incomplete(*, is_complete: bool) -> None:
-    """The same for what comes while the clock is ahead, in a list or in a change of one."""
+def test_list_is_not_held_after_a_wrong_clock_kept_a_match_off(*, is_complete: bool) -> None:
+    """A match that arrives while the clock is ahead, in a list or a delta, is missing once it is right."""
     stage = Stage()
     stage.take(batch([LATER]))
     stage.clock.wall += 20_000.0
@@ -79,8 +79,8 @@ def test_what_a_wrong_clock_kept_off_makes_its_list_incomplete(*, is_complete: b
     assert (True, False) == (ahead, stage.holds())
 
 
-def test_vouching_for_a_list_does_not_complete_it() -> None:
-    """Neither a confirmation nor a change of something else brings back what is missing."""
+def test_confirmation_does_not_complete_a_list() -> None:
+    """A confirmation, or a delta about other matches, does not bring back a missing match."""
     stage = Stage()
     stage.take(batch([SOON, LATER]))
     stage.clock.wall += 20_000.0
@@ -94,8 +94,8 @@ def test_vouching_for_a_list_does_not_complete_it() -> None:
     assert not stage.holds()
 
 
-def test_what_is_over_in_time_leaves_its_list_held() -> None:
-    """On a clock that goes on nothing is asked for again; nor when it goes back by less than is due."""
+def test_list_stays_held_when_a_match_ends() -> None:
+    """A list whose matches end in time stays held, also if the clock goes back by less than that."""
     stage = Stage()
     stage.take(batch([SOON, LATER], stale_after_s=1e6))
     stage.clock.pass_(20_000.0)
@@ -106,8 +106,8 @@ def test_what_is_over_in_time_leaves_its_list_held() -> None:
     assert ((["later"], True), True) == (over, stage.holds())
 
 
-def test_expiry_in_one_scope_says_nothing_of_another() -> None:
-    """Only the list that a match went from is incomplete."""
+def test_expiry_in_one_scope_does_not_affect_another() -> None:
+    """When a match expires, only the list of its scope is incomplete."""
     stage = Stage()
     stage.take(batch([SOON]), batch([LATER], scope=OTHER))
     stage.clock.wall += 20_000.0
@@ -118,8 +118,8 @@ def test_expiry_in_one_scope_says_nothing_of_another() -> None:
 
 
 @pytest.mark.parametrize("is_complete", [True, False])
-def test_a_list_that_another_scope_took_a_match_from_is_not_held(*, is_complete: bool) -> None:
-    """When the other drops the match, only the list that still names it can bring it back."""
+def test_list_is_not_held_after_another_scope_took_a_match(*, is_complete: bool) -> None:
+    """When the other scope drops the match, only the list that still contains it can bring it back."""
     stage = Stage()
     stage.take(batch([SOON, LATER]), batch([], scope=OTHER, list_id="other-1"))
     before = stage.holds()
@@ -133,16 +133,16 @@ def test_a_list_that_another_scope_took_a_match_from_is_not_held(*, is_complete:
     assert ((False, ["later"]), (True, ["later", "soon"])) == (dropped, (stage.holds(), stage.shown()))
 
 
-def test_a_match_that_another_scope_found_over_is_missing_from_its_list() -> None:
-    """Two scopes that disagree on its kick-off: the one that still lists it must be asked again."""
+def test_list_is_not_held_when_another_scope_ends_its_match() -> None:
+    """If two scopes give different kick-offs, the one that lists the match must be requested again."""
     stage = Stage()
     stage.take(batch([LATER]), batch([match("later", start_time=int(WALL_0) - 20_000)], scope=OTHER))
 
     assert ([], False) == (stage.shown(), stage.holds())
 
 
-def test_a_change_that_removes_what_another_scope_has_takes_nothing() -> None:
-    """A removal counts within its own scope only."""
+def test_removal_does_not_affect_another_scope() -> None:
+    """A removal removes a match only within its own scope."""
     stage = Stage()
     stage.take(batch([LATER]), batch([], scope=OTHER))
     gone = [Removal(SourceMatchId("later"), "withdrawn")]
@@ -164,23 +164,25 @@ STEPS = st.lists(
 
 
 def _poll(stage: Stage) -> None:
-    """Bring the list as a source does: whole while it is not held, else vouched for."""
+    """Apply the list as a source does: as a whole while it is not held, otherwise as a confirmation."""
     matches = [] if stage.holds() else LISTED
     stage.take(batch(matches, complete=bool(matches), received_mono=stage.clock.mono))
 
 
 @example(
     steps=[
-        *(("clock", 10_000.0), ("read", None)),  # m-2 and m-1 go
+        *(("clock", 10_000.0), ("read", None)),  # m-2 and m-1 leave
         *(("clock", 0.0), ("change", LISTED[4])),  # m-2 is back
-        *(("clock", 5000.0), ("read", None)),  # and goes in time, m-1 is still missing
+        *(("clock", 5000.0), ("read", None)),  # m-2 leaves in time, m-1 is still missing
     ],
     ahead_s=0.0,
 )
 @given(steps=STEPS, ahead_s=CLOCKS)
 @settings(derandomize=True, deadline=None, max_examples=500)
-def test_one_poll_makes_good_whatever_the_clock_did(steps: list[tuple[str, Any]], ahead_s: float) -> None:
-    """After any moves of the wall clock the next poll shows exactly what is listed and not over by it."""
+def test_next_poll_repairs_the_list_after_any_clock_changes(
+    steps: list[tuple[str, Any]], ahead_s: float
+) -> None:
+    """After any changes of the wall clock, one poll shows exactly the matches listed and not over."""
     stage = Stage()
     stage.clock.wall += ahead_s
     _poll(stage)

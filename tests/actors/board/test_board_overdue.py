@@ -1,4 +1,4 @@
-"""What leaves the board by itself: stale lists by the monotonic clock, old matches by the wall clock."""
+"""Removals by time: stale lists by the monotonic clock, finished matches by the wall clock."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LISTED = _after(EMPTY, batch([match("a"), match("b")]))
 
 @pytest.mark.parametrize(("mono", "expected"), [(29.999, {"a", "b"}), (30.0, set()), (30.001, set())])
 def test_list_is_withdrawn_exactly_at_its_deadline(mono: float, expected: set[str]) -> None:
-    """At `stale_after_s` after the last confirmation all its entries go, in one commit."""
+    """At `stale_after_s` after the last confirmation all entries of a list are removed, in one commit."""
     snapshot = _expired(LISTED, mono)
 
     is_there = bool(expected)
@@ -55,22 +55,22 @@ def test_list_is_withdrawn_exactly_at_its_deadline(mono: float, expected: set[st
 
 
 def test_confirmation_keeps_a_list() -> None:
-    """The deadline counts from the newest confirmation."""
+    """The deadline is counted from the newest confirmation."""
     confirmed = _after(LISTED, batch(complete=False, received_mono=29.0))
 
     assert [{"a", "b"}, set()] == [_ids(_expired(confirmed, mono)) for mono in (58.999, 59.0)]
 
 
 def test_withdrawn_list_is_withdrawn_once() -> None:
-    """Later expiries find nothing to do: no version, not even a new snapshot."""
+    """After a withdrawal, later expiries change nothing and return the same snapshot."""
     withdrawn = _expired(LISTED, 30.0)
 
     assert withdrawn is _expired(withdrawn, 1e9)
     assert (inf, inf) == (withdrawn.valid_until, withdrawn.books[BOOKMAKER].deadline)
 
 
-def test_heartbeat_after_staleness_readmits_nothing() -> None:
-    """Heartbeats without an image after staleness leave the list withdrawn."""
+def test_heartbeat_does_not_restore_a_stale_list() -> None:
+    """Heartbeats without an image do not bring a stale list back."""
     withdrawn = _expired(LISTED, 30.0)
     board = Board(withdrawn, RULES)
     heartbeats = [batch(complete=False, received_mono=30.0 + second) for second in range(5)]
@@ -80,8 +80,8 @@ def test_heartbeat_after_staleness_readmits_nothing() -> None:
     assert ({Verdict.UNFOUNDED}, True) == (verdicts, board.commit() is withdrawn)
 
 
-def test_scopes_go_stale_each_by_itself() -> None:
-    """Only the entries of the stale scope go; the bookmaker serves as long as one scope is not stale."""
+def test_scopes_go_stale_independently() -> None:
+    """Only the entries of a stale scope are removed; the bookmaker serves while another scope is fresh."""
     base = _after(LISTED, batch([match("x")], scope=OTHER, received_mono=10.0))
 
     first = _expired(base, 30.0)
@@ -94,7 +94,7 @@ def test_scopes_go_stale_each_by_itself() -> None:
 
 
 def test_empty_list_goes_stale_without_a_version() -> None:
-    """An empty list shows nothing, so its withdrawal changes no view; but it serves no more."""
+    """A stale empty list changes no view, but its bookmaker is no longer serving."""
     base = _after(EMPTY, batch([]))
 
     snapshot = _expired(base, 30.0)
@@ -103,8 +103,8 @@ def test_empty_list_goes_stale_without_a_version() -> None:
     assert base.version == snapshot.version
 
 
-def test_other_bookmakers_stay_when_one_goes_stale() -> None:
-    """One bookmaker's silence is its own."""
+def test_stale_list_does_not_affect_other_bookmakers() -> None:
+    """When one bookmaker's list goes stale, the entries of the others stay."""
     base = _after(LISTED, batch([match("a")], bookmaker=BIRCH, stale_after_s=60.0))
 
     snapshot = _expired(base, 30.0)
@@ -114,8 +114,8 @@ def test_other_bookmakers_stay_when_one_goes_stale() -> None:
 
 
 @pytest.mark.parametrize("wall", [WALL_0 - 3600, WALL_0 + 3600])
-def test_wall_clock_makes_nothing_stale(wall: float) -> None:
-    """Staleness goes by the monotonic clock alone."""
+def test_wall_clock_does_not_make_a_list_stale(wall: float) -> None:
+    """Staleness depends on the monotonic clock alone."""
     assert _expired(LISTED, 29.9, wall) is LISTED
 
 
@@ -124,7 +124,7 @@ def test_wall_clock_makes_nothing_stale(wall: float) -> None:
     [(0.0, {"a", "b"}), (10_799.9, {"a", "b"}), (10_800.0, {"b"}), (1e9, {"b"})],
 )
 def test_match_leaves_three_hours_after_its_kick_off(after_kick_off: float, expected: set[str]) -> None:
-    """Past `start_time + expire_after_kickoff_s` a match is finished; one of unknown kick-off never is."""
+    """At `start_time + expire_after_kickoff_s` a match is over; one without a known kick-off never is."""
     base = _after(EMPTY, batch([match("a", start_time=KICK_OFF), match("b", start_time=None)]))
 
     snapshot = _expired(base, 0.0, KICK_OFF + after_kick_off)
@@ -137,10 +137,10 @@ DAY_ONLY = match("a", start_time=None, latest_start=KICK_OFF)
 
 
 @pytest.mark.parametrize(("after_latest", "expected"), [(10_799.9, {"a"}), (10_800.0, set())])
-def test_match_of_unknown_kick_off_leaves_after_the_last_moment_for_it(
+def test_match_without_kick_off_leaves_after_its_last_moment(
     after_latest: float, expected: set[str]
 ) -> None:
-    """Of a match whose day alone is known its end counts: on the tick, in a read, on the way in."""
+    """A match with a known day only is over at the end of that day: on a tick, a read and on arrival."""
     now = Instant(0.0, KICK_OFF + after_latest)
     base, late = _after(EMPTY, batch([DAY_ONLY])), Board(EMPTY, RULES)
 
@@ -150,16 +150,16 @@ def test_match_of_unknown_kick_off_leaves_after_the_last_moment_for_it(
     assert (not expected, int(not expected)) == (is_overdue(base, RULES, now), applied.finished)
 
 
-def test_known_kick_off_counts_for_more_than_the_last_moment() -> None:
-    """With both, the match ends by its kick-off."""
+def test_known_kick_off_takes_precedence_over_the_last_moment() -> None:
+    """A match with both times is over by its kick-off."""
     base = _after(EMPTY, batch([match("a", start_time=KICK_OFF, latest_start=KICK_OFF + 1)]))
 
     assert (KICK_OFF, set()) == (base.first_start, _ids(_expired(base, 0.0, KICK_OFF + 10_800.0)))
 
 
 @pytest.mark.parametrize("complete", [True, False])
-def test_corrected_last_moment_is_kept_and_not_seen(*, complete: bool) -> None:
-    """It is not public: no version and no new `updated`; the match ends by the corrected one."""
+def test_corrected_last_moment_is_kept_without_a_version(*, complete: bool) -> None:
+    """The last moment is not public: a correction makes no version and no `updated`, but counts."""
     base = _after(EMPTY, batch([DAY_ONLY]))
     corrected = match("a", start_time=None, latest_start=KICK_OFF + 600)
 
@@ -170,8 +170,8 @@ def test_corrected_last_moment_is_kept_and_not_seen(*, complete: bool) -> None:
     assert {"a"} == _ids(_expired(after, 1.0, KICK_OFF + 10_800.0))
 
 
-def test_expiry_is_that_of_the_configuration() -> None:
-    """`expire_after_kickoff_s` may be set."""
+def test_expiry_follows_the_configuration() -> None:
+    """`expire_after_kickoff_s` can be configured."""
     base = _after(EMPTY, batch([match("a", start_time=KICK_OFF)]))
     board = Board(base, BoardRules(expire_after_kickoff_s=60.0))
 
@@ -181,7 +181,7 @@ def test_expiry_is_that_of_the_configuration() -> None:
 
 
 def test_finished_match_does_not_make_its_list_stale() -> None:
-    """The list stays and serves, empty or not."""
+    """The list stays and its bookmaker serves, even if the list is now empty."""
     base = _after(EMPTY, batch([match("a", start_time=KICK_OFF)]))
 
     snapshot = _expired(base, 0.0, KICK_OFF + 10_800.0)
@@ -193,7 +193,7 @@ def test_finished_match_does_not_make_its_list_stale() -> None:
     )
 
 
-def test_snapshot_knows_what_is_due_first() -> None:
+def test_snapshot_has_the_first_deadline_and_kick_off() -> None:
     """`valid_until` is the earliest deadline of all lists, `first_start` the earliest known kick-off."""
     snapshot = _after(
         EMPTY,
@@ -207,8 +207,8 @@ def test_snapshot_knows_what_is_due_first() -> None:
     assert [(20.0, KICK_OFF), (25.0, KICK_OFF + 9)] == [(book.deadline, book.first_start) for book in books]
 
 
-def test_withdrawn_list_leaves_the_others() -> None:
-    """`withdraw` takes one list of one bookmaker off at once, until a complete one comes."""
+def test_withdrawal_does_not_affect_other_lists() -> None:
+    """`withdraw` removes one list of one bookmaker at once, until a complete list comes."""
     base = _after(LISTED, batch([match("x")], scope=OTHER), batch([match("a")], bookmaker=BIRCH))
     board = Board(base, RULES)
 
@@ -219,8 +219,8 @@ def test_withdrawn_list_leaves_the_others() -> None:
     assert (base.version + 1, True) == (snapshot.version, snapshot.books[BOOKMAKER].lists[SCOPE].withdrawn)
 
 
-def test_withdrawing_what_is_not_there_changes_nothing() -> None:
-    """A list that the board does not have is no error, and nothing changes: the base comes back."""
+def test_withdrawing_a_missing_list_changes_nothing() -> None:
+    """Withdrawing a list that the board does not have is no error and returns the same snapshot."""
     board = Board(LISTED, RULES)
 
     run_now(board.withdraw(BOOKMAKER, OTHER))

@@ -1,4 +1,4 @@
-"""Which batches the board takes in: late, outdated and unfounded ones leave everything as it was."""
+"""Which batches the board accepts: late, outdated and unfounded ones change nothing."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ LISTED = _after(EMPTY, batch([match("a"), match("b")], received_mono=5.0), mono=
 @pytest.mark.parametrize(
     ("age", "expected"), [(29.999, Verdict.ACCEPTED), (30.0, Verdict.LATE), (30.001, Verdict.LATE)]
 )
-def test_list_that_is_stale_before_it_is_applied_is_refused(age: float, expected: Verdict) -> None:
-    """Exactly `stale_after_s` after its receipt a list is stale, and an old one never readmits anything."""
+def test_list_that_is_already_stale_is_refused(age: float, expected: Verdict) -> None:
+    """Exactly `stale_after_s` after its receipt a list is stale, and is refused."""
     assert expected is _verdict(EMPTY, batch([match("a")], received_mono=100.0), mono=100.0 + age)
 
 
@@ -61,20 +61,20 @@ def test_list_that_is_stale_before_it_is_applied_is_refused(age: float, expected
 @pytest.mark.parametrize(
     ("mono", "expected"), [(4.999, Verdict.OUTDATED), (5.0, Verdict.ACCEPTED), (5.001, Verdict.ACCEPTED)]
 )
-def test_what_is_older_than_the_board_is_refused(mono: float, expected: Verdict, *, complete: bool) -> None:
-    """Order is order of receipt: nothing older than what the board has gets in, what is as old does."""
+def test_batch_older_than_the_board_is_refused(mono: float, expected: Verdict, *, complete: bool) -> None:
+    """Order is the order of receipt: a batch older than the list is refused, an equally old one is not."""
     assert expected is _verdict(
         LISTED, batch([match("c")], complete=complete, received_mono=mono), mono=6.0
     )
 
 
-def test_age_is_a_matter_of_one_scope() -> None:
-    """A list of one scope may be older than that of another."""
+def test_age_is_compared_within_a_scope() -> None:
+    """A list of one scope may be older than the list of another scope."""
     assert Verdict.ACCEPTED is _verdict(LISTED, batch([], scope="other", received_mono=1.0), mono=6.0)
 
 
-def test_sources_clock_does_not_order_anything() -> None:
-    """Without a declared sequence, order is order of receipt, whatever time the source gives."""
+def test_source_time_does_not_order_batches() -> None:
+    """Without a declared sequence, order is the order of receipt, whatever the source's own time says."""
     behind = batch([match("a", prices=(2.1, 3.5, 4.0), source_time=WALL_0 - 3600)], received_mono=6.0)
 
     snapshot = _after(LISTED, behind, mono=6.0)
@@ -84,16 +84,16 @@ def test_sources_clock_does_not_order_anything() -> None:
 
 
 @pytest.mark.parametrize("matches", [0, 1])
-def test_change_needs_its_list_on_the_board(matches: int) -> None:
-    """Confirmations and deltas without a list, or of another one, are unfounded."""
+def test_change_without_its_list_is_refused(matches: int) -> None:
+    """Confirmations and deltas are unfounded if the board has no list, or another one, in that scope."""
     changes = batch([match("c")][:matches], complete=False, list_id="other", received_mono=6.0)
 
     assert [Verdict.UNFOUNDED, Verdict.UNFOUNDED] == [_verdict(EMPTY, changes), _verdict(LISTED, changes)]
 
 
 @pytest.mark.parametrize("matches", [0, 1])
-def test_change_of_a_withdrawn_list_is_unfounded(matches: int) -> None:
-    """What was withdrawn comes back with a complete list, never with a heartbeat or a delta."""
+def test_change_of_a_withdrawn_list_is_refused(matches: int) -> None:
+    """A withdrawn list comes back with a complete list only, never with a heartbeat or a delta."""
     board = Board(LISTED, RULES)
     run_now(board.withdraw(BOOKMAKER, SCOPE))
     base = board.commit()
@@ -105,8 +105,8 @@ def test_change_of_a_withdrawn_list_is_unfounded(matches: int) -> None:
     assert base is snapshot
 
 
-def test_complete_list_readmits_what_was_withdrawn() -> None:
-    """The next complete list brings entries back, with a new `updated`, and the list serves again."""
+def test_complete_list_restores_a_withdrawn_list() -> None:
+    """The next complete list brings entries back with a new `updated`, and the bookmaker serves again."""
     board = Board(LISTED, RULES)
     run_now(board.withdraw(BOOKMAKER, SCOPE))
 
@@ -118,7 +118,7 @@ def test_complete_list_readmits_what_was_withdrawn() -> None:
 
 
 def test_delta_changes_the_list_and_confirms_it() -> None:
-    """Upserts and removals of the list on the board, which is vouched for by them."""
+    """A delta applies upserts and removals to the list on the board and confirms that list."""
     removal = Removal(SourceMatchId("b"), "suspended")
     change = batch([match("c")], removals=[removal], complete=False, received_mono=6.0, stale_after_s=40.0)
 
@@ -127,16 +127,16 @@ def test_delta_changes_the_list_and_confirms_it() -> None:
     assert ([Verdict.ACCEPTED], {"a", "c"}, 46.0) == (verdicts, _ids(snapshot), _list(snapshot).deadline)
 
 
-def test_confirmation_moves_the_deadline_only() -> None:
-    """A 304 or a heartbeat says that the list holds from now on."""
+def test_confirmation_changes_the_deadline_only() -> None:
+    """A 304 or a heartbeat moves the deadline and changes nothing else."""
     verdicts, snapshot = _applied(LISTED, [batch(complete=False, received_mono=20.0)], _at(21.0))
 
     assert ([Verdict.CONFIRMED], 50.0, 50.0) == (verdicts, _list(snapshot).deadline, snapshot.valid_until)
     assert LISTED.version == snapshot.version
 
 
-def test_rejected_match_takes_its_entry_off() -> None:
-    """A match that the gate rejected is absent from the list and named in its removals: it goes."""
+def test_rejected_match_is_removed() -> None:
+    """A match that the gate rejected is in the removals of the list, so its entry is removed."""
     rejected = Removal(SourceMatchId("a"), "price")
 
     snapshot = _after(LISTED, batch([match("b")], removals=[rejected], received_mono=6.0), mono=6.0)
@@ -144,8 +144,8 @@ def test_rejected_match_takes_its_entry_off() -> None:
     assert {"b"} == _ids(snapshot)
 
 
-def test_complete_list_takes_off_what_is_absent_from_its_scope_only() -> None:
-    """A complete list of one league says nothing about another."""
+def test_complete_list_removes_matches_of_its_scope_only() -> None:
+    """A complete list removes the missing matches of its own scope and of no other."""
     base = _after(LISTED, batch([match("x"), match("y")], scope="other", received_mono=5.0), mono=5.0)
 
     snapshot = _after(base, batch([match("b")], received_mono=6.0), mono=6.0)
@@ -154,8 +154,8 @@ def test_complete_list_takes_off_what_is_absent_from_its_scope_only() -> None:
     assert (35.0, 36.0) == (_list(snapshot, Scope("other")).deadline, _list(snapshot).deadline)
 
 
-def test_id_belongs_to_the_scope_that_named_it_last() -> None:
-    """After it moved, its old scope neither takes it off nor keeps it alive."""
+def test_id_belongs_to_the_scope_that_listed_it_last() -> None:
+    """After a move, the old scope neither removes the match nor keeps it on the board."""
     base = _after(
         LISTED, batch([match("a")], scope="other", received_mono=6.0, stale_after_s=10.0), mono=6.0
     )
@@ -177,8 +177,8 @@ NUMBERLESS = [
 
 @pytest.mark.parametrize("one", NUMBERLESS)
 @pytest.mark.parametrize("base", [EMPTY, LISTED])
-def test_deadline_that_is_no_number_is_refused(base: Snapshot, one: Batch) -> None:
-    """It would be neither before nor after any moment, so that nothing on the board went stale in time."""
+def test_nan_deadline_is_refused(base: Snapshot, one: Batch) -> None:
+    """NaN is neither before nor after any moment, so nothing on the board would go stale in time."""
     verdicts, snapshot = _applied(base, [one], _at(6.0))
 
     assert ([Verdict.LATE], base.valid_until) == (verdicts, snapshot.valid_until)
@@ -186,13 +186,13 @@ def test_deadline_that_is_no_number_is_refused(base: Snapshot, one: Batch) -> No
 
 
 @pytest.mark.parametrize("stale_after_s", [0.0, -1.0, -inf])
-def test_list_that_holds_for_no_time_is_refused(stale_after_s: float) -> None:
-    """It is stale as soon as it comes."""
+def test_list_with_no_lifetime_is_refused(stale_after_s: float) -> None:
+    """A list with a `stale_after_s` of zero is stale on arrival and is refused."""
     assert Verdict.LATE is _verdict(EMPTY, batch([match("a")], stale_after_s=stale_after_s))
 
 
-def test_list_may_never_go_stale() -> None:
-    """Infinity is a moment that does not come."""
+def test_infinite_lifetime_is_accepted() -> None:
+    """A list with an infinite `stale_after_s` never goes stale."""
     verdicts, snapshot = _applied(EMPTY, [batch([match("a")], stale_after_s=inf)], _at(0.0))
 
     assert ([Verdict.ACCEPTED], inf) == (verdicts, snapshot.valid_until)

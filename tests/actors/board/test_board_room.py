@@ -1,4 +1,4 @@
-"""How many matches a bookmaker may have: those on the board stay, new ones enter while there is room."""
+"""The limit of matches per bookmaker: those on the board stay, new ones are added while there is room."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def _listed(*ids: str, scope: str = SCOPE) -> Batch:
     return batch([match(one) for one in ids], scope=scope)
 
 
-def test_a_list_that_is_too_long_is_taken_in_up_to_the_limit() -> None:
-    """Its first matches enter, in the order of the list; the others are counted."""
+def test_long_list_is_accepted_up_to_the_limit() -> None:
+    """The first matches of the list are added, in its order; the others are counted."""
     snapshot, (applied,) = _applied(EMPTY, _listed("d", "a", "c", "b", "e"))
 
     assert ["a", "c", "d"] == _ids(snapshot)
     assert Applied(Verdict.ACCEPTED, upserted=3, too_many=2) == applied
 
 
-def test_what_is_on_the_board_stays() -> None:
-    """Wherever it stands in the next list."""
+def test_matches_on_the_board_stay() -> None:
+    """A match on the board stays wherever it stands in the next list."""
     base, _ = _applied(EMPTY, _listed("a", "b", "c"))
     snapshot, (applied,) = _applied(base, _listed("x", "y", "c", "b", "a"))
 
@@ -48,8 +48,8 @@ def test_what_is_on_the_board_stays() -> None:
     assert 2 == applied.too_many
 
 
-def test_what_goes_makes_room() -> None:
-    """In the same list, and in the same change."""
+def test_removed_matches_make_room() -> None:
+    """A removed match makes room for a new one of the same list or delta."""
     base, _ = _applied(EMPTY, _listed("a", "b", "c"))
     by_list, _ = _applied(base, _listed("x", "y", "c"))
     delta = batch(
@@ -60,8 +60,8 @@ def test_what_goes_makes_room() -> None:
     assert (["c", "x", "y"], ["b", "c", "x"], 1) == (_ids(by_list), _ids(by_delta), applied.too_many)
 
 
-def test_the_limit_holds_for_all_lists_of_a_bookmaker_together() -> None:
-    """A match that moves from one list to another needs no room of its own."""
+def test_limit_applies_to_all_lists_of_a_bookmaker_together() -> None:
+    """A match that moves from one list to another needs no additional room."""
     base, _ = _applied(EMPTY, _listed("a", "b"), _listed("x", "y", scope="other"))
     moved, (applied,) = _applied(base, _listed("x", "b", "z", scope="other"))
 
@@ -83,8 +83,8 @@ BATCHES = st.builds(
 
 
 @given(st.lists(BATCHES, max_size=12))
-def test_there_are_never_more(batches: list[Batch]) -> None:
-    """Whatever comes, nothing is lost that it lists and that is there, and each new one has its verdict."""
+def test_limit_is_never_exceeded(batches: list[Batch]) -> None:
+    """For any batches, listed matches on the board stay and each new match is added or counted."""
     snapshot = EMPTY
     for one in batches:
         before = set(_ids(snapshot))

@@ -1,4 +1,4 @@
-"""The board against a naive one: any lists, changes, silences and withdrawals, compared at every commit."""
+"""The board compared with a naive one at every commit, after any lists, deltas, gaps and withdrawals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.time.virtual import WALL_0
 RULES = BoardRules(expire_after_kickoff_s=3600.0)
 STALE_AFTER_S = 30.0
 BOOKMAKER_IDS = (BookmakerId("birch"), BookmakerId("alder"), BookmakerId("cedar"))
-SOURCE_TIME = 1.0  # stands for a source's own time, which is made to differ between matches
+SOURCE_TIME = 1.0  # stands for a source's own time, made different for each match
 
 IDS = st.sampled_from(("m", "B", "~", "10", "9"))
 MATCHES = st.builds(
@@ -65,7 +65,7 @@ def _removals(change: Batch, gone: set[str]) -> tuple[Removal, ...]:
 
 
 class BoardMachine(RuleBasedStateMachine):
-    """Does the same to both boards. Time passes only between commits, as for the aggregator."""
+    """Applies the same steps to both boards. Time passes only between commits, as for the aggregator."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,36 +80,36 @@ class BoardMachine(RuleBasedStateMachine):
 
     @rule(one=COMPLETE_LISTS, age=AGES)
     def complete_list(self, one: Batch, age: float) -> None:
-        """A whole list of a scope comes in."""
+        """Apply a complete list of a scope."""
         self._take(one, age)
 
     @rule(one=DELTAS, age=AGES)
     def delta(self, one: Batch, age: float) -> None:
-        """A change of a list comes in."""
+        """Apply a delta of a list."""
         self._take(one, age)
 
     @rule(one=CONFIRMATIONS, age=AGES)
     def confirmation(self, one: Batch, age: float) -> None:
-        """A list is vouched for."""
+        """Confirm a list."""
         self._take(one, age)
 
     @rule(bookmaker=ABOUT["bookmaker"], scope=ABOUT["scope"])
     def withdrawal(self, bookmaker: BookmakerId, scope: Scope) -> None:
-        """A list is taken off, as after a poison batch."""
+        """Withdraw a list, as after a poison batch."""
         run_now(self.board.withdraw(bookmaker, scope))
         self.naive[bookmaker].withdraw(scope)
         self._note(bookmaker)
 
     @rule()
     def commit(self) -> None:
-        """What was taken in is published."""
+        """Publish what was applied."""
         self._commit()
 
     @rule(
         seconds=st.sampled_from((1.0, 14.0, 15.0, 30.0)), shift=st.sampled_from((0.0, 0.0, 3600.0, -3600.0))
     )
     def time_passes(self, seconds: float, shift: float) -> None:
-        """Time passes, on the wall clock any time, and what is overdue goes."""
+        """Advance the clocks, the wall clock by any amount, and remove what is overdue."""
         self._commit()
         self.now = Instant(self.now.mono + seconds, self.now.wall + seconds + shift)
         run_now(self.board.expire(self.now))
@@ -136,7 +136,7 @@ class BoardMachine(RuleBasedStateMachine):
             self._note(one.bookmaker)
 
     def _dated(self, at: int, one: Match) -> Match:
-        """Return every match a source time of its own, so that a new `updated` is never the old one."""
+        """Return the matches, each with its own source time, so that each new `updated` differs."""
         if one.source_time is None:
             return one
         return msgspec.structs.replace(one, source_time=WALL_0 - 1e6 + self.serial + at / 10)
@@ -199,6 +199,6 @@ def _shown(bookmaker: BookmakerId, book: Book, *, is_v2: bool) -> list[Shown]:
     ]
 
 
-def test_board_is_what_a_naive_one_would_be() -> None:
-    """Content, order, `updated`, versions per view, serving, deadlines and sharing are the oracle's."""
+def test_board_equals_a_naive_board() -> None:
+    """Content, order, `updated`, versions per view, serving, deadlines and sharing equal the oracle's."""
     run_state_machine_as_test(BoardMachine, settings=SETTINGS)

@@ -1,4 +1,4 @@
-"""Lists that lose too much at once: doubted twice, believed the third time (faults.md, C5)."""
+"""Lists that lose too much at once are refused twice and accepted the third time (faults.md, C5)."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ SMALL = range(10)
         (500, 249, SUSPECT),
     ],
 )
-def test_list_is_doubted_if_it_loses_more_than_half_and_more_than_twenty(
+def test_list_is_suspect_if_it_loses_more_than_half_and_more_than_twenty(
     before: int, kept: int, expected: Verdict
 ) -> None:
-    """Both bounds are exclusive, and both must be passed."""
+    """Both bounds are exclusive, and both must be exceeded."""
     assert expected is _verdict(_list(range(before)), _list(range(kept)))
 
 
@@ -74,21 +74,21 @@ def test_list_is_doubted_if_it_loses_more_than_half_and_more_than_twenty(
     ("start_time", "expected"),
     [(AHEAD, SUSPECT), (None, SUSPECT), (BEGUN, ACCEPTED), (BEGUN - 60, ACCEPTED)],
 )
-def test_only_matches_still_to_come_count_as_lost(start_time: int | None, expected: Verdict) -> None:
-    """Matches that have kicked off vanish normally; an unknown kick-off counts as ahead."""
+def test_only_matches_before_kick_off_count_as_lost(start_time: int | None, expected: Verdict) -> None:
+    """Matches that have kicked off disappear normally; one without a known kick-off counts as upcoming."""
     assert expected is _verdict(_list(range(50), start_time=start_time), _list([]))
 
 
 @pytest.mark.parametrize(("latest_start", "expected"), [(AHEAD, SUSPECT), (BEGUN, ACCEPTED)])
-def test_matches_of_a_day_that_is_over_have_begun(latest_start: int, expected: Verdict) -> None:
-    """An unknown kick-off counts as ahead until the last moment for it has passed."""
+def test_matches_of_a_past_day_count_as_begun(latest_start: int, expected: Verdict) -> None:
+    """A match without a known kick-off counts as upcoming until its last possible moment."""
     before = batch([match(f"m{at}", start_time=None, latest_start=latest_start) for at in range(50)])
 
     assert expected is _verdict(before, _list([]))
 
 
-def test_matches_that_have_begun_do_not_count_into_the_half() -> None:
-    """Half is half of those still to come: 100 under way do not cover for 30 lost of 50."""
+def test_begun_matches_do_not_count_for_the_half() -> None:
+    """The half is that of upcoming matches: 100 in play do not make up for the loss of 30 out of 50."""
     under_way = _list(range(100), start_time=BEGUN, prefix="begun")
     ahead = _list(range(50), start_time=AHEAD)
     before = batch([*under_way.matches, *ahead.matches])
@@ -98,8 +98,8 @@ def test_matches_that_have_begun_do_not_count_into_the_half() -> None:
 
 
 @pytest.mark.parametrize(("ahead", "expected"), [(20, ACCEPTED), (21, SUSPECT)])
-def test_of_what_goes_only_what_is_ahead_counts(ahead: int, expected: Verdict) -> None:
-    """Of 22 that go 20 are still to come: not more than 20 are lost, though all that were ahead are."""
+def test_lost_matches_are_upcoming_ones_only(ahead: int, expected: Verdict) -> None:
+    """If 22 matches disappear and 20 of them are upcoming, 20 are lost, which is not too many."""
     gone = [
         *_list(range(ahead)).matches,
         *_list(range(22 - ahead), start_time=BEGUN, prefix="begun").matches,
@@ -109,26 +109,26 @@ def test_of_what_goes_only_what_is_ahead_counts(ahead: int, expected: Verdict) -
 
 
 def test_rejected_matches_are_not_lost() -> None:
-    """A match that the list names and that was rejected is off the board, but not lost."""
+    """A match that the list contains and the gate rejected is removed, but does not count as lost."""
     assert ACCEPTED is _verdict(_list(range(100)), _list(range(10), rejected=range(50, 100)))
     assert SUSPECT is _verdict(_list(range(100)), _list(range(10), rejected=range(70, 100)))
 
 
 def test_new_matches_do_not_make_up_for_lost_ones() -> None:
-    """A list of other matches loses all that were there."""
+    """A list of entirely different matches loses all matches that were on the board."""
     assert SUSPECT is _verdict(_list(range(50)), _list(range(50), prefix="new"))
 
 
-def test_other_scopes_are_not_lost() -> None:
-    """Only what the list's own scope had counts."""
+def test_matches_of_other_scopes_are_not_lost() -> None:
+    """Only matches of the list's own scope can be lost."""
     other = batch(_list(range(100), prefix="other").matches, scope="other")
     base = _applied(EMPTY, [_list(range(10)), other])[1]
 
     assert [ACCEPTED] == _applied(base, [_list(range(9), 1.0)])[0]
 
 
-def test_delta_is_never_doubted() -> None:
-    """Removals that are named are meant."""
+def test_delta_is_never_suspect() -> None:
+    """A delta is accepted, since it lists its removals explicitly."""
     removals = [Removal(SourceMatchId(f"m{number}"), "withdrawn") for number in range(100)]
 
     verdicts, snapshot = _applied(FULL, [batch(removals=removals, complete=False, received_mono=1.0)])
@@ -136,8 +136,8 @@ def test_delta_is_never_doubted() -> None:
     assert ([ACCEPTED], 0) == (verdicts, snapshot.books[BOOKMAKER].count)
 
 
-def test_delta_that_removes_a_quarter_is_not_doubted() -> None:
-    """What a delta does not name has not been lost, however much it removes."""
+def test_delta_that_removes_a_quarter_is_accepted() -> None:
+    """Matches that a delta does not contain are not lost, however many it removes."""
     removals = [Removal(SourceMatchId(f"m{number}"), "suspended") for number in range(25)]
 
     verdicts, snapshot = _applied(FULL, [batch(removals=removals, complete=False, received_mono=1.0)])
@@ -145,8 +145,8 @@ def test_delta_that_removes_a_quarter_is_not_doubted() -> None:
     assert ([ACCEPTED], 75) == (verdicts, snapshot.books[BOOKMAKER].count)
 
 
-def test_image_is_never_doubted() -> None:
-    """A source that says of itself what has gone means it, and its next delta builds on the image."""
+def test_image_is_never_suspect() -> None:
+    """An image is accepted, since its source reports removals itself and bases its next delta on it."""
     image = batch(_list(range(3)).matches, received_mono=1.0, list_id="list-2", is_image=True)
     suspended = [Removal(SourceMatchId("m0"), "suspended")]
     change = batch(removals=suspended, complete=False, received_mono=2.0, list_id="list-2")
@@ -156,8 +156,8 @@ def test_image_is_never_doubted() -> None:
     assert ([ACCEPTED, ACCEPTED], 2) == (verdicts, snapshot.books[BOOKMAKER].count)
 
 
-def test_doubted_list_changes_and_confirms_nothing() -> None:
-    """The list of before stays, its deadline runs on, no version is minted, it is not held any more."""
+def test_suspect_list_changes_and_confirms_nothing() -> None:
+    """The previous list and its deadline stay, no version is made, and the list is no longer held."""
     verdicts, snapshot = _applied(FULL, [_list(SMALL, 9.0, list_id="list-2")])
 
     book = snapshot.books[BOOKMAKER]
@@ -173,8 +173,8 @@ def test_doubted_list_changes_and_confirms_nothing() -> None:
     assert [False, False] == held
 
 
-def test_third_list_in_a_row_is_believed() -> None:
-    """Exactly at the third such payload the list is taken as it is, whether or not it is the same."""
+def test_third_suspect_list_in_a_row_is_accepted() -> None:
+    """Exactly the third suspect list in a row is accepted, whether or not the three are equal."""
     doubtful = [_list(range(10 - number), 1.0 + number, list_id=f"list-{number}") for number in range(3)]
 
     verdicts, snapshot = _applied(FULL, doubtful)
@@ -184,8 +184,8 @@ def test_third_list_in_a_row_is_believed() -> None:
     assert (0, 33.0) == (snapshot.books[BOOKMAKER].lists[SCOPE].doubted, snapshot.valid_until)
 
 
-def test_doubts_are_counted_across_commits() -> None:
-    """Each payload may have its own commit, as with polls minutes apart."""
+def test_suspect_lists_are_counted_across_commits() -> None:
+    """The count goes on when each list has its own commit, as with polls minutes apart."""
     verdicts: list[Verdict] = []
     snapshot = FULL
     for poll in range(3):
@@ -195,8 +195,8 @@ def test_doubts_are_counted_across_commits() -> None:
     assert [SUSPECT, SUSPECT, ACCEPTED] == verdicts
 
 
-def test_good_list_in_between_starts_anew() -> None:
-    """Three in a row are needed: a list that is believed forgets the doubts before it."""
+def test_accepted_list_in_between_restarts_the_count() -> None:
+    """Three suspect lists in a row are needed: an accepted list in between resets the count."""
     batches = [
         _list(SMALL, 1.0),
         _list(SMALL, 2.0),
@@ -209,8 +209,8 @@ def test_good_list_in_between_starts_anew() -> None:
     assert [SUSPECT, SUSPECT, ACCEPTED, SUSPECT, SUSPECT, ACCEPTED] == _applied(FULL, batches)[0]
 
 
-def test_refused_batch_in_between_changes_no_doubt() -> None:
-    """What is outdated or unfounded is not a payload of the row."""
+def test_refused_batch_in_between_keeps_the_count() -> None:
+    """Outdated and unfounded batches do not change the count of suspect lists."""
     outdated = _list(range(100), -1.0)
     unfounded = batch(complete=False, list_id="list-2", received_mono=2.5)
     batches = [_list(SMALL, 1.0), outdated, _list(SMALL, 2.0), unfounded, _list(SMALL, 3.0)]
@@ -219,8 +219,8 @@ def test_refused_batch_in_between_changes_no_doubt() -> None:
     assert expected == _applied(FULL, batches)[0]
 
 
-def test_after_staleness_any_list_is_believed() -> None:
-    """Once the doubted list's predecessor is withdrawn there is nothing left to lose."""
+def test_any_list_is_accepted_after_staleness() -> None:
+    """After the previous list has been withdrawn there is nothing to lose, so no list is suspect."""
     doubted = _applied(FULL, [_list(SMALL, 9.0)])[1]
     board = Board(doubted, RULES)
     run_now(board.expire(Instant(30.0, WALL_0)))
@@ -229,6 +229,6 @@ def test_after_staleness_any_list_is_believed() -> None:
     assert [ACCEPTED] == _applied(board.commit(), [_list(SMALL, 31.0)])[0]
 
 
-def test_first_list_is_believed() -> None:
-    """Without a list of before nothing can be lost."""
+def test_first_list_is_accepted() -> None:
+    """Without a previous list nothing can be lost."""
     assert [ACCEPTED] == _applied(EMPTY, [_list([])])[0]

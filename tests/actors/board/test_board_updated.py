@@ -1,4 +1,4 @@
-"""When an entry was updated: when its content changed, by the source's clock or by ours."""
+"""The `updated` time of an entry: when its content changed, by the source's clock or by ours."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def _updated(snapshot: Snapshot) -> float:
         (-2600.0, 1000.0, -2600.0),
     ],
 )
-def test_updated_is_the_sources_time_up_to_the_receive_time(
+def test_updated_is_the_source_time_up_to_the_receive_time(
     source_time: float | None, received_at: float, expected: float
 ) -> None:
-    """The source's own time where there is one, never later than the receive time, to the millisecond."""
+    """`updated` is the source's time if there is one, at most the receive time, to the millisecond."""
     snapshot = _after(EMPTY, batch([match(source_time=source_time)], received_at=received_at))
 
     assert expected == _updated(snapshot)
@@ -53,10 +53,10 @@ def test_updated_is_the_sources_time_up_to_the_receive_time(
 
 @given(source_time=st.none() | st.floats(0.0, 4e9), received_at=st.floats(0.0, 4e9))
 @settings(derandomize=True, deadline=None, max_examples=100)
-def test_updated_is_whole_milliseconds_never_in_the_future(
+def test_updated_is_in_whole_milliseconds_and_not_in_the_future(
     source_time: float | None, received_at: float
 ) -> None:
-    """Whatever the two clocks say, `updated` has three decimals and is not later than the receive time."""
+    """For any two clocks, `updated` has three decimals and is not later than the receive time."""
     snapshot = _after(EMPTY, batch([match(source_time=source_time)], received_at=received_at))
     updated = _updated(snapshot)
 
@@ -68,7 +68,7 @@ def test_updated_is_whole_milliseconds_never_in_the_future(
     ("again", "expected"),
     [
         (match(), 0.0),
-        (match(source_time=WALL_0 + 5), 0.0),  # a new refresh time, nothing else
+        (match(source_time=WALL_0 + 5), 0.0),  # only the refresh time is new
         (match(home="Other"), 9.0),
         (match(home="Other", source_time=WALL_0 + 5), 5.0),
         (match(home="Other", source_time=WALL_0 + 50), 9.0),
@@ -76,14 +76,14 @@ def test_updated_is_whole_milliseconds_never_in_the_future(
     ],
 )
 def test_updated_stays_while_the_content_is_equal(again: Match, expected: float) -> None:
-    """Only a change of content is an update, whatever refresh time the source gives."""
+    """Only a change of content changes `updated`, whatever the source's refresh time."""
     base = _after(EMPTY, batch([match()]))
 
     assert WALL_0 + expected == _updated(_after(base, batch([again], received_mono=9.0)))
 
 
-def test_content_that_comes_back_is_updated_anew() -> None:
-    """From one price to another and back is two updates, each at its own time."""
+def test_restored_content_has_a_new_updated() -> None:
+    """A price that changes and changes back is two updates, each with its own time."""
     base = _after(EMPTY, batch([match()]))
     moved = _after(base, batch([match(prices=(2.1, 3.5, 4.0))], received_mono=1.0))
     back = _after(moved, batch([match()], received_mono=2.0))
@@ -91,8 +91,8 @@ def test_content_that_comes_back_is_updated_anew() -> None:
     assert [WALL_0, WALL_0 + 1, WALL_0 + 2] == [_updated(one) for one in (base, moved, back)]
 
 
-def test_entry_that_was_gone_for_a_version_is_updated_anew() -> None:
-    """What readers have seen leaving comes back with a new time."""
+def test_restored_entry_has_a_new_updated() -> None:
+    """An entry that was missing from a published version comes back with a new `updated`."""
     base = _after(EMPTY, batch([match()]))
     gone = _after(base, batch([], received_mono=1.0))
 

@@ -1,4 +1,4 @@
-"""The version of each view: the last commit that changed what it shows, and no other."""
+"""The version of each view: that of the last commit that changed what the view shows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.support.time.virtual import WALL_0
 UNNAMED = match("u", home="")
 
 
-def test_nameless_entry_changes_v1_only() -> None:
-    """v2 does not show entries with an empty name, so their changes are no versions of it."""
+def test_entry_without_a_name_changes_v1_only() -> None:
+    """v2 does not show entries with an empty name, so their changes do not change its version."""
     base = after(EMPTY, batch([match("a")]))
 
     added = after(base, batch([match("a"), UNNAMED], received_mono=1.0))
@@ -24,8 +24,8 @@ def test_nameless_entry_changes_v1_only() -> None:
     assert (2, 1) == (added.books[ALDER].count, added.books[ALDER].named)
 
 
-def test_gaining_or_losing_a_name_changes_v2() -> None:
-    """An entry that comes into v2's view, or leaves it, changes both views."""
+def test_gained_or_lost_name_changes_v2() -> None:
+    """An entry that enters or leaves v2's view changes the version of both views."""
     base = after(EMPTY, batch([UNNAMED]))
 
     gained = after(base, batch([match("u")], received_mono=1.0))
@@ -52,8 +52,10 @@ def test_gaining_or_losing_a_name_changes_v2() -> None:
         (match(), None, True),
     ],
 )
-def test_v2_sees_only_entries_with_names(old: Match | None, new: Match | None, *, v2_sees_it: bool) -> None:
-    """v1 has a version for every difference; v2 for those of entries with two names, before or after."""
+def test_v2_changes_with_named_entries_only(
+    old: Match | None, new: Match | None, *, v2_sees_it: bool
+) -> None:
+    """v1 has a version for every difference, v2 for those of entries with two names before or after."""
     base = after(EMPTY, batch([old] if old else []), batch([match("other")], scope="other"))
 
     snapshot = after(base, batch([new] if new else [], received_mono=1.0))
@@ -61,15 +63,15 @@ def test_v2_sees_only_entries_with_names(old: Match | None, new: Match | None, *
     assert (1002, 1002, 1002 if v2_sees_it else 1001) == versions(snapshot)
 
 
-def test_removal_counts_as_a_change() -> None:
-    """A view that shows less than before has a new version."""
+def test_removal_changes_the_version() -> None:
+    """A view that shows fewer entries than before has a new version."""
     base = after(EMPTY, batch([match("a"), match("b")]))
 
     assert (1002, 1002, 1002) == versions(after(base, batch([match("b")], received_mono=1.0)))
 
 
-def test_other_bookmakers_are_handed_on() -> None:
-    """A bookmaker without a change keeps its book, the same object, with its own versions."""
+def test_other_bookmakers_keep_their_books() -> None:
+    """A bookmaker without a change keeps the same book object, and so its versions."""
     base = after(EMPTY, batch([match("a")]), batch([match("a")], bookmaker=BIRCH))
 
     snapshot = after(base, batch([match("b")], received_mono=1.0))
@@ -79,8 +81,8 @@ def test_other_bookmakers_are_handed_on() -> None:
     assert [ALDER, BIRCH] == list(snapshot.books)
 
 
-def test_match_that_leaves_and_returns_before_the_commit_mints_nothing() -> None:
-    """Only a commit that changes something public is a version; from one scope to another is nothing."""
+def test_match_that_leaves_and_returns_before_the_commit_makes_no_version() -> None:
+    """Only a commit that changes public content makes a version; a move between scopes is none."""
     shown = match("a", source_time=WALL_0 - 60)
     base = after(EMPTY, batch([shown]), batch([], scope="elsewhere"))
 

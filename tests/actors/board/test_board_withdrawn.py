@@ -1,4 +1,4 @@
-"""A source that takes back its word: its list goes at once, and only a complete one brings it back."""
+"""Withdrawals by a source: its list is removed at once, and only a complete list restores it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def _applied(base: Snapshot, one: Batch, mono: float) -> Applied:
     return run_now(Board(base, RULES).apply(one, Instant(mono, WALL_0 + mono)))
 
 
-def test_withdrawal_takes_the_list_off_in_one_commit() -> None:
-    """All of it, and the bookmaker serves no longer."""
+def test_withdrawal_removes_the_list_in_one_commit() -> None:
+    """All entries of the list are removed, and the bookmaker is no longer serving."""
     base = after(EMPTY, LIST, batch([match("c")], bookmaker=BIRCH))
     snapshot = after(base, withdrawn(received_mono=1.0), now=Instant(1.0, WALL_0 + 1.0))
     book = snapshot.books[ALDER]
@@ -42,15 +42,15 @@ def test_withdrawal_takes_the_list_off_in_one_commit() -> None:
     assert base.books[BIRCH] is snapshot.books[BIRCH]
 
 
-def test_withdrawal_of_another_scope_leaves_the_rest() -> None:
-    """It speaks for its own list only."""
+def test_withdrawal_does_not_affect_another_scope() -> None:
+    """A withdrawal removes the list of its own scope only."""
     base = after(EMPTY, LIST, batch([match("c")], scope="other"))
 
     assert ["alder_c"] == _ids(after(base, withdrawn()))
 
 
-def test_withdrawal_is_believed_however_late() -> None:
-    """It may be older than the list, stale, or of another one: taking off does no harm."""
+def test_late_withdrawal_is_accepted() -> None:
+    """A withdrawal may be older than the list, stale, or of another list: removing prices does no harm."""
     base = after(
         EMPTY, batch([match("a")], list_id="list-9", received_mono=50.0), now=Instant(50.0, WALL_0)
     )
@@ -59,8 +59,8 @@ def test_withdrawal_is_believed_however_late() -> None:
     assert [] == _ids(after(base, withdrawn(), now=Instant(51.0, WALL_0)))
 
 
-def test_withdrawal_of_nothing_changes_nothing() -> None:
-    """There is no list, or it has been withdrawn already."""
+def test_withdrawal_without_a_list_changes_nothing() -> None:
+    """A withdrawal changes nothing if there is no list or if it is already withdrawn."""
     once = after(after(EMPTY, LIST), withdrawn())
 
     assert EMPTY is after(EMPTY, withdrawn())
@@ -76,16 +76,16 @@ def test_withdrawal_of_nothing_changes_nothing() -> None:
     ],
     ids=["confirmation", "change", "removal"],
 )
-def test_withdrawn_list_comes_back_by_no_change(one: Batch) -> None:
-    """Nor by a confirmation (C11)."""
+def test_change_does_not_restore_a_withdrawn_list(one: Batch) -> None:
+    """Neither a delta nor a confirmation restores a withdrawn list (C11)."""
     base = after(after(EMPTY, LIST), withdrawn(received_mono=1.0))
 
     assert Applied(Verdict.UNFOUNDED) == _applied(base, one, 2.0)
     assert [] == _ids(after(base, one, now=Instant(2.0, WALL_0 + 2.0)))
 
 
-def test_withdrawn_list_comes_back_by_a_complete_one() -> None:
-    """However short it is: nothing is there that it could lose."""
+def test_complete_list_restores_a_withdrawn_list() -> None:
+    """A complete list of any length restores it, since no match is left that it could lose."""
     many = batch([match(f"m{number}") for number in range(50)])
     base = after(after(EMPTY, many), withdrawn(received_mono=1.0))
     snapshot = after(base, batch([match("a")], list_id="list-2", received_mono=2.0))
@@ -94,7 +94,7 @@ def test_withdrawn_list_comes_back_by_a_complete_one() -> None:
 
 
 def test_withdrawal_and_return_in_one_commit_change_nothing() -> None:
-    """Readers see what they saw before, at the version that it had."""
+    """Readers see the same entries at the same version as before."""
     base = after(EMPTY, LIST)
     again = batch([match("a"), match("b")], list_id="list-2", received_mono=2.0)
     snapshot = after(base, withdrawn(received_mono=1.0), again, now=Instant(2.0, WALL_0 + 2.0))

@@ -1,4 +1,4 @@
-"""All entries of a book by id, as a dictionary of them would be."""
+"""The mapping of all entries of a book by id, which behaves like a dictionary of them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.support.builders.messages import SCOPE, match
 
 @given(st.sets(st.integers(0, 999), max_size=400))
 @settings(deadline=None, max_examples=30)
-def test_it_is_the_dictionary_of_its_entries(numbers: set[int]) -> None:
-    """In the order of the board: before there was the entry, after there is none, and why."""
+def test_mapping_equals_the_dictionary_of_its_entries(numbers: set[int]) -> None:
+    """The mapping has the same items as a dictionary of the entries, in the board's order."""
     shown = {one.source_match_id: one for one in (match(f"m{number:03}") for number in sorted(numbers))}
     entries = {match_id: Entry(match_id, SCOPE, one, 0.0) for match_id, one in shown.items()}
     gone = all_removed(run_now(changed((), entries)), RemovalReason.STALE)
@@ -27,8 +27,8 @@ def test_it_is_the_dictionary_of_its_entries(numbers: set[int]) -> None:
     assert (len(entries), list(entries)) == (len(gone.before), list(gone.before))
 
 
-def test_what_is_not_there_is_not_found() -> None:
-    """As a dictionary says it."""
+def test_missing_id_is_not_found() -> None:
+    """A missing id has the same results as with a dictionary."""
     gone = all_removed(
         run_now(changed((), {match().source_match_id: Entry("a", SCOPE, match(), 0.0)})),
         RemovalReason.STALE,
@@ -40,8 +40,8 @@ def test_what_is_not_there_is_not_found() -> None:
         gone.after[missing]
 
 
-def test_of_two_the_newer_counts() -> None:
-    """Whichever of the two is a dictionary."""
+def test_newer_entry_takes_precedence() -> None:
+    """Where two mappings are joined, the newer entry counts, whichever of them is a dictionary."""
     entry = Entry("a", SCOPE, match(), 0.0)
     gone = all_removed(run_now(changed((), {entry.source_match_id: entry})), RemovalReason.STALE).after
     plain = {entry.source_match_id: entry, match("b").source_match_id: None}

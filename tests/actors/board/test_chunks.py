@@ -1,4 +1,4 @@
-"""Chunks of sorted entries: they hold what a sorted dict would, and change only where they must."""
+"""Chunks of sorted entries: they have the content of a sorted dict and change only where needed."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def _assert_sound(chunks: Chunks) -> None:
 
 @given(operations=OPERATIONS)
 @settings(derandomize=True, deadline=None, max_examples=60)
-def test_chunks_hold_what_a_sorted_dict_holds(
+def test_chunks_equal_a_sorted_dict(
     operations: list[tuple[bool, tuple[SourceMatchId, ...]]],
 ) -> None:
-    """After any changes the entries are the oracle's, in order, in chunks of bounded size."""
+    """After any changes the entries equal the oracle's, in order, in chunks of bounded size."""
     chunks: Chunks = ()
     oracle: Oracle = {}
     for turn, (removes, match_ids) in enumerate(operations):
@@ -77,7 +77,7 @@ def test_chunks_hold_what_a_sorted_dict_holds(
 
 
 def _assert_others_are_kept(before: Chunks, after: Chunks, touched: set[int]) -> None:
-    """A chunk may change only if a change falls into it, or into the next, whose rest may join it."""
+    """Check that a chunk changes only if a change falls into it, or into the next, which may join it."""
     kept = {id(chunk) for chunk in after}
     may_change = touched | {at - 1 for at in touched}
     assert all(id(chunk) in kept for at, chunk in enumerate(before) if at not in may_change)
@@ -85,8 +85,8 @@ def _assert_others_are_kept(before: Chunks, after: Chunks, touched: set[int]) ->
 
 @given(shown=RANGES, scopes=st.sets(st.sampled_from("abc")))
 @settings(derandomize=True, deadline=None, max_examples=40)
-def test_entries_of_scopes_are_all_of_theirs(shown: tuple[SourceMatchId, ...], scopes: set[Scope]) -> None:
-    """In the order of the board, and none of another scope."""
+def test_entries_of_scopes_are_complete(shown: tuple[SourceMatchId, ...], scopes: set[Scope]) -> None:
+    """The entries of given scopes are all of theirs and no others, in the board's order."""
     entries = {
         one: structs.replace(_entry(one), scope=Scope("abcd"[at % 4])) for at, one in enumerate(shown)
     }
@@ -97,10 +97,8 @@ def test_entries_of_scopes_are_all_of_theirs(shown: tuple[SourceMatchId, ...], s
 
 @given(shown=RANGES, starts=st.lists(st.none() | st.integers(0, 9), min_size=1, max_size=9))
 @settings(derandomize=True, deadline=None, max_examples=40)
-def test_matches_that_began_are_all_that_did(
-    shown: tuple[SourceMatchId, ...], starts: list[int | None]
-) -> None:
-    """Up to that moment itself, in the order of the board; one without a known kick-off never does."""
+def test_begun_matches_are_complete(shown: tuple[SourceMatchId, ...], starts: list[int | None]) -> None:
+    """Begun matches include kick-offs at that very moment, in the board's order, and no unknown ones."""
     entries = {one: _entry(one, start_time=starts[at % len(starts)]) for at, one in enumerate(shown)}
     found = run_now(begun_by(run_now(changed((), entries)), 5.0))
 
@@ -110,8 +108,8 @@ def test_matches_that_began_are_all_that_did(
 
 @given(shown=RANGES, wanted=st.one_of(st.sampled_from(IDS), st.text("m0129~", max_size=6)))
 @settings(derandomize=True, deadline=None, max_examples=100)
-def test_find_gives_the_entry_or_none(shown: tuple[SourceMatchId, ...], wanted: str) -> None:
-    """An entry is found by its id if and only if it is there."""
+def test_find_returns_the_entry_or_none(shown: tuple[SourceMatchId, ...], wanted: str) -> None:
+    """`find` returns an entry if and only if its id is present."""
     chunks = _chunks(shown)
     expected = {entry.source_match_id: entry for entry in entries_of(chunks)}.get(SourceMatchId(wanted))
 
@@ -120,8 +118,8 @@ def test_find_gives_the_entry_or_none(shown: tuple[SourceMatchId, ...], wanted: 
 
 @given(seed=st.integers(0, 2**32), at_once=st.integers(1, 60))
 @settings(derandomize=True, deadline=None, max_examples=25)
-def test_random_deletes_leave_no_small_chunks(seed: int, at_once: int) -> None:
-    """However a board shrinks, its chunks join: only the first may be small."""
+def test_random_removals_leave_no_small_chunks(seed: int, at_once: int) -> None:
+    """Chunks join when a board shrinks: only the first may be small."""
     chunks, left, random = _chunks(IDS), list(IDS), Random(seed)
     random.shuffle(left)
     while len(left) > 100:
@@ -133,7 +131,7 @@ def test_random_deletes_leave_no_small_chunks(seed: int, at_once: int) -> None:
 
 
 def test_one_change_rebuilds_one_chunk() -> None:
-    """The cost of a change is one chunk, whatever the size of the board."""
+    """A change rebuilds one chunk, whatever the size of the board."""
     before = _chunks(IDS)
 
     after = run_now(changed(before, {IDS[600]: _entry(IDS[600], 1.0)}))
@@ -143,21 +141,21 @@ def test_one_change_rebuilds_one_chunk() -> None:
     ]
 
 
-def test_no_change_gives_the_same_chunks() -> None:
-    """Nothing to change: the same objects."""
+def test_no_change_returns_the_same_chunks() -> None:
+    """Without a change the chunks are the same objects."""
     before = _chunks(IDS[:300])
 
     assert before == run_now(changed(before, {}))
 
 
-def test_everything_can_go() -> None:
-    """There is no empty chunk: a board without entries has none."""
+def test_all_entries_can_be_removed() -> None:
+    """A board without entries has no chunk, since no chunk is empty."""
     before = _chunks(IDS[:300])
 
     assert () == run_now(changed(before, dict.fromkeys(IDS[:300])))
 
 
-def test_order_is_that_of_code_points() -> None:
+def test_ids_are_ordered_by_code_points() -> None:
     """Ids are ordered by code points: `-`, `.`, digits, capitals, `_`, small letters, `~`."""
     match_ids = [SourceMatchId(one) for one in ("~", "a", "_", "A", "9", "10", ".", "-")]
 
@@ -169,22 +167,22 @@ def test_order_is_that_of_code_points() -> None:
 @pytest.mark.parametrize(
     ("starts", "expected"), [([5, 3, None], 3.0), ([None, None, None], inf), ([0, 7, 9], 0.0)]
 )
-def test_chunk_knows_its_first_kick_off(starts: list[int | None], expected: float) -> None:
-    """The earliest known kick-off is that of the chunk, infinity where none is known."""
+def test_chunk_has_its_first_kick_off(starts: list[int | None], expected: float) -> None:
+    """A chunk's first kick-off is the earliest known one, infinity if none is known."""
     entries = tuple(_entry(f"m{at}", start_time=start) for at, start in enumerate(starts))
 
     assert expected == Chunk.of(entries).first_start
 
 
-def test_chunk_counts_what_v2_shows() -> None:
-    """Entries with an empty team name are not counted as named."""
+def test_chunk_counts_the_entries_of_v2() -> None:
+    """Entries with an empty team name do not count as named."""
     chunk = Chunk.of((_entry("a"), _entry("b", home=""), _entry("c")))
 
     assert (2, "a") == (chunk.named, chunk.first)
 
 
 def test_ids_of_neighbouring_chunks_are_in_order() -> None:
-    """The last id of a chunk is below the first of the next."""
+    """The last id of a chunk is less than the first id of the next."""
     chunks = _chunks(IDS)
 
     assert all(a.entries[-1].source_match_id < b.first for a, b in pairwise(chunks))

@@ -1,4 +1,4 @@
-"""The differences that a batch makes: what changes, and what readers see of it."""
+"""The differences that a batch makes: which entries change, and which changes readers see."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.builders.messages import SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
 
 NEVER = WALL_0 - 10_800
-"""Kick-offs up to then are over: none of those that the builders make."""
+"""Kick-offs up to then are over; the builders make none of them."""
 
 OVER = int(NEVER)
 NOTHING: Entries = {}
@@ -44,7 +44,7 @@ def _book(*entries: Entry) -> Book:
 
 
 def _checked(book: Book, outcome: Outcome) -> Diff:
-    """Return the differences, which must be those that the chunks show, unchanged ones kept."""
+    """Return the differences, and check that they equal those of the chunks and that others are kept."""
     found, chunks = outcome
     expected = run_now(changed(book.chunks, found.after))
     assert list(entries_of(expected)) == list(entries_of(chunks))
@@ -78,8 +78,8 @@ def _found(
     return found
 
 
-def test_complete_list_adds_changes_and_takes_off() -> None:
-    """What is new, what differs and what is absent changes; what is equal does not."""
+def test_complete_list_adds_changes_and_removes() -> None:
+    """New, different and missing matches make a difference; equal ones do not."""
     equal, old, absent = match("equal"), match("old"), match("absent")
     new, different = match("new"), match("old", prices=(2.1, 3.5, 4.0))
 
@@ -89,15 +89,15 @@ def test_complete_list_adds_changes_and_takes_off() -> None:
     assert _found(*changes) == found
 
 
-def test_complete_list_speaks_for_its_scope_only() -> None:
-    """Entries of another scope are absent from it and stay."""
+def test_complete_list_affects_its_scope_only() -> None:
+    """Entries of another scope stay although the list does not contain them."""
     found = _complete(_book(_entry(match("a")), _entry(match("b"), scope="other")), match("a"))
 
     assert _found() == found
 
 
-def test_delta_changes_only_what_it_names() -> None:
-    """Upserts and removals; everything else stays."""
+def test_delta_changes_only_its_own_matches() -> None:
+    """A delta changes its upserts and removals; all other entries stay."""
     book = _book(_entry(match("a")), _entry(match("b")), _entry(match("c")))
 
     found = _delta(book, [match("a", home="Other")], gone=["b", "unknown"])
@@ -106,16 +106,16 @@ def test_delta_changes_only_what_it_names() -> None:
     assert _found(upsert, removal) == found
 
 
-def test_removal_in_one_scope_leaves_another_alone() -> None:
-    """A scope takes off only what is its own."""
+def test_removal_in_one_scope_does_not_affect_another() -> None:
+    """A scope removes only its own entries."""
     found = _delta(_book(_entry(match("a"), scope="other")), gone=["a"])
 
     assert _found() == found
 
 
 @pytest.mark.parametrize("complete", [True, False])
-def test_id_that_turns_up_in_another_scope_moves_unseen(*, complete: bool) -> None:
-    """With equal content it only changes hands, and `updated` stays."""
+def test_move_to_another_scope_is_invisible(*, complete: bool) -> None:
+    """A match with equal content in another scope belongs to that scope and keeps its `updated`."""
     before = _entry(match("a"), scope="other", updated=1.0)
     book = _book(before)
 
@@ -136,15 +136,15 @@ def test_id_that_turns_up_in_another_scope_moves_unseen(*, complete: bool) -> No
         match(prices=(2.0, 3.5, 4.01)),
     ],
 )
-def test_every_part_of_the_content_counts(different: Match) -> None:
-    """Content is home, away, league, the three odds and the kick-off; a new one is a new `updated`."""
+def test_every_field_of_the_content_counts(different: Match) -> None:
+    """Content is home, away, league, the three odds and the kick-off; new content has a new `updated`."""
     before = _entry(match(), updated=1.0)
 
     assert _found((before, _entry(different))) == _complete(_book(before), different)
 
 
 def test_new_refresh_time_alone_is_no_change() -> None:
-    """The source's time for a content that stays equal is not content."""
+    """The source's time is not part of the content."""
     found = _complete(_book(_entry(match(source_time=1.0))), match(source_time=WALL_0 - 5))
 
     assert _found() == found
@@ -154,10 +154,10 @@ def test_new_refresh_time_alone_is_no_change() -> None:
 @pytest.mark.parametrize(
     ("arriving", "updated"), [(match("a"), 1.0), (match("a", home="Other"), WALL_0), (match("b"), WALL_0)]
 )
-def test_entry_that_readers_still_see_comes_back_as_it_was(
+def test_entry_removed_before_the_commit_comes_back_unchanged(
     arriving: Match, updated: float, *, complete: bool
 ) -> None:
-    """Taken off by an earlier batch of the same commit, with equal content it keeps its `updated`."""
+    """An entry removed by an earlier batch of the same commit keeps its `updated` if its content stays."""
     seen = {SourceMatchId("a"): _entry(match("a"), scope="other", updated=1.0)}
 
     found = _complete(_book(), arriving, seen=seen) if complete else _delta(_book(), [arriving], seen=seen)
@@ -181,16 +181,16 @@ def test_readers_see_content_and_time(old: Entry | None, new: Entry | None, *, e
     assert expected is is_other(old, new)
 
 
-def test_kick_off_is_over_exactly_at_its_time() -> None:
-    """A match leaves at the moment itself; one without a known kick-off never does."""
+def test_match_is_over_exactly_at_its_time() -> None:
+    """A match is over at that very moment; one without a known kick-off is never over."""
     starts = [99, 100, 101, None]
 
     assert [True, True, False, False] == [has_kicked_off(match(start_time=one), 100.0) for one in starts]
 
 
 @pytest.mark.parametrize("complete", [True, False])
-def test_match_that_is_over_is_not_let_in(*, complete: bool) -> None:
-    """Past its time on the way in: not shown, counted; an entry of before leaves the board."""
+def test_finished_match_is_not_added(*, complete: bool) -> None:
+    """A match that is over on arrival is counted and not shown, and its previous entry is removed."""
     before = _entry(match("a"))
     arriving = (match("a", start_time=OVER), match("b", start_time=OVER), match("c", start_time=OVER + 1))
 
@@ -200,8 +200,8 @@ def test_match_that_is_over_is_not_let_in(*, complete: bool) -> None:
 
 
 @pytest.mark.parametrize("complete", [True, False])
-def test_match_that_is_over_leaves_whatever_scope_had_it(*, complete: bool) -> None:
-    """An id that turns up in another scope moves there; if it is over there, it is not shown any more."""
+def test_finished_match_of_another_scope_is_removed(*, complete: bool) -> None:
+    """A match that is over in its new scope is removed, although it was in another scope before."""
     before = _entry(match("a", start_time=None), scope="other")
     book, arriving = _book(before), match("a", start_time=OVER)
 
@@ -217,7 +217,7 @@ LISTS = st.dictionaries(st.sampled_from(IDS), st.sampled_from([2.0, 2.1, None]),
 @given(st.randoms(use_true_random=False), LISTS, LISTS, st.booleans())
 @settings(deadline=None, max_examples=60)
 def test_any_list_after_any_other(random: Random, old: Prices, new: Prices, two_scopes: bool) -> None:  # noqa: FBT001
-    """However many come, go and change: differences and chunks are those of a plain comparison."""
+    """For any additions, removals and changes, differences and chunks equal those of a plain comparison."""
     others = {one for one in old if two_scopes and random.random() < 0.5}
     before = {
         one: _entry(_priced(one, price), "other" if one in others else SCOPE) for one, price in old.items()
@@ -236,5 +236,5 @@ def test_any_list_after_any_other(random: Random, old: Prices, new: Prices, two_
 
 
 def _priced(match_id: str, price: float | None) -> Match:
-    """Make a match at that price; without one it is over."""
+    """Return a match with that price, or one that is over if the price is None."""
     return match(match_id, start_time=OVER) if price is None else match(match_id, prices=(price, 3.5, 4.0))

@@ -1,4 +1,4 @@
-"""The history of changes: the last change of each match since a version, exact down to a floor."""
+"""The history of changes: the last change of each match since a version, exact back to a limit."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ ONE = after(EMPTY, batch([match("b"), match("a")]), batch([match("x")], bookmake
 TWO = after(ONE, batch([match("b", prices=(2.1, 3.4, 3.9)), match("a")], received_mono=1.0), now=_at(1.0))
 
 
-def test_what_changed_comes_in_the_order_of_the_list() -> None:
-    """Bookmakers as configured, then ids by code point."""
+def test_changes_are_in_the_order_of_the_list() -> None:
+    """Changes are ordered by bookmaker as configured, then by id in code points."""
     assert [("alder_a", 1001, None), ("alder_b", 1001, None), ("birch_x", 1001, None)] == _since(
         _history(ONE), 1000
     )
 
 
 def test_only_the_last_change_of_a_match_counts() -> None:
-    """It is told once, as it is now, whatever came between."""
+    """A match that changed several times is listed once, with its present content."""
     history = _history(ONE, TWO)
 
     (changed,) = _recent(history, 1001).changes
@@ -69,8 +69,8 @@ def test_only_the_last_change_of_a_match_counts() -> None:
     assert 3 == len(_since(history, 1000))
 
 
-def test_a_view_has_its_own_changes_and_its_own_version() -> None:
-    """What another bookmaker does is none of its business."""
+def test_view_has_its_own_changes_and_version() -> None:
+    """Changes of another bookmaker affect neither the changes nor the version of a bookmaker's view."""
     history = _history(ONE, TWO)
 
     assert [("birch_x", 1001, None)] == _since(history, 1000, BIRCH)
@@ -79,8 +79,8 @@ def test_a_view_has_its_own_changes_and_its_own_version() -> None:
 
 
 @pytest.mark.parametrize(("since", "merged"), [(1000, True), (1001, False), (1002, False)])
-def test_it_knows_when_commits_are_merged(since: int, merged: bool) -> None:  # noqa: FBT001
-    """More than one commit of the view after that version."""
+def test_merged_commits_are_reported(since: int, merged: bool) -> None:  # noqa: FBT001
+    """The answer says whether more than one commit changed the view since that version."""
     assert merged == _recent(_history(ONE, TWO), since, ALDER).is_merged
     assert not _recent(_history(ONE, TWO), since, BIRCH).is_merged
 
@@ -114,15 +114,15 @@ OVER = match("a", start_time=int(WALL_0) - 20_000)
         (withdrawn(received_mono=1.0), "withdrawn"),
     ],
 )
-def test_a_removal_says_why(one: Batch, reason: str) -> None:
-    """Whatever the source's own words, clients are told one of six reasons."""
+def test_removal_has_a_reason(one: Batch, reason: str) -> None:
+    """Clients get one of six reasons, whatever reason the source gave."""
     history = _history(ONE, after(ONE, one, now=_at(1.0)))
 
     assert ("alder_a", 1002, reason) == _since(history, 1001)[0]
 
 
-def test_the_last_reason_counts() -> None:
-    """A match that goes, comes back and goes again in one commit."""
+def test_last_reason_counts() -> None:
+    """A match that leaves, returns and leaves again in one commit has the last reason."""
     back = batch([match("a")], complete=False, received_mono=1.0)
     steps = [_removed(_gone("suspended"), complete=False), back, _removed(_gone("price"))]
 
@@ -131,16 +131,16 @@ def test_the_last_reason_counts() -> None:
     assert ("alder_a", 1002, "rejected") == _since(history, 1001)[0]
 
 
-def test_a_stale_list_goes_as_stale() -> None:
-    """All of it, in one commit."""
+def test_stale_list_is_removed_as_stale() -> None:
+    """All matches of a stale list are removed in one commit, with the reason `stale`."""
     history = _history(ONE, _expired(ONE, _at(30.0)))
 
     assert {"stale"} == {reason for _, _, reason in _since(history, 1001)}
     assert 3 == len(_since(history, 1001))
 
 
-def test_a_match_past_its_time_goes_as_finished() -> None:
-    """Expiry after kick-off is no fault of anybody."""
+def test_expired_match_is_removed_as_finished() -> None:
+    """A match that expires after its kick-off has the reason `finished`."""
     base = after(EMPTY, batch([match("a", start_time=int(WALL_0))], stale_after_s=1e9))
 
     history = _history(base, _expired(base, _at(10_800.0)))
@@ -148,8 +148,8 @@ def test_a_match_past_its_time_goes_as_finished() -> None:
     assert [("alder_a", 1002, "finished")] == _since(history, 1001)
 
 
-def test_what_v2_never_shows_is_no_change() -> None:
-    """Entries without a name come, change and go unseen."""
+def test_entries_without_a_name_are_no_change_of_v2() -> None:
+    """Entries without a name are added, changed and removed without a change of v2."""
     one = after(EMPTY, batch([match("a", home="")]))
     two = after(one, batch([match("a", home="", prices=(2.1, 3.4, 3.9))], received_mono=1.0), now=_at(1.0))
     history = _history(one, two, _expired(two, _at(31.0)))
@@ -157,15 +157,15 @@ def test_what_v2_never_shows_is_no_change() -> None:
     assert ([], 1000) == (_since(history, 1000), history.latest(None))
 
 
-def test_moving_to_another_scope_is_no_change() -> None:
-    """Readers see no scopes."""
+def test_move_to_another_scope_is_no_change() -> None:
+    """A move between scopes is not visible to readers."""
     moved = after(ONE, batch([match("a")], scope="other", received_mono=1.0), now=_at(1.0))
 
     assert [] == _since(_history(ONE, moved), 1001)
 
 
-def test_a_match_that_comes_back_is_there() -> None:
-    """Its removal is forgotten."""
+def test_restored_match_is_listed_as_present() -> None:
+    """When a match comes back, its removal is no longer in the history."""
     gone = after(ONE, _removed(), now=_at(1.0))
     back = after(gone, batch([match("b"), match("a")], received_mono=2.0), now=_at(2.0))
 
@@ -175,8 +175,8 @@ def test_a_match_that_comes_back_is_there() -> None:
 @pytest.mark.parametrize(
     "limits", [HistoryLimits(max_changes=2), HistoryLimits(max_bytes=2 * CHANGE_BYTES + 60)]
 )
-def test_the_oldest_changes_go_first(limits: HistoryLimits) -> None:
-    """Above either bound; each view's oldest version rises to what was dropped of it."""
+def test_oldest_changes_are_dropped_first(limits: HistoryLimits) -> None:
+    """Above either bound the oldest changes are dropped, and each view's oldest version rises with them."""
     history = _history(ONE, TWO, limits=limits)
 
     assert (1001, 1001, 1000) == _oldest(history)
@@ -186,8 +186,8 @@ def test_the_oldest_changes_go_first(limits: HistoryLimits) -> None:
     assert run_now(history.since(None, 1000)) is run_now(history.since(ALDER, 1000)) is None
 
 
-def test_a_lively_match_pushes_nobody_out() -> None:
-    """One change a match is kept, so a thousand of one match take one place."""
+def test_frequent_changes_of_one_match_take_one_place() -> None:
+    """Only one change per match is kept, so a thousand changes of one match do not displace others."""
     snapshots = [ONE]
     for number in range(1, 1000):
         prices = (2.0 + number / 1e4, 3.5, 4.0)
@@ -199,8 +199,8 @@ def test_a_lively_match_pushes_nobody_out() -> None:
     assert (1000, 3) == (_oldest(history)[0], len(_since(history, 1000)))
 
 
-def test_listeners_are_called_for_commits_that_v2_shows_once_they_are_digested() -> None:
-    """With the bookmakers that changed, several commits at once if need be."""
+def test_listeners_are_called_after_commits_are_digested() -> None:
+    """Listeners get the bookmakers that v2 shows as changed, of one or of several commits."""
     history, heard = History(EMPTY, HistoryLimits()), []
     history.subscribe(lambda bookmakers: heard.append(sorted(bookmakers)))
     history.add(ONE)
@@ -214,8 +214,8 @@ def test_listeners_are_called_for_commits_that_v2_shows_once_they_are_digested()
     assert ([], [[ALDER, BIRCH]]) == (before, heard)
 
 
-def test_a_long_commit_is_digested_in_slices_and_a_question_in_between_is_exact() -> None:
-    """Whoever asks meanwhile gets all of it, and whoever was at it finds it done."""
+def test_long_commit_is_digested_in_slices() -> None:
+    """A question asked during the digestion gets a complete answer and finishes the digestion."""
     history = History(EMPTY, HistoryLimits())
     history.add(after(EMPTY, batch([match(f"{number:05}") for number in range(1000)])))
     steps = history.digest()
@@ -227,8 +227,8 @@ def test_a_long_commit_is_digested_in_slices_and_a_question_in_between_is_exact(
     assert 1000 == len(_since(history, 1000))
 
 
-def test_an_answer_that_takes_long_is_of_one_moment() -> None:
-    """What is added while it is put in order is not in it, nor is anything missing that was replaced."""
+def test_long_answer_is_of_one_moment() -> None:
+    """An answer includes no change added while it is sorted, and lacks none that was replaced meanwhile."""
     many = [match(f"{number:05}") for number in range(4 * SLICE)]
     first = after(EMPTY, batch(many))
     history = _history(first)
@@ -251,7 +251,7 @@ def test_an_answer_that_takes_long_is_of_one_moment() -> None:
 
 
 def test_changes_of_many_commits_are_found_from_each_version() -> None:
-    """However many commits there are, and whichever of their changes were replaced since."""
+    """For any number of commits and replaced changes, the answer since each version is complete."""
     snapshots, expected = [EMPTY], dict[str, int]()
     for number in range(3 * SLICE):
         one = batch(
@@ -268,8 +268,8 @@ def test_changes_of_many_commits_are_found_from_each_version() -> None:
         assert wanted == {name: version for name, version, _ in _since(history, since)}
 
 
-def test_an_answer_has_an_end() -> None:
-    """A client that missed more than that gets the list, which is smaller; another view is not affected."""
+def test_long_answer_is_replaced_by_the_list() -> None:
+    """A client behind by more than the limit gets the list, which is smaller; other views do not."""
     many = [match(f"{number:05}") for number in range(MAX_ANSWER)]
     most = after(EMPTY, batch(many), batch([match("x")], bookmaker="birch"))
     history = _history(most)
@@ -279,8 +279,8 @@ def test_an_answer_has_an_end() -> None:
     assert ([], 1000) == (_since(history, 1001), _oldest(history)[0])
 
 
-def test_of_a_commit_that_is_dropped_in_part_nothing_is_kept() -> None:
-    """What is left of it could be part of no answer: only what came after it is known."""
+def test_commit_that_is_dropped_in_part_is_dropped_entirely() -> None:
+    """The rest of a commit would be part of no complete answer, so only later commits are kept."""
     history = _history(ONE, TWO, limits=HistoryLimits(max_changes=2))
     three = after(TWO, batch([match("c"), match("d")], complete=False, received_mono=2.0), now=_at(2.0))
     run_now(history.digest())
@@ -291,12 +291,12 @@ def test_of_a_commit_that_is_dropped_in_part_nothing_is_kept() -> None:
     assert (["alder_c", "alder_d"], 2) == ([one[0] for one in _since(history, 1002)], history._count)
 
 
-def test_versions_before_the_first_are_not_known() -> None:
-    """A restarted process knows nothing of the one before it."""
+def test_versions_before_the_first_are_unknown() -> None:
+    """The history of a new process has no versions of an earlier process."""
     assert (1000, 1000) == (_oldest(_history())[0], _oldest(_history(ONE, TWO))[0])
 
 
-def test_the_base_is_not_touched() -> None:
-    """Differences are those of one commit; the snapshot before it keeps its own."""
+def test_base_is_not_changed() -> None:
+    """The differences of a commit do not change the snapshot before it."""
     assert {ALDER} == set(TWO.differences)
     assert {ALDER, BIRCH} == set(ONE.differences)

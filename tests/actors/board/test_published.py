@@ -1,4 +1,4 @@
-"""The published snapshot: no read ever gives an entry past its deadline, whoever is late."""
+"""The published snapshot: no read ever returns an entry past its deadline."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ LISTED = _after(
 
 
 @pytest.mark.parametrize("mono", [0.0, 29.999])
-def test_read_gives_what_was_published(mono: float) -> None:
-    """As long as nothing is overdue every read gives the same object."""
+def test_read_returns_the_published_snapshot(mono: float) -> None:
+    """While nothing is overdue every read returns the same object."""
     clock = ManualClock()
     published = Published(LISTED, RULES, clock)
     clock.pass_(mono)
@@ -50,8 +50,8 @@ def test_read_gives_what_was_published(mono: float) -> None:
 
 
 @pytest.mark.parametrize("mono", [30.0, 30.001, 9_000.0])
-def test_read_past_a_deadline_withdraws_first(mono: float) -> None:
-    """Exactly at the deadline and any time later the stale list is gone, in a version of its own."""
+def test_read_past_a_deadline_withdraws_the_list(mono: float) -> None:
+    """From the deadline on, a read first withdraws the stale list, in a version of its own."""
     clock = ManualClock()
     published = Published(LISTED, RULES, clock)
     clock.pass_(mono)
@@ -62,8 +62,8 @@ def test_read_past_a_deadline_withdraws_first(mono: float) -> None:
     assert snapshot is run_now(published.current())
 
 
-def test_read_past_an_expiry_takes_the_match_off_first() -> None:
-    """Three hours after its kick-off, by the wall clock, a match is not read any more."""
+def test_read_past_an_expiry_removes_the_match() -> None:
+    """From three hours after its kick-off, by the wall clock, no read returns a match."""
     clock = ManualClock()
     published = Published(LISTED, RULES, clock)
     clock.wall = KICK_OFF + 10_800.0
@@ -74,8 +74,8 @@ def test_read_past_an_expiry_takes_the_match_off_first() -> None:
     assert snapshot is run_now(published.current())
 
 
-def test_a_read_leaves_to_others_what_is_long_about_a_withdrawal() -> None:
-    """Who asks what changed is told all of it; who listens hears of it when it has been digested."""
+def test_read_leaves_the_digestion_of_a_withdrawal_to_others() -> None:
+    """A question for changes includes the withdrawal; listeners are called after its digestion."""
     clock, heard = ManualClock(), []
     published = Published(LISTED, RULES, clock)
     published.history.subscribe(lambda bookmakers: heard.append(set(bookmakers)))
@@ -91,8 +91,8 @@ def test_a_read_leaves_to_others_what_is_long_about_a_withdrawal() -> None:
     assert ([], [{BOOKMAKER}]) == (before, heard)
 
 
-def test_each_deadline_is_a_version() -> None:
-    """What falls due one after the other is withdrawn one after the other; then nothing is left to do."""
+def test_each_deadline_makes_a_version() -> None:
+    """Lists with different deadlines are withdrawn in separate versions, and none is left afterwards."""
     clock = ManualClock()
     published = Published(LISTED, RULES, clock)
     versions = []
@@ -105,7 +105,7 @@ def test_each_deadline_is_a_version() -> None:
 
 
 def test_suspended_process_withdraws_everything_at_once() -> None:
-    """After a long stop all that is overdue goes in one commit, before the first answer."""
+    """After a long stop all overdue entries are removed in one commit, before the first answer."""
     clock = ManualClock()
     published = Published(LISTED, RULES, clock)
     clock.pass_(200_000.0)
@@ -115,8 +115,8 @@ def test_suspended_process_withdraws_everything_at_once() -> None:
     assert (set(), LISTED.version + 1) == (_ids(snapshot), snapshot.version)
 
 
-def test_empty_list_stops_serving_without_a_version() -> None:
-    """The withdrawal of an empty list changes no view, but 503 is due from then on."""
+def test_stale_empty_list_makes_no_version() -> None:
+    """The withdrawal of an empty list changes no view, but its bookmaker is no longer serving."""
     clock = ManualClock()
     published = Published(_after(EMPTY, batch([])), RULES, clock)
     clock.pass_(30.0)
@@ -128,8 +128,8 @@ def test_empty_list_stops_serving_without_a_version() -> None:
 
 
 @pytest.mark.parametrize("shift", [3600.0, -3600.0])
-def test_wall_clock_leaves_staleness_alone(shift: float) -> None:
-    """An hour forward or back on the wall clock changes no deadline and no version."""
+def test_wall_clock_does_not_affect_staleness(shift: float) -> None:
+    """A step of the wall clock by an hour changes no deadline and no version."""
     clock = ManualClock()
     published = Published(LISTED, RULES, clock)
     clock.wall += shift
@@ -139,8 +139,8 @@ def test_wall_clock_leaves_staleness_alone(shift: float) -> None:
     assert (LISTED, {"c"}) == (before, _ids(run_now(published.current())))
 
 
-def test_new_snapshot_replaces_what_it_was_made_from() -> None:
-    """A commit on the newest snapshot is published, without what it replaced."""
+def test_new_snapshot_replaces_its_base() -> None:
+    """A commit based on the newest snapshot is published and replaces it."""
     published = Published(LISTED, RULES, ManualClock())
     new = _after(LISTED, batch([match("a")], received_mono=1.0))
 
@@ -150,8 +150,8 @@ def test_new_snapshot_replaces_what_it_was_made_from() -> None:
     assert (True, {}) == (bool(new.differences), shown.differences)
 
 
-def test_snapshot_made_before_a_withdrawal_is_refused() -> None:
-    """A read that withdrew since wins: what was made from the older snapshot must be made anew."""
+def test_snapshot_based_on_an_older_one_is_refused() -> None:
+    """A commit based on a snapshot from before a read's withdrawal is refused and must be repeated."""
     clock = ManualClock()
     published = Published(LISTED, RULES, clock)
     new = _after(LISTED, batch([match("x")], received_mono=1.0, scope="new"))
@@ -166,8 +166,8 @@ def test_snapshot_made_before_a_withdrawal_is_refused() -> None:
     assert {"c", "x"} == _ids(run_now(published.current()))
 
 
-def test_snapshot_that_is_overdue_when_published_is_not_shown() -> None:
-    """An aggregator that took too long publishes something overdue; the first read withdraws it."""
+def test_snapshot_overdue_at_publication_is_not_shown() -> None:
+    """If a snapshot has overdue entries when it is published, the first read removes them."""
     clock = ManualClock()
     published = Published(EMPTY, RULES, clock)
     new = _after(EMPTY, batch([match("a")], scope=Scope("fast"), stale_after_s=5.0))
@@ -185,8 +185,8 @@ def _many() -> Batch:
 
 
 @pytest.mark.anyio
-async def test_readers_wait_for_one_withdrawal_in_slices() -> None:
-    """Many matches past their time: all get what is left, and others have their turn meanwhile."""
+async def test_readers_share_one_withdrawal_in_slices() -> None:
+    """All readers get the snapshot after one sliced withdrawal of many matches; other tasks run as well."""
     clock, turns, seen = ManualClock(), 0, []
     published = Published(_after(EMPTY, _many()), RULES, clock)
     clock.wall = KICK_OFF + 10_800.0
@@ -206,8 +206,8 @@ async def test_readers_wait_for_one_withdrawal_in_slices() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_reader_that_goes_leaves_the_withdrawal_to_the_next() -> None:
-    """Cut off half-way it has changed nothing, and holds nobody up."""
+async def test_cancelled_reader_leaves_the_withdrawal_to_the_next() -> None:
+    """A cancelled reader has changed nothing and does not block the next one."""
     clock = ManualClock()
     published = Published(_after(EMPTY, _many()), RULES, clock)
     clock.wall = KICK_OFF + 10_800.0
