@@ -1,4 +1,4 @@
-"""Actors are tested in virtual time."""
+"""Fixtures of the tests of actors, which run in virtual time."""
 
 from __future__ import annotations
 

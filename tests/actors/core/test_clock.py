@@ -1,4 +1,4 @@
-"""The real clock: which clocks of the machine it reads, and that it counts the time the machine slept."""
+"""The real clock: which clocks of the machine it reads, and that it includes the time of a sleep."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.anyio
 COUNTS_SLEEP = hasattr(time, "CLOCK_BOOTTIME")
 
 
-async def test_durations_go_by_the_loop_and_the_hour_by_the_machine() -> None:
-    """In virtual time an hour of the loop is an hour of `mono`, and none of `wall`."""
+async def test_mono_follows_the_loop_and_wall_the_machine() -> None:
+    """In virtual time an hour of the loop adds an hour to `mono` and nothing to `wall`."""
     clock, loop = SystemClock(), asyncio.get_running_loop()
     before, first = time.time(), clock.now()
     await anyio.sleep(3600)
@@ -27,7 +27,7 @@ async def test_durations_go_by_the_loop_and_the_hour_by_the_machine() -> None:
 
 
 async def test_time_goes_on_while_the_machine_sleeps() -> None:
-    """From the first reading on; what it slept before is no matter."""
+    """The clock includes sleep after its first reading, and not the sleep before it."""
     asleep = [100.0]
     clock = SystemClock(lambda: asleep[0])
     first = clock.now().mono
@@ -38,7 +38,7 @@ async def test_time_goes_on_while_the_machine_sleeps() -> None:
 
 
 async def test_time_never_goes_back() -> None:
-    """Whatever a machine says of its sleep."""
+    """The clock never goes back, whatever the machine's clocks show after a sleep."""
     asleep = [0.0]
     clock = SystemClock(lambda: asleep[0])
     seen = []
@@ -51,8 +51,8 @@ async def test_time_never_goes_back() -> None:
 
 
 @pytest.mark.skipif(not COUNTS_SLEEP, reason="this system has no CLOCK_BOOTTIME")
-def test_sleep_is_what_the_monotonic_clock_left_out() -> None:
-    """Never more than that, though the two clocks are read one after the other."""
+def test_sleep_is_what_the_monotonic_clock_did_not_count() -> None:
+    """The sleep is never overestimated, although the two clocks are read one after the other."""
     mono = time.monotonic()
     asleep_s = seconds_asleep()
     most_s = time.clock_gettime(time.CLOCK_BOOTTIME) - mono

@@ -1,4 +1,4 @@
-"""Long work in slices: the same result at once or in turns, and the others get theirs."""
+"""Long computations in slices: the same result at once or in slices, and other tasks run in between."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 
 KINDS = [*("admit", "changed", "complete", "equal", "gone", "upserts", "removals", "doubt", "seen")]
 WORK = 200_000
-"""Numbers to add up: some milliseconds of real work on any machine that runs this."""
+"""Numbers to add up, which takes some milliseconds on any machine."""
 
 
 def _sums(numbers: list[int], seen: list[int] | None = None) -> Sliced[int]:
@@ -48,7 +48,7 @@ def _busy(slices: int) -> Sliced[int]:
 
 
 def _noting(who: int, turns: list[int], seen: list[tuple[int, int]]) -> Sliced[int]:
-    """Work for some milliseconds a step, and note in which turn of the loop."""
+    """Work for some milliseconds in each slice, and record the loop iteration of each."""
     for _ in range(6):
         seen.append((turns[0], who))
         run_now(_busy(2))
@@ -69,8 +69,8 @@ def _nested(numbers: list[int]) -> Sliced[int]:
 
 @given(numbers=st.lists(st.integers(), max_size=20))
 @settings(derandomize=True, deadline=None, max_examples=50)
-def test_finish_gives_the_result(numbers: list[int]) -> None:
-    """All slices are done, in order, however many there are and however they are nested."""
+def test_run_now_returns_the_result(numbers: list[int]) -> None:
+    """All slices run in order, whatever their number and nesting."""
     seen: list[int] = []
 
     assert (sum(numbers), numbers) == (run_now(_sums(numbers, seen)), seen)
@@ -78,16 +78,16 @@ def test_finish_gives_the_result(numbers: list[int]) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 1000])
-async def test_slices_give_the_same_result(count: int) -> None:
-    """In turns or at once: the same computation."""
+async def test_run_sliced_returns_the_same_result(count: int) -> None:
+    """A computation has the same result in slices as at once."""
     numbers = list(range(count))
 
     assert run_now(_nested(numbers)) == await run_sliced(_nested(numbers))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_long_work_of_ours_is_cut_into_slices(kind: str) -> None:
-    """Whatever is done for every match of a big list gives way every few hundred matches."""
+async def test_long_computations_are_cut_into_slices(kind: str) -> None:
+    """A computation over all matches of a large list yields every few hundred matches."""
     matches = [match(f"m{number}") for number in range(40 * SLICE)]
     removals = [Removal(one.source_match_id, "withdrawn") for one in matches]
     changes = {one.source_match_id: Entry(one.source_match_id, SCOPE, one, 0.0) for one in matches}
@@ -110,16 +110,16 @@ async def test_long_work_of_ours_is_cut_into_slices(kind: str) -> None:
     assert sum(1 for _ in work[kind]) >= 10
 
 
-async def test_error_comes_out_of_either() -> None:
-    """What a slice raises is raised to the caller."""
+async def test_exception_is_raised_to_the_caller() -> None:
+    """An exception in a slice is raised to the caller, at once or in slices."""
     with pytest.raises(ValueError, match="the second slice"):
         run_now(_failing())
     with pytest.raises(ValueError, match="the second slice"):
         await run_sliced(_failing())
 
 
-async def test_others_get_their_turns_meanwhile() -> None:
-    """Work that holds the loop for longer than the budget gives way between its slices."""
+async def test_other_tasks_run_between_slices() -> None:
+    """A computation that takes longer than the budget lets other tasks run between its slices."""
     turns, is_done, result = 0, anyio.Event(), 0
 
     async def other() -> None:
@@ -141,8 +141,8 @@ async def test_others_get_their_turns_meanwhile() -> None:
     assert turns > 5
 
 
-async def test_short_slices_are_done_many_at_a_time() -> None:
-    """Giving way costs more than a short slice: others get a turn per budget, not per slice."""
+async def test_short_slices_run_without_a_pause() -> None:
+    """Since a pause costs more than a short slice, other tasks run once per budget, not once per slice."""
     turns, is_done = 0, anyio.Event()
 
     async def other() -> None:
@@ -159,8 +159,8 @@ async def test_short_slices_are_done_many_at_a_time() -> None:
     assert turns < 10_000
 
 
-async def test_work_at_once_gives_nobody_a_turn() -> None:
-    """`run_now` is one piece: nothing else runs before it ends."""
+async def test_run_now_does_not_yield() -> None:
+    """No other task runs before `run_now` ends."""
     turns = 0
 
     async def other() -> None:
@@ -175,8 +175,8 @@ async def test_work_at_once_gives_nobody_a_turn() -> None:
     assert (0, 1) == (meanwhile, turns)
 
 
-async def test_cancelled_work_stops_between_slices() -> None:
-    """The caller may be cancelled where it gives way; the rest is not done."""
+async def test_cancelled_computation_stops_between_slices() -> None:
+    """A caller that is cancelled at a pause does not run the other slices."""
     slices = 0
 
     def endless() -> Sliced[None]:
@@ -194,8 +194,8 @@ async def test_cancelled_work_stops_between_slices() -> None:
     assert slices > 0
 
 
-async def test_of_many_long_computations_one_goes_on_in_a_turn_of_the_loop() -> None:
-    """However many there are, the others wait for one slice, not for one of each."""
+async def test_one_long_computation_advances_per_loop_iteration() -> None:
+    """Other tasks wait for one slice per iteration, whatever the number of long computations."""
     turns, seen = [0], list[tuple[int, int]]()
 
     async def count_turns() -> None:
@@ -215,11 +215,11 @@ async def test_of_many_long_computations_one_goes_on_in_a_turn_of_the_loop() -> 
 
     later = Counter(turn for turn, _ in seen[4:])
     assert 4 * 6 == len(seen)
-    assert max(later.values()) <= 2  # the counter may come first in one turn and last in the next
+    assert max(later.values()) <= 2  # the counter may run first in one iteration and last in the next
 
 
-async def test_who_fails_or_is_cancelled_leaves_the_turn_to_the_next() -> None:
-    """Others go on, whatever ends a computation half-way."""
+async def test_failed_or_cancelled_computation_does_not_block_others() -> None:
+    """When a computation ends early for any reason, the others go on."""
 
     def failing() -> Sliced[int]:
         yield from _busy(3)

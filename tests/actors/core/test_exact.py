@@ -1,4 +1,4 @@
-"""Values of exact types: what foreign code hands over is made plain, or rejected and counted."""
+"""Values of exact types: values from foreign code are converted to plain ones, or rejected and counted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.builders.messages import batch
 
 
 class Float(float):
-    """A subclass that claims to be another number than it is."""
+    """A subclass whose conversion returns another number than its value."""
 
     def __float__(self) -> float:
         return 99.0
@@ -33,7 +33,7 @@ class Int(int):
 
 
 class Str(str):
-    """A subclass that claims to be another text than it is."""
+    """A subclass whose text differs from its value."""
 
     __slots__ = ()
 
@@ -89,58 +89,58 @@ def _admitted(matches: list[Any]) -> Batch:
 
 
 @pytest.mark.parametrize("make", [*NUMBERS, Decimal])
-def test_a_number_of_another_type_becomes_a_float(make: Callable[[Any], Any]) -> None:
-    """Its value stays what it really is, whatever a subclass says of itself."""
+def test_number_of_another_type_becomes_a_float(make: Callable[[Any], Any]) -> None:
+    """The result is the real value, whatever a subclass returns."""
     made = number(make(2.5))
 
     assert (float, 2.5) == (type(made), made)
 
 
 @pytest.mark.parametrize("make", WHOLES)
-def test_a_whole_number_of_another_type_becomes_an_int(make: Callable[[Any], Any]) -> None:
-    """A float without a fraction counts as one."""
+def test_whole_number_of_another_type_becomes_an_int(make: Callable[[Any], Any]) -> None:
+    """A float without a fraction becomes an int as well."""
     made = whole(make(2**30))
 
     assert (int, 2**30) == (type(made), made)
 
 
 @pytest.mark.parametrize("make", TEXTS)
-def test_a_text_of_another_type_becomes_a_str(make: Callable[[Any], Any]) -> None:
-    """A subclass of str becomes the text that it holds."""
+def test_text_of_another_type_becomes_a_str(make: Callable[[Any], Any]) -> None:
+    """A subclass of str becomes a str with its real value."""
     made = text(make("Alder"))
 
     assert (str, "Alder") == (type(made), made)
 
 
 @pytest.mark.parametrize("value", JUNK)
-def test_what_is_no_number_is_refused(value: Any) -> None:
-    """Neither texts nor truth values are read as numbers, and nothing else is raised."""
+def test_value_that_is_not_a_number_is_refused(value: Any) -> None:
+    """Neither texts nor truth values are accepted as numbers, and no other exception is raised."""
     with pytest.raises(NotExactError, match="was a "):
         number(value)
 
 
 @pytest.mark.parametrize("value", [1.5, nan, inf, Decimal("0.1"), "1", True])
-def test_what_is_no_whole_number_is_refused(value: Any) -> None:
-    """A kick-off has no fraction of a second."""
+def test_value_that_is_not_a_whole_number_is_refused(value: Any) -> None:
+    """A kick-off cannot have a fraction of a second."""
     with pytest.raises(NotExactError):
         whole(value)
 
 
 @pytest.mark.parametrize("value", [nan, np.float64(nan), "3", None, True])
-def test_what_is_no_time_span_is_refused_by_name(value: Any) -> None:
-    """NaN above all: it compares as neither more nor less than any deadline."""
+def test_value_that_is_not_a_duration_is_refused_by_name(value: Any) -> None:
+    """The error names the value; NaN is refused because no comparison with a deadline holds for it."""
     with pytest.raises(NotExactError, match="interval_s was "):
         seconds(value, "interval_s")
 
 
-def test_infinity_is_a_time_span() -> None:
-    """A plan may never ask again."""
+def test_infinity_is_a_duration() -> None:
+    """Infinity is accepted, for a plan that never asks again."""
     assert inf == seconds(np.float64(inf), "interval_s")
 
 
 @given(st.lists(MATCHES, max_size=6))
-def test_what_is_admitted_is_exact(matches: list[Match]) -> None:
-    """Every value of every match that passes is of exactly the type that is published."""
+def test_admitted_values_have_exact_types(matches: list[Match]) -> None:
+    """Every value of every admitted match has exactly the type that is published."""
     for match in _admitted(matches).matches:
         for name, kinds in KINDS_OF_VALUE.items():
             assert type(getattr(match, name)) in kinds
@@ -149,16 +149,16 @@ def test_what_is_admitted_is_exact(matches: list[Match]) -> None:
 
 
 @given(MATCHES, st.lists(MATCHES, max_size=300))
-def test_no_neighbour_changes_the_verdict(match: Match, neighbours: list[Match]) -> None:
-    """A match with an id of its own is admitted beside any others exactly if it is admitted alone."""
+def test_other_matches_do_not_change_the_verdict(match: Match, neighbours: list[Match]) -> None:
+    """A match with a unique id is admitted among others if and only if it is admitted alone."""
     own = msgspec.structs.replace(match, source_match_id=SourceMatchId("own"))
     alone, beside = _admitted([own]), _admitted([*neighbours, own])
 
     assert alone.matches == tuple(one for one in beside.matches if one.source_match_id == "own")
 
 
-def test_a_match_that_cannot_be_made_exact_takes_its_older_entry_off() -> None:
-    """It becomes a removal with a reason of its own; its neighbours pass."""
+def test_match_that_cannot_be_exact_becomes_a_removal() -> None:
+    """The match becomes a removal with a reason of its own, and the other matches pass."""
     good = Match(SourceMatchId("m1"), "A", "B", None, 2.5, 3.4, 3.1, None)
     bad: Any = Match(SourceMatchId("m2"), "A", "B", None, "2.5", 3.4, 3.1, None)  # type: ignore[arg-type]
     extract = run_now(exact_extract(Extract((good, bad))))
@@ -166,8 +166,8 @@ def test_a_match_that_cannot_be_made_exact_takes_its_older_entry_off() -> None:
     assert ((good,), (Removal(SourceMatchId("m2"), "type"),)) == (extract.matches, extract.removals)
 
 
-def test_a_match_among_the_removals_goes() -> None:
-    """It was meant to go, so it is never shown."""
+def test_removed_match_is_not_shown() -> None:
+    """A match whose id is among the removals is not shown."""
     odd: Any = Match(SourceMatchId("m1"), "A", "B", None, 2.5, 3.4, 3.1, None)
     extract = run_now(exact_extract(Extract((), (odd,))))
 
@@ -175,24 +175,24 @@ def test_a_match_among_the_removals_goes() -> None:
 
 
 @pytest.mark.parametrize("price", [nan, inf, Decimal("NaN")])
-def test_a_price_that_is_not_finite_goes_before_it_is_recorded(price: Any) -> None:
-    """JSON has no such number: in a recording it would cost its neighbours too."""
+def test_price_that_is_not_finite_is_removed_before_recording(price: Any) -> None:
+    """JSON cannot hold such a price, and a recording would lose the other matches as well."""
     odd = Match(SourceMatchId("m1"), "A", "B", None, 2.5, price, 3.1, None)
     extract = run_now(exact_extract(Extract((odd,))))
 
     assert ((), (Removal(SourceMatchId("m1"), "price"),)) == (extract.matches, extract.removals)
 
 
-def test_what_has_no_id_is_counted() -> None:
-    """There is no entry that it could take off."""
+def test_match_without_an_id_is_counted() -> None:
+    """Without an id there is no entry to remove, so the match is only counted."""
     nameless: Any = Match(7, "A", "B", None, 2.5, 3.4, 3.1, None)  # type: ignore[arg-type]
     extract = run_now(exact_extract(Extract((nameless, {"home": "A"}), (Removal(b"m", "x"),))))  # type: ignore[arg-type]
 
     assert ((), (), {"type": 3}) == (extract.matches, extract.removals, extract.passed_over)
 
 
-def test_the_rest_of_an_extract_is_made_exact_as_well() -> None:
-    """Its title, its counters and its lag are published or compared."""
+def test_other_fields_of_an_extract_become_exact() -> None:
+    """Title, counters and lag of an extract are converted too, since they are published or compared."""
     odd: Any = {"lag_s": Fraction(3, 2), "answered_at": Int(7), "passed_over": {Str("lay"): Int(2)}}
     given_ = Extract((), title=np.str_("Alder"), **odd)
     extract = run_now(exact_extract(given_))
@@ -207,7 +207,7 @@ def test_the_rest_of_an_extract_is_made_exact_as_well() -> None:
 
 
 @pytest.mark.parametrize("given_", [None, {}, [], "x", (1, 2)])
-def test_what_is_no_extract_is_refused(given_: Any) -> None:
-    """There is nothing to read in it."""
+def test_value_that_is_not_an_extract_is_refused(given_: Any) -> None:
+    """A value of another type is an error."""
     with pytest.raises(NotExactError, match="must be an Extract"):
         run_now(exact_extract(given_))

@@ -1,4 +1,4 @@
-"""The integrity gate: which matches pass, what becomes of the others, and how they are counted."""
+"""The integrity gate: which matches pass, what happens to the others, and how they are counted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_price_that_is_not_finite_and_above_one_is_refused(price: float, place: 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_price_just_above_one_is_accepted(place: int) -> None:
-    """The bound of a price is exclusive: the least bit above 1.0 is a price."""
+    """The bound of a price is exclusive: the next float above 1.0 is accepted."""
     prices = [20.0, 20.0, 20.0]
     prices[place] = 1.0000001
 
@@ -56,15 +56,15 @@ def test_price_just_above_one_is_accepted(place: int) -> None:
         ((1.01, 1.01, 1.01), Reason.BOOK_SUM),
     ],
 )
-def test_book_sum_is_believed_within_its_bounds(
+def test_book_sum_is_accepted_within_its_bounds(
     prices: tuple[float, float, float], expected: Reason | None
 ) -> None:
-    """A book sum of exactly 0.95 or 1.40 is believed, one beyond is not."""
+    """A book sum of exactly 0.95 or 1.40 is accepted, one beyond is not."""
     assert expected is fault(match(prices=prices), BOUNDS)
 
 
-def test_bounds_are_those_that_were_given() -> None:
-    """A source may set its own bounds."""
+def test_bounds_of_the_caller_apply() -> None:
+    """A source may set its own bounds of the book sum."""
     even = match(prices=(3.0, 3.0, 3.0))
 
     found = [fault(even, Bounds(1.0, 1.0)), fault(even, Bounds(1.01, 2.0)), fault(even, Bounds(0.1, 0.99))]
@@ -74,40 +74,40 @@ def test_bounds_are_those_that_were_given() -> None:
 
 @given(prices=st.tuples(st.floats(), st.floats(), st.floats()))
 @settings(derandomize=True, deadline=None, max_examples=200)
-def test_accepted_prices_are_one_offer(prices: tuple[float, float, float]) -> None:
-    """Whatever floats come: what is accepted is finite, above 1.0 and adds up within the bounds."""
+def test_accepted_prices_form_one_offer(prices: tuple[float, float, float]) -> None:
+    """For any floats, accepted prices are finite, above 1.0 and have a book sum within the bounds."""
     if fault(match(prices=prices), BOUNDS) is None:
         assert all(isfinite(price) and price > 1.0 for price in prices)
         assert 0.949999 < sum(1 / price for price in prices) < 1.400001
 
 
 @pytest.mark.parametrize("match_id", ["a", "0", "A-z.0_9~", "x" * 128])
-def test_id_of_our_shape_is_accepted(match_id: str) -> None:
-    """A source_match_id is 1 to 128 of letters, digits and `._~-`."""
+def test_valid_id_is_accepted(match_id: str) -> None:
+    """A source_match_id consists of 1 to 128 letters, digits and `._~-`."""
     assert fault(match(match_id), BOUNDS) is None
 
 
 @pytest.mark.parametrize(
     "match_id", ["", "x" * 129, "a b", "a/b", "a:b", "%41", "ä", "a\n", "a\x00", "\u0661", "\ud800"]
 )
-def test_id_of_another_shape_is_refused(match_id: str) -> None:
-    """Anything else would break the public id, a URL or a log line."""
+def test_invalid_id_is_refused(match_id: str) -> None:
+    """Any other id would break the public id, a URL or a log line."""
     assert Reason.MATCH_ID is fault(match(match_id), BOUNDS)
 
 
 @pytest.mark.parametrize("start_time", [None, 1, 1_780_000_000, YEAR_2100])
-def test_start_time_that_can_be_is_accepted(start_time: int | None) -> None:
+def test_possible_start_time_is_accepted(start_time: int | None) -> None:
     """A kick-off is unknown, or after 1970 and not after 2100."""
     assert fault(match(start_time=start_time), BOUNDS) is None
 
 
 @pytest.mark.parametrize("start_time", [0, -1, -(10**27), YEAR_2100 + 1, 3_093_527_980_799, 10**27])
-def test_start_time_that_cannot_be_is_refused(start_time: int) -> None:
-    """v1 shows 0 for an unknown kick-off, so it cannot be a known one; year 99999 is an error."""
+def test_impossible_start_time_is_refused(start_time: int) -> None:
+    """Zero is refused since v1 shows it for an unknown kick-off, and a year such as 99999 is an error."""
     assert Reason.START_TIME is fault(match(start_time=start_time), BOUNDS)
 
 
-def test_one_bad_match_takes_only_itself_off() -> None:
+def test_bad_match_does_not_affect_the_others() -> None:
     """Of 500 matches with one bad price 499 pass, and the bad one becomes a counted removal."""
     matches = [match(f"m{number}") for number in range(500)]
     matches[77] = match("m77", prices=(2.0, nan, 4.0))
@@ -119,8 +119,8 @@ def test_one_bad_match_takes_only_itself_off() -> None:
     assert Counter({"price": 1}) == admission.rejected
 
 
-def test_last_of_two_equal_ids_wins() -> None:
-    """The same id twice in one list: the last is shown, the other is counted."""
+def test_last_of_two_equal_ids_counts() -> None:
+    """If an id occurs twice in a list, the last match is shown and the other is counted."""
     first, other, last = match("a", prices=(2.0, 3.0, 4.0)), match("b"), match("a", prices=(2.1, 3.1, 4.1))
 
     admission = _admitted(first, other, last)
@@ -130,16 +130,16 @@ def test_last_of_two_equal_ids_wins() -> None:
     assert () == admission.batch.removals
 
 
-def test_last_rejected_takes_the_match_off() -> None:
-    """A good one followed by a bad one of the same id: its price is not known any more."""
+def test_rejected_last_match_removes_the_id() -> None:
+    """If a valid match is followed by a rejected one with the same id, the match is removed."""
     admission = _admitted(match("a"), match("a", prices=(1.0, 3.0, 4.0)))
 
     assert ((), (_removal("a", "price"),)) == (admission.batch.matches, admission.batch.removals)
     assert admission.rejected["price"] == 1
 
 
-def test_good_one_after_a_rejected_one_is_shown() -> None:
-    """A bad one followed by a good one of the same id: the last wins here too."""
+def test_valid_last_match_is_shown() -> None:
+    """If a rejected match is followed by a valid one with the same id, the last one counts here too."""
     last = match("a")
 
     admission = _admitted(match("a", prices=(1.0, 3.0, 4.0)), last)
@@ -149,7 +149,7 @@ def test_good_one_after_a_rejected_one_is_shown() -> None:
 
 
 def test_removals_of_the_source_keep_their_reasons() -> None:
-    """Rejections by the source's reader are counted, suspensions and withdrawals are no rejections."""
+    """Rejections by the source's parser are counted; suspensions and withdrawals are not rejections."""
     removals = (
         _removal("a", "incomplete"),
         _removal("b", "suspended"),
@@ -163,15 +163,15 @@ def test_removals_of_the_source_keep_their_reasons() -> None:
     assert Counter({"incomplete": 1, "start_time": 1}) == admission.rejected
 
 
-def test_accepted_match_is_shown_under_clean_names() -> None:
-    """The gate hands on the cleaned match, not the one that came."""
+def test_accepted_match_has_clean_names() -> None:
+    """The gate returns the cleaned match, not the original."""
     admission = _admitted(match("a", home="\x1b Home\n", away="A\u202eway", league="Unknown"))
 
     assert (match("a", home="Home", away="Away", league=None),) == admission.batch.matches
 
 
-def test_what_the_batch_says_of_itself_stays() -> None:
-    """The gate changes matches and removals, nothing else."""
+def test_other_fields_of_the_batch_stay() -> None:
+    """The gate changes matches and removals, and no other field of a batch."""
     before = batch(
         [match("a"), match("b", home="\x00")], list_id="L", complete=False, received_mono=5.0, scope="s"
     )
@@ -182,27 +182,27 @@ def test_what_the_batch_says_of_itself_stays() -> None:
 
 
 @pytest.mark.parametrize("league", [None, "", " ", "Unknown", " Unknown\u200b", "\x00\u202e"])
-def test_league_without_a_name_is_unknown(league: str | None) -> None:
-    """An empty league and v2's own word for none are the same: None."""
+def test_league_without_a_name_is_none(league: str | None) -> None:
+    """An empty league and v2's word for an unknown league both become None."""
     assert cleaned(match(league=league)).league is None
 
 
 @pytest.mark.parametrize("source_time", [nan, inf, -inf])
-def test_time_that_is_no_number_is_none(source_time: float) -> None:
-    """A source's time that is not finite is as good as none."""
+def test_source_time_that_is_not_finite_is_none(source_time: float) -> None:
+    """A source's time that is not finite becomes None."""
     assert cleaned(match(source_time=source_time)).source_time is None
 
 
 @pytest.mark.parametrize("league", ["League", None])
 def test_clean_match_is_the_same_object(league: str | None) -> None:
-    """A match with nothing to clean costs no copy."""
+    """A match that needs no cleaning is not copied."""
     clean = match(league=league, source_time=1_700_000_000.0)
 
     assert cleaned(clean) is clean
 
 
-def test_id_that_was_read_and_could_not_be_read_is_taken_off() -> None:
-    """Twice in one list, once unreadable: nobody can tell which is the last, so there is no price."""
+def test_id_with_an_unreadable_occurrence_is_removed() -> None:
+    """If one of two occurrences of an id is unreadable, the last one is unknown, so no price is shown."""
     twice = batch([match("a"), match("b")], removals=[Removal(SourceMatchId("a"), Reason.INCOMPLETE)])
 
     admission = run_now(admit(twice, BOUNDS))

@@ -1,4 +1,4 @@
-"""Names on the board: what is taken out of them and what they are made of afterwards."""
+"""Cleaning of names: which characters are removed, and the form of the result."""
 
 from __future__ import annotations
 
@@ -46,38 +46,38 @@ HOSTILE = st.text(
     ],
 )
 def test_name_is_cleaned(name: str, expected: str) -> None:
-    """Control, bidirectional and invisible characters go, blanks become one, the rest is NFC."""
+    """Control, bidirectional and invisible characters are removed, blanks become one, the result is NFC."""
     assert expected == clean_name(name)
 
 
 @pytest.mark.parametrize("name", ["\u200d", "\u200c\u200d", " \u200c ", "\u200d \u200d"])
-def test_name_of_joiners_alone_is_empty(name: str) -> None:
-    """Where nothing visible is left the name is empty, so that v2 shows no team without a name."""
+def test_name_of_joiners_only_is_empty(name: str) -> None:
+    """A name without visible characters becomes empty, so that v2 does not show its match."""
     assert not clean_name(name)
 
 
 @pytest.mark.parametrize("length", [MAX_NAME_CHARS, MAX_NAME_CHARS + 1, 10_240])
 def test_long_name_is_cut(length: int) -> None:
-    """A name of 10 kB becomes one of 128 characters."""
+    """A name of 10 kB is cut to 128 characters."""
     assert "x" * MAX_NAME_CHARS == clean_name("x" * length)
 
 
-def test_cut_leaves_no_blank_at_the_end() -> None:
-    """Where the cut falls behind a blank, the blank goes too."""
+def test_cut_name_does_not_end_with_a_blank() -> None:
+    """A blank before the cut is removed."""
     name = "x" * (MAX_NAME_CHARS - 1) + " United"
 
     assert "x" * (MAX_NAME_CHARS - 1) == clean_name(name)
 
 
-def test_length_is_counted_after_the_cleaning() -> None:
-    """Blanks and invisible characters do not use up the 128 characters."""
+def test_length_is_counted_after_cleaning() -> None:
+    """Removed blanks and invisible characters do not count towards the 128 characters."""
     assert "x" * 128 == clean_name("\u200b \t" + "\u200bx" * 128 + "   ")
 
 
 @given(name=HOSTILE)
 @settings(derandomize=True, deadline=None, max_examples=300)
-def test_name_is_fit_to_be_shown(name: str) -> None:
-    """Whatever comes: no control, format or surrogate character but joiners; short, NFC, single-spaced."""
+def test_cleaned_name_can_be_displayed(name: str) -> None:
+    """For any text: no control, format or surrogate character but joiners; short, NFC, single-spaced."""
     shown = clean_name(name)
 
     bad = [one for one in shown if unicodedata.category(one) in {"Cc", "Cf", "Cs"} and one not in JOINERS]
@@ -90,8 +90,8 @@ def test_name_is_fit_to_be_shown(name: str) -> None:
 
 @given(name=HOSTILE)
 @settings(derandomize=True, deadline=None, max_examples=300)
-def test_cleaning_twice_is_cleaning_once(name: str) -> None:
-    """A cleaned name is clean."""
+def test_cleaning_is_idempotent(name: str) -> None:
+    """Cleaning a cleaned name changes nothing."""
     shown = clean_name(name)
 
     assert shown == clean_name(shown)
@@ -100,7 +100,7 @@ def test_cleaning_twice_is_cleaning_once(name: str) -> None:
 @given(words=st.lists(st.text(st.characters(categories=("Lu", "Ll", "Nd")), min_size=1), max_size=6))
 @settings(derandomize=True, deadline=None, max_examples=100)
 def test_letters_and_digits_are_kept(words: list[str]) -> None:
-    """Nothing visible is lost: letters and digits of any script stay, in NFC."""
+    """Letters and digits of any script stay, in NFC."""
     expected = unicodedata.normalize("NFC", " ".join(words))[:MAX_NAME_CHARS].rstrip()
 
     assert expected == clean_name("  ".join(words))

@@ -1,4 +1,4 @@
-"""The integrity gate judges many matches at a time: no other verdict than one by one."""
+"""The integrity gate validates many matches at a time, with the same results as one at a time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Judged = tuple[dict[SourceMatchId, Match], dict[SourceMatchId, str], Counter[str
 
 
 def _one_by_one(matches: list[Match], removals: list[Removal]) -> Judged:
-    """Judge as the rules are written: the last of an id wins, but for one that could not be read."""
+    """Validate by the rules as written: the last match of an id counts, unless one was unreadable."""
     accepted: dict[SourceMatchId, Match] = {}
     removed: dict[SourceMatchId, str] = {one.source_match_id: one.reason for one in removals}
     rejected = Counter(one.reason for one in removals)
@@ -61,8 +61,10 @@ def _one_by_one(matches: list[Match], removals: list[Removal]) -> Judged:
 
 @given(st.lists(MATCHES, max_size=8), st.lists(REMOVALS, max_size=2))
 @settings(max_examples=500)
-def test_a_slice_is_judged_as_its_matches_are(matches: list[Match], removals: list[Removal]) -> None:
-    """Whatever is beside a match, it is accepted, cleaned, rejected and counted as if it were alone."""
+def test_slice_gives_the_same_verdicts_as_single_matches(
+    matches: list[Match], removals: list[Removal]
+) -> None:
+    """Each match of a slice is accepted, cleaned, rejected and counted as if it were alone."""
     admission = run_now(admit(batch(matches, removals=removals), BOUNDS))
     accepted = {one.source_match_id: one for one in admission.batch.matches}
     removed = {one.source_match_id: one.reason for one in admission.batch.removals}
@@ -73,7 +75,7 @@ def test_a_slice_is_judged_as_its_matches_are(matches: list[Match], removals: li
 @pytest.mark.parametrize("place", [0, SLICE - 1, SLICE, 3 * SLICE])
 @pytest.mark.parametrize("name", [" Alder", "Alder ", "Al  der", "Al\u202eder", "A\u0308lder", "x" * 129])
 def test_one_name_in_thousands_is_cleaned(name: str, place: int) -> None:
-    """At the edge of a slice as in the middle."""
+    """A name is cleaned wherever it stands in a slice, also at its edges."""
     matches = [match(f"m{number}") for number in range(4 * SLICE)]
     matches[place] = match("odd", home=name)
     shown = run_now(admit(batch(matches), BOUNDS)).batch.matches

@@ -1,4 +1,4 @@
-"""The virtual loop that everything about time is tested with."""
+"""The virtual event loop of the tests of time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def test_hours_pass_at_once() -> None:
 
 
 async def test_settle_takes_no_time() -> None:
-    """Settling runs whatever can run and lets no time pass."""
+    """`settle` runs all tasks that can run and lets no time pass."""
     clock = VirtualClock()
     done: list[str] = []
 

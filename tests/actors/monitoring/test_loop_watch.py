@@ -1,4 +1,4 @@
-"""The watch of the event loop, from outside of it: on a real loop, which a test blocks until it is seen."""
+"""The watch over the event loop, on a real loop that each test blocks until the watch reports it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: a thread does not go by virtual time."""
+    """Run on asyncio's own loop: a thread does not follow virtual time."""
     return "asyncio"
 
 
 def _hold_up(logs: Sized, lines: int = 1, secret: str = "s3cr3t") -> None:  # noqa: S107 - invented
-    """Block the loop until so many lines are logged."""
+    """Block the loop until that many lines are logged."""
     del secret
     eventually(lambda: len(logs) >= lines, "the watch has noticed")
 
 
-async def test_what_blocks_the_loop_is_said_while_it_blocks() -> None:
-    """Once, with the task and the stack down to the line, without a value; its end tells how long."""
+async def test_stall_is_logged_while_it_lasts() -> None:
+    """One line names the task and its stack with the line but no values; another gives the duration."""
     status = LoopStatus()
     with capture_logs() as logs, watched(status):
         async with anyio.create_task_group() as tasks:
@@ -56,7 +56,7 @@ async def test_what_blocks_the_loop_is_said_while_it_blocks() -> None:
 
 
 async def test_each_stall_is_counted() -> None:
-    """Another one is another line; the longest is kept."""
+    """Each stall has its own line, and the longest is kept."""
     status = LoopStatus()
     with capture_logs() as logs, watched(status):
         for ended in (2, 4):
@@ -67,8 +67,8 @@ async def test_each_stall_is_counted() -> None:
     assert round(status.longest_s, 3) == max(one.get("lagged_for_s", 0.0) for one in logs)
 
 
-async def test_the_watch_ends_with_its_block() -> None:
-    """Its thread goes when the block is left."""
+async def test_watch_ends_with_its_block() -> None:
+    """The thread of the watch ends when the block is left."""
     with watched(LoopStatus()):
         during = [one.name for one in threading.enumerate()]
 

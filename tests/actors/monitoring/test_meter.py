@@ -21,14 +21,14 @@ def _metered(*durations: float, now: float = 0.0) -> Meter:
     return meter
 
 
-def test_without_a_sample_nothing_is_known() -> None:
-    """No quantile, not zero."""
+def test_quantile_without_samples_is_none() -> None:
+    """Without a sample there is no quantile, rather than zero."""
     assert Summary(0, 0.0, 0.0, None, None, None) == Meter().summary(0.0)
 
 
 @given(DURATIONS)
-def test_a_quantile_is_at_most_a_fifth_too_large(durations: list[float]) -> None:
-    """Never too small, whatever the durations."""
+def test_quantile_is_at_most_a_fifth_too_large(durations: list[float]) -> None:
+    """A quantile is never too small, for any durations."""
     seen, known = _metered(*durations).summary(0.0), sorted(durations)
 
     for share, shown in ((0.5, seen.p50_s), (0.95, seen.p95_s), (0.99, seen.p99_s)):
@@ -38,18 +38,18 @@ def test_a_quantile_is_at_most_a_fifth_too_large(durations: list[float]) -> None
 
 
 @pytest.mark.parametrize(("took_s", "shown"), [(0.0, 2**0.25 * 1e-6), (1e-9, 2**0.25 * 1e-6)])
-def test_what_is_too_short_counts_as_the_shortest(took_s: float, shown: float) -> None:
-    """Such as nothing at all."""
+def test_too_short_duration_counts_as_the_shortest(took_s: float, shown: float) -> None:
+    """A duration below the shortest class, such as zero, counts in that class."""
     assert pytest.approx(shown) == _metered(took_s).summary(0.0).p50_s
 
 
-def test_what_is_too_long_counts_as_the_longest() -> None:
-    """It is seen, and breaks nothing."""
+def test_too_long_duration_counts_as_the_longest() -> None:
+    """A duration above the longest class is counted in that class and causes no error."""
     assert pytest.approx(1e-6 * 2 ** (BUCKETS / 4)) == _metered(1e30).summary(0.0).p99_s
 
 
-def test_rates_are_over_the_time_since_the_first_sample() -> None:
-    """And never over less than a second."""
+def test_rate_is_over_the_time_since_the_first_sample() -> None:
+    """A rate is never computed over less than a second."""
     meter = Meter()
     meter.add(0.1, 5, 100.0)
     at_once = meter.summary(100.0)
@@ -65,13 +65,13 @@ def test_rates_are_over_the_time_since_the_first_sample() -> None:
 @pytest.mark.parametrize(
     ("after_s", "count"), [(WINDOW_S - 1, 1), (WINDOW_S, 1), (2 * WINDOW_S - 1, 1), (2 * WINDOW_S, 0)]
 )
-def test_samples_are_forgotten(after_s: float, count: int) -> None:
-    """After one to two minutes, with or without newer ones."""
+def test_samples_are_dropped_after_two_minutes(after_s: float, count: int) -> None:
+    """Samples are dropped after one to two minutes, with or without newer ones."""
     assert count == _metered(0.1, now=0.0).summary(after_s).count
 
 
-def test_samples_of_two_windows_are_one() -> None:
-    """What is shown does not begin anew with each window."""
+def test_samples_of_two_windows_are_combined() -> None:
+    """Results include the samples of the previous window, so that they do not restart with each window."""
     meter = _metered(0.001, 0.001, now=0.0)
     meter.add(1.0, 1, WINDOW_S)
 
@@ -82,7 +82,7 @@ def test_samples_of_two_windows_are_one() -> None:
 
 
 def test_memory_is_fixed() -> None:
-    """However many samples, over however many windows."""
+    """Memory does not grow with the number of samples or windows."""
     meter = Meter()
     for number in range(10_000):
         meter.add(number / 7, number, number / 10)

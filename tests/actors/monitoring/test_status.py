@@ -1,4 +1,4 @@
-"""The state of a bookmaker, derived from facts: which fact prevails, and since when."""
+"""The state of a bookmaker, derived from facts: which fact takes precedence, and when the state began."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _status(
 def test_state_is_derived_from_the_facts(
     lists: tuple[ListState, ...], failures: int, error: str | None, expected: BookmakerState
 ) -> None:
-    """Nothing accepted yet, withdrawn, doubted, failing, live: the first that holds."""
+    """Nothing accepted yet, withdrawn, suspect, failing, live: the first that holds is the state."""
     assert expected is _status(failures=failures, error=error).observe(_book(lists), 0.0)
 
 
@@ -86,10 +86,10 @@ def test_state_is_derived_from_the_facts(
         ([], BookmakerState.RETRYING, "unreadable"),  # of a source that has no list of its scopes
     ],
 )
-def test_errors_of_scopes_that_have_gone_are_forgotten(
+def test_errors_of_removed_scopes_are_dropped(
     scopes: list[str], expected: BookmakerState, error: str | None
 ) -> None:
-    """A league that has left the season is not asked for any more, so that no answer can mend it."""
+    """An error of a league that is no longer requested is dropped, since no success could clear it."""
     status = _status(error="unreadable")
     status.source.scopes = {Scope(one): ScopeStatus() for one in scopes}
     state = status.observe(_book(STALE + LIVE), 0.0)
@@ -99,7 +99,7 @@ def test_errors_of_scopes_that_have_gone_are_forgotten(
 
 @pytest.mark.parametrize("lists", [NOTHING, LIVE, SUSPECT, STALE])
 @pytest.mark.parametrize("whose", ["actor", "source"])
-def test_quarantine_prevails(whose: str, lists: tuple[ListState, ...]) -> None:
+def test_quarantine_takes_precedence(whose: str, lists: tuple[ListState, ...]) -> None:
     """A bookmaker whose actor, or whose source's actor, is quarantined is quarantined."""
     states = {"actor": ActorState.RUNNING, "source": ActorState.RUNNING, whose: ActorState.QUARANTINED}
     status = _status(actor=states["actor"], source=states["source"], failures=1)
@@ -111,13 +111,13 @@ def test_quarantine_prevails(whose: str, lists: tuple[ListState, ...]) -> None:
     ("actor", "source"),
     list(product([one for one in ActorState if one is not ActorState.QUARANTINED], repeat=2)),
 )
-def test_other_states_of_actors_decide_nothing(actor: ActorState, source: ActorState) -> None:
-    """What is on the board is live whether an actor is just starting or stopping."""
+def test_other_states_of_actors_do_not_count(actor: ActorState, source: ActorState) -> None:
+    """A list on the board is live even while an actor is starting or stopping."""
     assert BookmakerState.LIVE is _status(actor=actor, source=source).observe(_book(LIVE), 0.0)
 
 
-def test_state_knows_since_when() -> None:
-    """`since` is when the state was entered, not when it was last looked at."""
+def test_state_has_its_start() -> None:
+    """`since` is when the state began, not when it was last read."""
     status = _status()
     seen = []
     for at, lists in enumerate([NOTHING, NOTHING, LIVE, LIVE, STALE, LIVE]):
@@ -134,8 +134,8 @@ def test_state_knows_since_when() -> None:
     ]
 
 
-def test_new_records_begin_at_nothing() -> None:
-    """Counters begin at zero, and nobody is down, draining or known to have failed."""
+def test_new_records_are_empty() -> None:
+    """Counters begin at zero, and no record begins as down, draining or failed."""
     status, board = _status(), BoardStatus(ActorStatus("aggregator"))
     source, actor = status.source, status.actor
     service = ServiceStatus(0.0, board, {}, {}, {})
@@ -146,8 +146,8 @@ def test_new_records_begin_at_nothing() -> None:
     assert {False} == {source.is_down, service.is_draining, bool(status.withdrawn)}
 
 
-def test_actor_knows_since_when() -> None:
-    """Entering a state notes the time of it."""
+def test_actor_has_the_start_of_its_state() -> None:
+    """Entering a state records the time."""
     actor = ActorStatus("source:file")
     before = (actor.state, actor.since)
 
@@ -167,10 +167,10 @@ def test_actor_knows_since_when() -> None:
         (None, 0, "actor source", "own crash"),
     ],
 )
-def test_last_error_is_the_nearest_cause(
+def test_last_error_is_the_most_specific(
     error: str | None, failures: int, quarantined: str, expected: str | None
 ) -> None:
-    """Its own part of a document, then its source, then whoever is quarantined; None if all is well."""
+    """The bookmaker's own error comes before its source's and before a quarantine's; None without any."""
     status = _status(error=error, failures=failures)
     status.actor.last_error, status.source.actor.last_error = "own crash", "source's crash"
     for name, actor in (("actor", status.actor), ("source", status.source.actor)):
@@ -180,8 +180,8 @@ def test_last_error_is_the_nearest_cause(
     assert expected == status.last_error()
 
 
-def test_service_observes_every_bookmaker_by_its_own_book() -> None:
-    """All states at once, by id, in the order of the configuration, at the wall clock's time."""
+def test_service_derives_the_state_of_every_bookmaker() -> None:
+    """All states are derived at once, by id in configured order, at the wall clock's time."""
     birch = BookmakerId("birch")
     statuses = {birch: _status(), ALDER: _status()}
     service = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, statuses, {})

@@ -1,4 +1,4 @@
-"""The edges of a source: down after two failures in a row, up again with the first success."""
+"""The transitions of a source: down after two failures in a row, up again with the first success."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOG = structlog.get_logger()
 
 
 def _play(script: str, status: SourceStatus) -> list[tuple[str, ...]]:
-    """Play one attempt every ten seconds, "x" for a failure and "." for a success; give what is logged."""
+    """Play one attempt every ten seconds, "x" for a failure and "." for a success; return the log lines."""
     with capture_logs() as logs:
         for number, attempt in enumerate(script):
             now = Instant(10.0 * number, WALL_0 + 10.0 * number)
@@ -53,13 +53,13 @@ DOWN = ("2", "failure 1", "source.down", "warning")
         ),
     ],
 )
-def test_only_the_edges_are_logged(script: str, logged: list[tuple[str, ...]]) -> None:
-    """Once down at the second failure in a row, once up with `attempts` and `down_for_s`."""
+def test_only_transitions_are_logged(script: str, logged: list[tuple[str, ...]]) -> None:
+    """Down is logged once at the second failure in a row, up once with `attempts` and `down_for_s`."""
     assert logged == _play(script, source_record())
 
 
-def test_a_failing_source_says_so() -> None:
-    """The record counts the row, keeps the last error, and dates the failing from its first failure."""
+def test_failing_source_is_recorded() -> None:
+    """The record has the number of failures in a row, the last error, and the time of the first failure."""
     status = source_record()
 
     _play(".xxx", status)
@@ -73,7 +73,7 @@ def test_a_failing_source_says_so() -> None:
 
 
 def test_one_failure_is_not_down() -> None:
-    """After a single failure the source is failing, and not down yet."""
+    """After a single failure the source is failing, but not down."""
     status = source_record()
 
     _play("x", status)
@@ -81,8 +81,8 @@ def test_one_failure_is_not_down() -> None:
     assert (1, False, WALL_0) == (status.failures, status.is_down, status.failing_since)
 
 
-def test_a_success_forgets_the_failures_but_not_their_number() -> None:
-    """Afterwards nothing is wrong; only the total remembers."""
+def test_success_resets_everything_but_the_total() -> None:
+    """After a success no error is left, and only the total number of failures stays."""
     status = source_record()
 
     _play("xxx.", status)
@@ -91,8 +91,8 @@ def test_a_success_forgets_the_failures_but_not_their_number() -> None:
     assert (None, None, WALL_0 + 30) == (status.last_error, status.failing_since, status.last_success_at)
 
 
-def test_an_unreadable_payload_is_a_failure_like_any_other() -> None:
-    """The source is as good as down when what it gives cannot be read."""
+def test_unreadable_payload_is_a_failure() -> None:
+    """A payload that cannot be read counts as a failure like any other."""
     status = source_record()
 
     for number in range(2):
@@ -102,8 +102,8 @@ def test_an_unreadable_payload_is_a_failure_like_any_other() -> None:
 
 
 @pytest.mark.parametrize("step_s", [-3600.0, 3600.0])
-def test_how_long_it_was_down_does_not_go_by_the_wall_clock(step_s: float) -> None:
-    """Durations are monotonic: a clock that is put back or forward changes no `down_for_s` (C12)."""
+def test_duration_of_an_outage_ignores_the_wall_clock(step_s: float) -> None:
+    """Durations are monotonic: a step of the wall clock does not change `down_for_s` (C12)."""
     status = source_record()
     for mono in (0.0, 10.0):
         failed(status, TransportError("refused"), Instant(mono, WALL_0 + mono), LOG)
@@ -115,7 +115,7 @@ def test_how_long_it_was_down_does_not_go_by_the_wall_clock(step_s: float) -> No
 
 
 def _play_scopes(script: str, status: SourceStatus) -> list[tuple[str, str | None, int]]:
-    """Play attempts such as "a+ b- c!": good, failed alone, failed with all; give what is logged."""
+    """Play attempts such as "a+ b- c!" (success, failed alone, failed with all); return the log lines."""
     with capture_logs() as logs:
         for number, attempt in enumerate(script.split()):
             scope, how = attempt[0], attempt[1]
@@ -151,15 +151,15 @@ LOST, FOUND = ("scope.lost", "a", 2), ("scope.recovered", "a", 3)
         ),
     ],
 )
-def test_only_the_edges_of_scopes_are_logged(
+def test_only_transitions_of_scopes_are_logged(
     script: str, logged: list[tuple[str, str | None, int]]
 ) -> None:
-    """One that fails alone is lost, those that fail together are the source: once down, once up."""
+    """A scope that fails alone is lost; if all fail, the source is down; each is logged once each way."""
     assert logged == _play_scopes(script, source_record())
 
 
-def test_a_lost_scope_says_so_and_the_source_is_up() -> None:
-    """It is counted by its reason; the source as such does not fail."""
+def test_lost_scope_leaves_the_source_up() -> None:
+    """A lost scope is counted by its reason, and the source as such does not fail."""
     status = source_record()
 
     _play_scopes("b+ a- a- b+ a-", status)
@@ -176,8 +176,8 @@ def test_a_lost_scope_says_so_and_the_source_is_up() -> None:
     assert ("failure 4", None) == (status.error, status.failing_since)
 
 
-def test_a_found_scope_forgets_its_failures() -> None:
-    """Nothing is wrong any more, and the time of its success is known."""
+def test_found_scope_has_no_failures() -> None:
+    """After a success of the scope no error is left, and the time of the success is recorded."""
     status = source_record()
 
     _play_scopes("a- a- a+", status)
@@ -191,7 +191,7 @@ def test_a_found_scope_forgets_its_failures() -> None:
 
 
 def test_matches_without_room_are_counted_as_rejected() -> None:
-    """By the reason that operators look for."""
+    """Matches above the limit are counted under the reason documented for operators."""
     status = site_status(NAMES, WALL_0)
     record_latencies(
         status,
