@@ -1,4 +1,4 @@
-"""The format of recordings: what comes back, whole, cut at any byte and with any bit flipped."""
+"""The format of recordings: reading them whole, cut at any byte and with any bit flipped."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SMALL = [
 
 
 def _large() -> list[Recorded]:
-    """Make bodies of many blocks, hard and easy to compress, and one of them twice."""
+    """Return bodies of many blocks, some compressible and some not, one of them twice."""
     random = Random(5)
     hard = random.randbytes(300_000)
     return [received(body, float(at)) for at, body in enumerate((hard, bytes(500_000), b"row\n" * 9, hard))]
@@ -64,21 +64,21 @@ def _unclosed(content: bytes) -> bytes:
 
 
 def _whole(pieces: list[bytes], length: int) -> int:
-    """Count the records that lie within the first `length` bytes."""
+    """Return the number of records within the first `length` bytes."""
     ends = list(accumulate(len(piece) for piece in pieces))
     return sum(end <= length for end in ends[1:-1])
 
 
 @given(st.lists(RECORDS, max_size=5), st.booleans())
-def test_what_was_written_comes_back(records: list[Recorded], closed: bool) -> None:  # noqa: FBT001
-    """Every field of every payload, byte for byte, and whether the end was in order."""
+def test_recording_is_read_as_written(records: list[Recorded], closed: bool) -> None:  # noqa: FBT001
+    """Every field of every payload is equal, byte for byte, and the reader says if the end was complete."""
     data = encoded(header(), records, closed=closed)
 
     assert (header(), records, Ending.CLOSED if closed else Ending.CUT) == read(data)
 
 
-def test_a_small_file_cut_at_every_byte() -> None:
-    """All records before the cut come back and nothing else; within the header there is no recording."""
+def test_small_file_cut_at_every_byte() -> None:
+    """All records before the cut are read and nothing else; a cut within the header is no recording."""
     pieces = pieces_of(header(), SMALL)
     data = b"".join(pieces)
 
@@ -90,8 +90,8 @@ def test_a_small_file_cut_at_every_byte() -> None:
             assert (header(), SMALL[: _whole(pieces, length)], Ending.CUT) == read(data[:length])
 
 
-def test_a_large_file_cut_at_random_bytes() -> None:
-    """The same where a record has many blocks."""
+def test_large_file_cut_at_random_bytes() -> None:
+    """All records before the cut are read, also if a record has many blocks."""
     records = _large()
     pieces = pieces_of(header(), records)
     data, random = b"".join(pieces), Random(7)
@@ -102,7 +102,7 @@ def test_a_large_file_cut_at_random_bytes() -> None:
 
 
 def test_every_bit_flipped_in_a_small_file() -> None:
-    """All records before the bit come back, and never anything that was not written."""
+    """All records before the bit are read, and nothing that was not written."""
     pieces = pieces_of(header(), SMALL)
     data = b"".join(pieces)
 
@@ -115,7 +115,7 @@ def test_every_bit_flipped_in_a_small_file() -> None:
 
 
 def test_every_bit_flipped_in_a_header() -> None:
-    """It is refused, or says what was written."""
+    """The header is refused, or its values are those written."""
     pieces = pieces_of(header(), SMALL)
 
     for bit in range(8 * len(pieces[0])):
@@ -129,7 +129,7 @@ def test_every_bit_flipped_in_a_header() -> None:
 
 
 def test_random_bits_flipped_in_a_large_file() -> None:
-    """A damaged block costs the record that it belongs to and those after it, not those before."""
+    """A damaged block loses its own record and those after it, not those before."""
     records = _large()
     pieces = pieces_of(header(), records)
     data, random = b"".join(pieces), Random(11)
@@ -143,21 +143,21 @@ def test_random_bits_flipped_in_a_large_file() -> None:
         assert len(found) >= _whole(pieces, at)
 
 
-def test_what_follows_the_end_is_damage() -> None:
-    """Nothing is appended to a recording that was closed."""
+def test_bytes_after_the_end_are_damage() -> None:
+    """A recording that was closed cannot be appended to."""
     assert Ending.DAMAGED is read(encoded(header(), SMALL) + b"\0")[2]
 
 
-def test_other_tools_can_read_it() -> None:
-    """What stands in it is lines of JSON and the bodies, as any zstd shows them."""
+def test_other_tools_can_read_a_recording() -> None:
+    """A recording contains lines of JSON and the bodies, as any zstd tool shows them."""
     first, second, *body = _content(header(), received(b"Div,Date\n", 0.5)).split(b"\n")
 
     assert (1, "f.csv") == (json.loads(first)["oddsboard_recording"], json.loads(second)["scope"])
     assert [b"Div,Date", b"", b""] == body
 
 
-def test_what_other_tools_compressed_anew_can_be_read() -> None:
-    """With another level, a checksum and the size in the frame's header."""
+def test_recording_compressed_by_other_tools_can_be_read() -> None:
+    """The frame may have another level, a checksum and its size in the header."""
     anew = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(_content(header(), *SMALL))
 
     assert (header(), SMALL, Ending.CLOSED) == read(anew)
@@ -175,14 +175,14 @@ def test_what_other_tools_compressed_anew_can_be_read() -> None:
     ],
     ids=["empty", "csv", "nothing", "json", "endless line", "another version"],
 )
-def test_what_is_no_recording_is_refused(data: bytes) -> None:
-    """With one message."""
+def test_file_that_is_no_recording_is_refused(data: bytes) -> None:
+    """Every file that is no recording is refused with the same message."""
     with pytest.raises(ConfigError, match=r"^is not a recording that can be read: .+"):
         Recording(io.BytesIO(data))
 
 
-def test_a_body_beyond_the_limit_ends_it() -> None:
-    """A length that nobody wrote is not waited for, nor is memory taken for it."""
+def test_body_beyond_the_limit_ends_the_recording() -> None:
+    """The reader neither waits nor allocates memory for a length above the limit."""
     content = _content(header(), received(b"body", 0.5))
     within, beyond = (
         _unclosed(content.replace(b'"bytes":4,', b'"bytes":%d,' % size))
@@ -192,8 +192,8 @@ def test_a_body_beyond_the_limit_ends_it() -> None:
     assert [Ending.CUT, Ending.DAMAGED] == [read(within)[2], read(beyond)[2]]
 
 
-def test_a_bomb_takes_no_memory() -> None:
-    """A gigabyte of zeros in a hundred kilobytes is refused at the length of a line."""
+def test_compression_bomb_takes_no_memory() -> None:
+    """A gigabyte of zeros in a hundred kilobytes is refused at the maximum length of a line."""
     compressor = zstandard.ZstdCompressor(level=1).compressobj()
     bomb = b"".join(compressor.compress(bytes(2**24)) for _ in range(64)) + compressor.flush()
 
@@ -203,7 +203,7 @@ def test_a_bomb_takes_no_memory() -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_recording_or_refused(data: bytes) -> None:
-    """Nothing but ConfigError, also with a true beginning."""
+    """Only ConfigError is raised, also for bytes after a valid beginning."""
     for front in (b"", b"\x28\xb5\x2f\xfd\x00\x58", encoded(header(), SMALL, closed=False)):
         try:
             _, records, _ = read(front + data)

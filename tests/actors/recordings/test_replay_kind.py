@@ -1,4 +1,4 @@
-"""The source kind `replay` in a running service: the same final content, at any speed, and it stays."""
+"""The source kind `replay` in a running service: the same final content at any speed, which then stays."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def _running(config: Path) -> AsyncIterator[System]:
 
 
 def _matches(snapshot: Snapshot, bookmaker: BookmakerId) -> list[Match]:
-    """Return what is on the board without the sources' times, which only conflated changes have."""
+    """Return the matches on the board without the sources' times, which conflation can change."""
     entries = [entry for chunk in snapshot.books[bookmaker].chunks for entry in chunk.entries]
     return [msgspec.structs.replace(entry.match, source_time=None) for entry in entries]
 
@@ -91,10 +91,10 @@ def _final(path: Path) -> Snapshot:
     ],
     ids=["change", "doubted", "believed", "withdrawn", "late"],
 )
-async def test_the_final_content_is_the_recordings(
+async def test_final_content_is_that_of_the_recording(
     tmp_path: Path, records: list[object], speed: str
 ) -> None:
-    """Whatever its speed: with its doubts and its withdrawals; and it stays."""
+    """At any speed the final board is equal, with its rejections and withdrawals, and it stays."""
     path = write(tmp_path / "feed.rec.zst", header(), *records)  # type: ignore[arg-type]  # of Recorded
     expected = _matches(_final(path), ALDER.id)
 
@@ -107,8 +107,8 @@ async def test_the_final_content_is_the_recordings(
     assert expected == after_minutes == much_later
 
 
-async def test_it_plays_at_its_speed(tmp_path: Path) -> None:
-    """The first payload comes at once, the next after its share of the recorded time."""
+async def test_recording_is_played_at_its_speed(tmp_path: Path) -> None:
+    """The first payload comes at once, the next after the recorded time divided by the speed."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 67.0))
 
     async with _running(_config(tmp_path, path, "speed = 2.0")) as system:
@@ -120,8 +120,8 @@ async def test_it_plays_at_its_speed(tmp_path: Path) -> None:
     assert [[2.0], [2.0], [2.1]] == seen
 
 
-async def test_a_loop_begins_again(tmp_path: Path) -> None:
-    """After the end comes the beginning, without a moment at which nothing is shown."""
+async def test_loop_begins_again(tmp_path: Path) -> None:
+    """After its end the recording begins again, and the board is never empty in between."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 17.0))
 
     async with _running(_config(tmp_path, path, "loop = true")) as system:
@@ -136,8 +136,8 @@ async def test_a_loop_begins_again(tmp_path: Path) -> None:
     assert [] not in seen
 
 
-async def test_a_bookmaker_without_a_list_is_not_serving(tmp_path: Path) -> None:
-    """Before the recording has one that can be read, and after it is withdrawn for as long as it takes."""
+async def test_bookmaker_without_a_list_is_not_serving(tmp_path: Path) -> None:
+    """A bookmaker serves from its first readable list, except between a withdrawal and the next list."""
     path = write(
         tmp_path / "feed.rec.zst",
         header(),
@@ -157,8 +157,8 @@ async def test_a_bookmaker_without_a_list_is_not_serving(tmp_path: Path) -> None
     assert [(BookmakerState.STARTING, 0), (live, 1), (live, 1), (live, 0), (stale, 0)] == states
 
 
-async def test_a_recording_of_a_computed_source(tmp_path: Path) -> None:
-    """Three simulated bookmakers, recorded for a minute and played as fast as can be."""
+async def test_recording_of_a_computed_source(tmp_path: Path) -> None:
+    """Three simulated bookmakers are recorded for a minute and played at full speed."""
     config, clock = tmp_path / "simulated.toml", VirtualClock()
     config.write_text(CONFIG, "utf-8")
     settings = load(config, {})
@@ -185,8 +185,8 @@ async def test_a_recording_of_a_computed_source(tmp_path: Path) -> None:
     assert {True} == {source.is_simulated for source in played.status.sources.values()}
 
 
-async def test_a_restart_costs_nothing(tmp_path: Path) -> None:
-    """A bookmaker that asks for a fresh list gets that of the recording's present."""
+async def test_restart_keeps_the_recorded_list(tmp_path: Path) -> None:
+    """A bookmaker that requests a fresh list gets the list of the recording's present moment."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 0.0), received(TWO, 5.0))
 
     async with _running(_config(tmp_path, path)) as system:
@@ -211,8 +211,8 @@ async def test_a_restart_costs_nothing(tmp_path: Path) -> None:
     ],
     ids=["key", "empty key", "speed 0", "speed", "endless"],
 )
-def test_what_cannot_be_played_is_refused(tmp_path: Path, options: str, key: str, message: str) -> None:
-    """When the configuration is read, naming file, key and value."""
+def test_options_that_cannot_work_are_refused(tmp_path: Path, options: str, key: str, message: str) -> None:
+    """Invalid options are refused when the configuration is read; the error names file, key and value."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 0.0))
     config = _config(tmp_path, path, options, key)
 
@@ -227,10 +227,8 @@ def test_what_cannot_be_played_is_refused(tmp_path: Path, options: str, key: str
     [(None, "cannot be read: No such file"), (b"Div,Date\n", "is not a recording that can be read: ")],
     ids=["missing", "damaged"],
 )
-def test_a_file_that_is_no_recording_is_refused(
-    tmp_path: Path, content: bytes | None, message: str
-) -> None:
-    """When the configuration is read, and not when it plays."""
+def test_file_that_is_no_recording_is_refused(tmp_path: Path, content: bytes | None, message: str) -> None:
+    """Such a file is refused when the configuration is read, not when it is played."""
     path = tmp_path / "feed.rec.zst"
     if content is not None:
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""When to try again: full jitter under a bound that doubles, and what it takes to start anew."""
+"""Backoff: full jitter within a bound that doubles, and the conditions of a reset."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from actors.runtime.backoff import BASE_S, CALM_S, MIN_CAP_S, Backoff
 
 
 class Highest(Random):
-    """Draws the upper bound, so that the bound can be seen."""
+    """Randomness that always gives the upper bound, so that a test can see it."""
 
     def uniform(self, a: float, b: float) -> float:
-        """Return the largest value that may come."""
+        """Return the largest possible value."""
         del a
         return b
 
@@ -24,34 +24,34 @@ def _bounds(backoff: Backoff, count: int, now: float = 0.0) -> list[float]:
     return [backoff.failed(now) for _ in range(count)]
 
 
-def test_figures_are_those_of_the_design() -> None:
-    """Delays start from 0.5 s, may always grow to 30 s, and are reset after 60 s of success."""
+def test_figures_are_as_documented() -> None:
+    """Delays start at 0.5 s, may always grow to 30 s, and are reset after 60 s of success."""
     figures = (BASE_S, MIN_CAP_S, CALM_S)
 
     assert figures == (0.5, 30.0, 60.0)
 
 
 def test_bound_doubles_up_to_the_cap() -> None:
-    """The longest delay is 0.5 s at first, twice as long each time, and never above the cap."""
+    """The longest delay is 0.5 s at first, then twice as long each time, and never above the cap."""
     assert _bounds(Backoff(30.0, Highest()), 9) == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0]
 
 
-def test_bound_stays_at_the_cap_for_ever() -> None:
-    """After thousands of failures nothing overflows."""
+def test_bound_stays_at_the_cap_forever() -> None:
+    """After thousands of failures there is no overflow."""
     assert {300.0} == set(_bounds(Backoff(300.0, Highest()), 5000)[10:])
 
 
 @given(seed=st.integers(0, 2**32), cap_s=st.floats(0.5, 3600.0), count=st.integers(1, 40))
 @settings(derandomize=True, deadline=None, max_examples=100)
 def test_every_delay_is_within_its_bound(seed: int, cap_s: float, count: int) -> None:
-    """Full jitter: anything from 0 up to the bound of the attempt."""
+    """Jitter is full: a delay is anything from 0 up to the bound of the attempt."""
     delays = _bounds(Backoff(cap_s, Random(seed)), count)
 
     assert all(0.0 <= delay <= min(cap_s, 0.5 * 2.0**attempt) for attempt, delay in enumerate(delays))
 
 
 def test_delays_fill_the_whole_range() -> None:
-    """Jitter is full: the delays of many sources are spread from 0 to the bound, and are not alike."""
+    """The delays of many sources are spread from 0 to the bound and differ."""
     delays = sorted(_bounds(Backoff(30.0, Random(seed)), 8)[-1] for seed in range(200))
 
     assert len(set(delays)) == 200
@@ -62,7 +62,7 @@ def test_delays_fill_the_whole_range() -> None:
 
 @pytest.mark.parametrize(("good_s", "expected"), [(0.0, 8.0), (59.999, 8.0), (60.0, 0.5), (3600.0, 0.5)])
 def test_only_a_minute_of_success_resets(good_s: float, expected: float) -> None:
-    """The attempts count anew after 60 s of success, never at connect."""
+    """The count of attempts is reset after 60 s of success, never by a connection."""
     backoff = Backoff(30.0, Highest())
     _bounds(backoff, 4)
     backoff.succeeded(100.0)
@@ -71,7 +71,7 @@ def test_only_a_minute_of_success_resets(good_s: float, expected: float) -> None
 
 
 def test_success_counts_from_the_first() -> None:
-    """Many successes in a row are one time of success, from the first to the last."""
+    """Several successes in a row are one period of success, from the first to the last."""
     backoff = Backoff(30.0, Highest())
     _bounds(backoff, 4)
     for second in range(0, 61, 10):
@@ -80,8 +80,8 @@ def test_success_counts_from_the_first() -> None:
     assert (0, 0.5) == (backoff.attempts, backoff.failed(160.0))
 
 
-def test_flapping_keeps_growing() -> None:
-    """One second up, one second down: success that short forgets nothing, failures add up."""
+def test_flapping_does_not_reset() -> None:
+    """With one second of success between failures, the count of failures goes on."""
     backoff, bounds = Backoff(30.0, Highest()), []
     for second in range(0, 300, 2):
         backoff.succeeded(float(second))
@@ -91,7 +91,7 @@ def test_flapping_keeps_growing() -> None:
 
 
 def test_time_between_failures_is_no_success() -> None:
-    """Hours without a success, as with a long poll interval, reset nothing."""
+    """Hours without a success, as with a long poll interval, do not reset."""
     backoff = Backoff(30.0, Highest())
 
     assert [backoff.failed(hour * 3600.0) for hour in range(4)] == [0.5, 1.0, 2.0, 4.0]

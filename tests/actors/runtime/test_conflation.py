@@ -1,4 +1,4 @@
-"""Conflation: one merged batch has the effect of the two that it stands for, and the newest wins."""
+"""Conflation: a merged batch has the effect of its parts, and the newest content counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STEPS = st.lists(st.tuples(KINDS, MATCHES, GONE), min_size=1, max_size=6)
 
 
 class Listed(NamedTuple):
-    """One list as an oracle keeps it: its name, its home prices, when it was vouched for."""
+    """One list of the oracle: its id, its home prices, when it was confirmed."""
 
     list_id: str
     prices: dict[str, float]
@@ -42,7 +42,7 @@ class Listed(NamedTuple):
 
 def _applied(state: Listed, one: Batch) -> Listed:
     if one.withdrawn:
-        return Listed("", {}, one.received_mono)  # whatever it is called, nothing names it any more
+        return Listed("", {}, one.received_mono)  # no later batch refers to this list id
     if one.complete:
         return Listed(one.list_id, _prices(one.matches), one.received_mono)
     if one.list_id != state.list_id:
@@ -61,7 +61,7 @@ def _removals(*match_ids: str) -> list[Removal]:
 
 
 def _batches(steps: list[tuple[str, list[Match], set[str]]]) -> list[Batch]:
-    """Make what one source would send, in order: every complete list has its own name."""
+    """Return batches as one source would send them, in order; every complete list has its own id."""
     made: list[Batch] = []
     list_id = "list-0"
     for at, (kind, matches, gone) in enumerate(steps, start=1):
@@ -85,7 +85,7 @@ def _batches(steps: list[tuple[str, list[Match], set[str]]]) -> list[Batch]:
 def test_merged_batch_has_the_effect_of_all(
     shown: list[Match], steps: list[tuple[str, list[Match], set[str]]]
 ) -> None:
-    """Applying what was merged, in any number, gives the list that applying each in turn gives."""
+    """Applying batches merged in any groups gives the same list as applying each in turn."""
     before = Listed("list-0", _prices(shown), 0.0)
     batches = _batches(steps)
 
@@ -94,10 +94,10 @@ def test_merged_batch_has_the_effect_of_all(
 
 @given(shown=MATCHES, steps=STEPS, at=st.integers(0, 5))
 @settings(derandomize=True, deadline=None, max_examples=200)
-def test_batches_in_the_wrong_order_are_put_right(
+def test_batches_in_the_wrong_order_are_reordered(
     shown: list[Match], steps: list[tuple[str, list[Match], set[str]]], at: int
 ) -> None:
-    """Two neighbours that arrive in the wrong order have the effect of the right one."""
+    """Two neighbours that arrive in the wrong order have the same effect as in the right one."""
     before = Listed("list-0", _prices(shown), 0.0)
     batches = _batches(steps)
     at %= len(batches)
@@ -109,8 +109,8 @@ def test_batches_in_the_wrong_order_are_put_right(
 
 @given(steps=STEPS)
 @settings(derandomize=True, deadline=None, max_examples=100)
-def test_merged_batch_names_no_match_twice(steps: list[tuple[str, list[Match], set[str]]]) -> None:
-    """A match is set or removed, once."""
+def test_merged_batch_contains_no_match_twice(steps: list[tuple[str, list[Match], set[str]]]) -> None:
+    """A match is either upserted or removed, once."""
     merged = reduce(merged_batches, _batches(steps))
 
     names = [one.source_match_id for one in merged.matches]
@@ -118,8 +118,8 @@ def test_merged_batch_names_no_match_twice(steps: list[tuple[str, list[Match], s
     assert sorted(set(names)) == sorted(names)
 
 
-def test_newer_complete_list_replaces() -> None:
-    """Nothing of what it replaces is left."""
+def test_newer_complete_list_replaces_all() -> None:
+    """Nothing stays of the batch that a newer complete list replaces."""
     new = batch([match("b")], list_id="list-2", received_mono=1.0)
 
     assert new is merged_batches(batch([match("a")]), new)
@@ -127,8 +127,8 @@ def test_newer_complete_list_replaces() -> None:
     assert new is merged_batches(new, batch([match("a")]))
 
 
-def test_withdrawal_outlasts_all_but_a_complete_list() -> None:
-    """What the source takes back is gone, whatever waits or follows; only a list brings it back."""
+def test_only_a_complete_list_replaces_a_withdrawal() -> None:
+    """A withdrawal merged with any batch before or after it stays one, except before a complete list."""
     gone = withdrawn(received_mono=2.0)
     changes = batch([match("a")], complete=False, received_mono=3.0)
     confirmation = batch(complete=False, received_mono=3.0)
@@ -142,19 +142,19 @@ def test_withdrawal_outlasts_all_but_a_complete_list() -> None:
 
 
 def test_withdrawal_is_no_confirmation() -> None:
-    """Though it names no match either."""
+    """A withdrawal is not a confirmation, although it contains no match either."""
     assert (False, True) == (withdrawn().is_confirmation, batch(complete=False).is_confirmation)
 
 
-def test_later_of_two_at_one_instant_wins() -> None:
-    """Where the clock does not tell them apart, order is order of arrival."""
+def test_later_of_two_at_one_instant_counts() -> None:
+    """Batches with equal receive times are ordered by arrival."""
     first, second = batch([match("a")]), batch([match("b")], list_id="list-2")
 
     assert second is merged_batches(first, second)
 
 
-def test_confirmation_only_moves_the_time() -> None:
-    """It vouches for what waits, and leaves it as it is."""
+def test_confirmation_changes_the_time_only() -> None:
+    """A confirmation confirms the waiting batch and does not change its content."""
     old = batch([match("a")], removals=_removals("b"))
 
     merged = merged_batches(old, batch(complete=False, received_mono=9.0))
@@ -164,7 +164,7 @@ def test_confirmation_only_moves_the_time() -> None:
 
 
 def test_image_stays_an_image() -> None:
-    """Whatever is merged into it, it is still the list that is never doubted."""
+    """Whatever is merged into it, it stays an image, which is never suspect."""
     old = batch([match("a"), match("b")], is_image=True)
     change = batch(removals=_removals("a"), complete=False, received_mono=1.0)
     confirmation = batch(complete=False, received_mono=1.0)
@@ -174,16 +174,16 @@ def test_image_stays_an_image() -> None:
     assert [(True, True)] * 2 == [(one.complete, one.is_image) for one in merged]
 
 
-def test_older_confirmation_of_another_list_does_nothing() -> None:
-    """It vouches for what a newer list has replaced."""
+def test_older_confirmation_of_another_list_has_no_effect() -> None:
+    """An older confirmation is of a list that a newer one has replaced, so it changes nothing."""
     newer = batch([match("a")], list_id="list-2", received_mono=9.0)
 
     assert newer is merged_batches(newer, batch(complete=False, list_id="list-1"))
 
 
 @pytest.mark.parametrize("stale_after_s", [20.0, 60.0])
-def test_confirmation_says_how_long_it_holds(stale_after_s: float) -> None:
-    """What waits is stale when the newest word for it is, sooner or later than the first one said."""
+def test_confirmation_sets_the_lifetime(stale_after_s: float) -> None:
+    """The merged batch is stale when its newest part is, sooner or later than the first part said."""
     confirmation = batch(complete=False, received_mono=9.0, stale_after_s=stale_after_s)
 
     merged = merged_batches(batch([match("a")]), confirmation)
@@ -193,8 +193,8 @@ def test_confirmation_says_how_long_it_holds(stale_after_s: float) -> None:
 
 @pytest.mark.parametrize("source_time", [None, WALL_0 + 2.0])
 @pytest.mark.parametrize("complete", [True, False])
-def test_repeat_of_the_same_content_moves_no_time(source_time: float | None, *, complete: bool) -> None:
-    """While the content stays equal, the old `updated` stays, as if each had been applied in turn."""
+def test_repeated_content_keeps_updated(source_time: float | None, *, complete: bool) -> None:
+    """While the content stays equal, `updated` stays, as if each batch had been applied in turn."""
     listed = batch([], received_mono=0.0)
     first = batch([match("a", source_time=source_time)], complete=complete, received_mono=3.0)
     second = batch([match("a")], complete=False, received_mono=5.0)
@@ -202,8 +202,8 @@ def test_repeat_of_the_same_content_moves_no_time(source_time: float | None, *, 
     assert _updated(listed, first, second) == _updated(listed, merged_batches(first, second))
 
 
-def test_new_content_has_the_time_of_its_own() -> None:
-    """Of two contents the later one's time counts."""
+def test_new_content_has_its_own_time() -> None:
+    """Of two different contents the time of the later one counts."""
     first = batch([match("a")], received_mono=3.0)
     second = batch([match("a", prices=(2.1, 3.4, 3.9))], complete=False, received_mono=5.0)
 
@@ -214,8 +214,8 @@ def test_new_content_has_the_time_of_its_own() -> None:
     ("source_time", "expected"),
     [(None, 3.0), (WALL_0 + 2.0, 2.0), (WALL_0 + 3.0, 3.0), (WALL_0 + 4.0, 3.0)],
 )
-def test_what_waits_keeps_the_time_of_its_source(source_time: float | None, expected: float) -> None:
-    """The source's own time where it has one, never later than the receipt of the batch that brought it."""
+def test_waiting_content_keeps_its_source_time(source_time: float | None, expected: float) -> None:
+    """`updated` is the source's time if there is one, at most the receive time of the batch with it."""
     first = batch([match("a", source_time=source_time)], received_mono=3.0)
 
     merged = merged_batches(first, batch([match("b")], complete=False, received_mono=5.0))
@@ -230,10 +230,10 @@ CHANGES = st.lists(
 
 @given(changes=CHANGES)
 @settings(derandomize=True, deadline=None, max_examples=200)
-def test_merged_changes_say_since_when_their_content_is_equal(
+def test_merged_changes_have_the_time_of_their_content(
     changes: list[tuple[list[Match], set[str], float | None]],
 ) -> None:
-    """Of a list that nobody has seen yet, merged or not: the same matches with the same `updated`."""
+    """For a list without readers so far, merged or not, matches and `updated` are equal."""
     made = [batch([])]
     for at, (matches, gone, source_time) in enumerate(changes, start=1):
         dated = [msgspec.structs.replace(one, source_time=source_time) for one in matches]
@@ -245,8 +245,8 @@ def test_merged_changes_say_since_when_their_content_is_equal(
 
 
 @pytest.mark.parametrize("source_time", [None, WALL_0 + 4.0])
-def test_conflation_does_not_change_when_a_match_was_received(source_time: float | None) -> None:
-    """`updated` is not later than the receive time of the payload that brought the match."""
+def test_conflation_keeps_the_receive_time_of_a_match(source_time: float | None) -> None:
+    """`updated` is not later than the receive time of the payload that contained the match."""
     first = batch([match("a", source_time=source_time)], received_mono=1.0)
     second = batch([match("b")], complete=False, received_mono=5.0)
 

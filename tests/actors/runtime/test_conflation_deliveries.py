@@ -1,4 +1,4 @@
-"""What waits for a bookmaker: the newest document, or changes and confirmations merged."""
+"""The deliveries that wait for a bookmaker: the newest document, or merged deltas and confirmations."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def _document(list_id: str = "list-1", mono: float = 0.0) -> Document:
     return Document(SCOPE, ListId(list_id), object(), WALL_0 + mono, mono, 30.0)
 
 
-def test_newest_document_is_the_one_that_waits() -> None:
-    """A document is a complete list: the newest replaces whatever waits, an older one never does."""
+def test_newest_document_waits() -> None:
+    """A document is a complete list: a newer one replaces any waiting delivery, an older one never does."""
     old, new = _document("list-1", 1.0), _document("list-2", 2.0)
     older_batches = [batch(received_mono=1.0), batch(complete=False, received_mono=1.0)]
 
@@ -22,15 +22,15 @@ def test_newest_document_is_the_one_that_waits() -> None:
     assert all(new is merged_deliveries(one, new) is merged_deliveries(new, one) for one in older_batches)
 
 
-def test_later_of_two_documents_at_one_instant_wins() -> None:
-    """Where the clock does not tell them apart, order is order of arrival."""
+def test_later_of_two_documents_at_one_instant_counts() -> None:
+    """Documents with equal receive times are ordered by arrival."""
     first, second = _document("list-1"), _document("list-2")
 
     assert second is merged_deliveries(first, second)
 
 
 def test_newer_complete_batch_replaces_a_document() -> None:
-    """A complete list is a complete list, decoded or extracted."""
+    """A complete list replaces an older one, whether it is a document or a batch."""
     new = batch([match("a")], received_mono=1.0)
 
     assert new is merged_deliveries(_document(), new)
@@ -38,7 +38,7 @@ def test_newer_complete_batch_replaces_a_document() -> None:
 
 
 def test_confirmation_moves_the_time_of_its_document() -> None:
-    """A document that still waits is vouched for as a batch is, for as long as that says."""
+    """A waiting document is confirmed like a batch, with the lifetime of the confirmation."""
     document = _document("list-1")
     confirmation = batch(complete=False, received_mono=9.0, stale_after_s=20.0)
 
@@ -48,16 +48,16 @@ def test_confirmation_moves_the_time_of_its_document() -> None:
 
 
 def test_batches_on_delivery_are_merged_as_batches() -> None:
-    """A stream's changes are conflated before its bookmaker as they are behind it."""
+    """A stream's deltas are conflated before a bookmaker in the same way as after it."""
     old, new = batch([match("a")]), batch([match("b")], complete=False, received_mono=1.0)
 
     assert merged_batches(old, new) == merged_deliveries(old, new)
 
 
-def test_list_that_waits_is_outdated_by_a_newer_confirmation_of_another() -> None:
-    """A source vouches for what the board has: whatever waits and is older must not replace that.
+def test_waiting_list_is_outdated_by_a_newer_confirmation_of_another() -> None:
+    """A source confirms the list on the board: no older waiting delivery may replace that list.
 
-    It happens to a bookmaker in quarantine: body A is on the board, B waits, then A comes again.
+    This happens to a quarantined bookmaker: body A is on the board, B waits, then A comes again.
     """
     confirmation = batch(complete=False, list_id="list-1", received_mono=9.0)
     document = _document("list-2", 1.0)
@@ -67,7 +67,7 @@ def test_list_that_waits_is_outdated_by_a_newer_confirmation_of_another() -> Non
     assert confirmation == merged_batches(complete, confirmation)
 
 
-def test_withdrawal_outlasts_a_document_that_waits() -> None:
+def test_newer_withdrawal_replaces_a_waiting_document() -> None:
     """Of a document and a withdrawal the newer one counts."""
     gone, older, newer = withdrawn(received_mono=2.0), _document(mono=1.0), _document(mono=3.0)
 

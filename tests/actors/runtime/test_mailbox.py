@@ -1,4 +1,4 @@
-"""The mailbox: one pending item per key, in the order of arrival, and nothing lost on the way."""
+"""The mailbox: one pending item per key, in order of arrival, without losses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.time.virtual import settle
 OPERATIONS = st.lists(st.sampled_from(("a", "b", "c", "get", "get", "keep", "settle")), max_size=40)
 
 
-def test_items_come_out_in_the_order_of_their_keys() -> None:
+def test_items_are_returned_in_the_order_of_their_keys() -> None:
     """First in, first out; a key keeps its place while it waits."""
     box = filled("b", "a", "b", "c", "a")
 
@@ -24,15 +24,15 @@ def test_items_come_out_in_the_order_of_their_keys() -> None:
     assert box.get_nowait() is None
 
 
-def test_what_is_put_over_a_waiting_item_is_counted() -> None:
-    """Received counts everything, conflated what was merged, depth the keys that wait."""
+def test_merged_items_are_counted() -> None:
+    """Received counts all items, conflated the merged ones, depth the waiting keys."""
     box = filled("a", "b", "a", "a")
 
     assert (4, 2, 2) == (box.received, box.conflated, box.depth)
 
 
 def test_mailbox_cannot_grow() -> None:
-    """However many items come, at most one per key waits."""
+    """At most one item per key waits, whatever the number of items."""
     box = empty_box()
     for serial in range(10_000):
         box.put_nowait(Item(str(serial % 7), (serial,)))
@@ -41,8 +41,8 @@ def test_mailbox_cannot_grow() -> None:
     assert len(drained(box)) == 7
 
 
-def test_item_that_was_taken_is_not_merged_into() -> None:
-    """A newer item of the same key waits by itself while one is in flight."""
+def test_item_in_flight_is_not_merged_into() -> None:
+    """A newer item with the key of the item in flight waits separately."""
     box = filled("a")
     taken = box.get_nowait()
     box.put_nowait(Item("a", (1,)))
@@ -52,8 +52,8 @@ def test_item_that_was_taken_is_not_merged_into() -> None:
 
 @given(operations=OPERATIONS)
 @settings(derandomize=True, deadline=None, max_examples=200)
-def test_every_item_comes_out_once_in_order(operations: list[str]) -> None:
-    """Per key nothing is lost, doubled or reordered, and whatever crashes in between is put back."""
+def test_every_item_is_returned_once_in_order(operations: list[str]) -> None:
+    """Per key no item is lost, doubled or reordered, also when crashes requeue items in between."""
     box, sent, seen = empty_box(), defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
     for serial, operation in enumerate(operations):
         match operation:
@@ -85,7 +85,7 @@ def _see(seen: dict[str, list[int]], items: list[Item] | tuple[Item, ...]) -> No
 
 @pytest.mark.anyio
 async def test_reader_waits_for_an_item() -> None:
-    """`get` waits until something is put; that is in flight then."""
+    """`get` waits until an item is put; that item is then in flight."""
     box, got = empty_box(), list[Item]()
 
     async def read() -> None:
@@ -103,8 +103,8 @@ async def test_reader_waits_for_an_item() -> None:
 
 
 @pytest.mark.anyio
-async def test_reader_that_gives_up_loses_nothing() -> None:
-    """What comes after a reader's deadline waits for the next one."""
+async def test_reader_with_a_deadline_loses_nothing() -> None:
+    """An item that arrives after a reader's deadline waits for the next reader."""
     box = empty_box()
     with anyio.move_on_after(1.0):
         await box.get()
@@ -114,8 +114,8 @@ async def test_reader_that_gives_up_loses_nothing() -> None:
 
 
 @pytest.mark.anyio
-async def test_reader_that_is_cancelled_as_something_arrives_loses_nothing() -> None:
-    """A reader that is cancelled between the arrival and its own wake-up leaves the item where it is."""
+async def test_reader_cancelled_at_an_arrival_loses_nothing() -> None:
+    """A reader cancelled between an arrival and its own wake-up leaves the item in the mailbox."""
     box = empty_box()
     reader = asyncio.create_task(box.get())
     await settle()

@@ -7,7 +7,7 @@ import pytest
 from tests.support.builders.mailboxes import Item, drained, empty_box, filled
 
 
-def test_an_item_in_flight_is_processed_and_acknowledged() -> None:
+def test_item_in_flight_is_processed_and_acknowledged() -> None:
     """`mark_processed` keeps the item until `ack_all`."""
     box = filled("a", "b")
     first = box.get_nowait()
@@ -26,8 +26,8 @@ def test_an_item_in_flight_is_processed_and_acknowledged() -> None:
     assert (None, None) == (box.in_flight, box.requeue_unacked())
 
 
-def test_an_item_in_flight_may_be_acknowledged_at_once() -> None:
-    """It need not be marked as processed before."""
+def test_item_in_flight_may_be_acknowledged_at_once() -> None:
+    """An item need not be marked as processed before it is acknowledged."""
     box = filled("a")
     box.get_nowait()
 
@@ -36,8 +36,8 @@ def test_an_item_in_flight_may_be_acknowledged_at_once() -> None:
     assert (None, None, 0) == (box.in_flight, box.requeue_unacked(), box.depth)
 
 
-def test_nothing_in_flight_is_nothing_processed() -> None:
-    """`mark_processed` does nothing then."""
+def test_mark_without_an_item_in_flight_does_nothing() -> None:
+    """`mark_processed` does nothing if no item is in flight."""
     box = filled("a")
 
     box.mark_processed()
@@ -45,8 +45,8 @@ def test_nothing_in_flight_is_nothing_processed() -> None:
     assert ((), 1) == (box.unacked, box.depth)
 
 
-def test_the_item_in_flight_is_returned_and_not_requeued() -> None:
-    """It is to blame for the crash; what was processed before is not."""
+def test_item_in_flight_is_returned_and_not_requeued() -> None:
+    """The item in flight is the cause of the crash; items processed before it are not."""
     box = filled("a", "b", "c")
     box.get_nowait()
     box.mark_processed()
@@ -57,8 +57,8 @@ def test_the_item_in_flight_is_returned_and_not_requeued() -> None:
     assert [Item("c", (2,)), Item("a", (0,))] == drained(box)
 
 
-def test_a_crash_with_nothing_in_flight_blames_nothing() -> None:
-    """A crash in the commit is no batch's fault: all of them are requeued."""
+def test_crash_with_nothing_in_flight_requeues_all() -> None:
+    """If the commit crashes, no item is the cause, so all of them are requeued."""
     box = filled("a", "b")
     for _ in range(2):
         box.get_nowait()
@@ -68,8 +68,8 @@ def test_a_crash_with_nothing_in_flight_blames_nothing() -> None:
     assert [Item("a", (0,)), Item("b", (1,))] == drained(box)
 
 
-def test_a_newer_item_is_merged_over_a_requeued_one() -> None:
-    """An item that came in the meantime is newer than one that was processed before."""
+def test_newer_item_is_merged_over_a_requeued_one() -> None:
+    """An item that arrived meanwhile is newer than one that was processed before."""
     box = filled("a")
     box.get_nowait()
     box.mark_processed()
@@ -82,7 +82,7 @@ def test_a_newer_item_is_merged_over_a_requeued_one() -> None:
 
 @pytest.mark.parametrize("newer", [0, 1])
 def test_requeued_items_of_one_key_keep_their_order(newer: int) -> None:
-    """Two processed ones of one key, and perhaps a third that waits, are merged from the oldest on."""
+    """Two processed items of one key, and perhaps a third that waits, are merged from the oldest on."""
     box = empty_box()
     for serial in range(2):
         box.put_nowait(Item("a", (serial,)))
@@ -96,8 +96,8 @@ def test_requeued_items_of_one_key_keep_their_order(newer: int) -> None:
     assert [Item("a", tuple(range(2 + newer)))] == drained(box)
 
 
-def test_an_unacknowledged_item_in_flight_again_is_not_requeued() -> None:
-    """As in the repetition of a turn: it is to blame like any other item in flight."""
+def test_unacknowledged_item_in_flight_again_is_not_requeued() -> None:
+    """When a turn is repeated, an item in flight again is the cause of a crash like any other."""
     box = filled("a", "b")
     for _ in range(2):
         box.get_nowait()
@@ -108,8 +108,8 @@ def test_an_unacknowledged_item_in_flight_again_is_not_requeued() -> None:
     assert [Item("b", (1,))] == drained(box)
 
 
-def test_what_is_discarded_is_gone_and_the_rest_keeps_its_order() -> None:
-    """Throwing away leaves no key behind that nothing waits for."""
+def test_discarded_item_is_gone_and_the_others_keep_their_order() -> None:
+    """Discarding leaves no key without an item."""
     box = filled("a", "b", "c")
     box.discard(lambda item: item.key == "b")
 

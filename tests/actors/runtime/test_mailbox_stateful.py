@@ -1,4 +1,4 @@
-"""The mailbox against a plain model: any order of puts, takes, marks, acknowledgements and crashes."""
+"""The mailbox against a simple model: any order of puts, takes, marks, acknowledgements and crashes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Item = tuple[str, tuple[int, ...]]
 
 
 class MailboxMachine(RuleBasedStateMachine):
-    """Items are a key and the numbers merged into it; what is lost, doubled or reordered shows."""
+    """An item is a key and the numbers merged into it, to show losses, duplicates and reordering."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,14 +25,14 @@ class MailboxMachine(RuleBasedStateMachine):
 
     @rule(key=KEYS)
     def put(self, key: str) -> None:
-        """Something newer arrives."""
+        """A newer item arrives."""
         self.number += 1
         self.box.put_nowait((key, (self.number,)))
         self.pending[key] = (*self.pending.get(key, ()), self.number)
 
     @rule()
     def take(self) -> None:
-        """The reader marks its item as processed and takes the next."""
+        """The reader marks its item as processed and takes the next one."""
         self.mark_processed()
         taken = self.box.get_nowait()
         expected = next(iter(self.pending.items()), None)
@@ -70,13 +70,13 @@ class MailboxMachine(RuleBasedStateMachine):
 
     @invariant()
     def holds_what_the_model_holds(self) -> None:
-        """At most one item a key; the same items in flight and unacknowledged."""
+        """At most one item per key waits, and the same items are in flight and unacknowledged."""
         expected = (len(self.pending), self.in_flight, tuple(self.unacked))
         assert expected == (self.box.depth, self.box.in_flight, self.box.unacked)
 
 
-def test_mailbox_is_what_the_model_is() -> None:
-    """Nothing that was put is lost, doubled or reordered within its key."""
+def test_mailbox_equals_the_model() -> None:
+    """No item is lost, doubled or reordered within its key."""
     run_state_machine_as_test(
         MailboxMachine,
         settings=settings(max_examples=150, stateful_step_count=40, deadline=None, derandomize=True),

@@ -1,4 +1,4 @@
-"""A list that has crashed an actor twice is refused by the instances that come after."""
+"""A list that crashed an actor twice is refused by later instances."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ POISON, OTHER, GOOD = ListId("poison"), ListId("other"), ListId("good")
 
 
 def _crash(guard: PoisonGuard, list_id: ListId) -> bool:
-    """Have an instance begin with the list and crash, unless it is refused; return whether it began."""
+    """Make an instance begin the list and crash, unless it is refused; return whether it began."""
     begun = guard.begin(list_id)
     guard.recover()
     return begun
 
 
 def test_nothing_is_set_aside_at_first() -> None:
-    """A list that has done no harm is begun and ended."""
+    """A list that causes no crash is begun and ended."""
     guard = PoisonGuard()
 
     begun = [guard.begin(GOOD), guard.in_flight == GOOD]
@@ -29,14 +29,14 @@ def test_nothing_is_set_aside_at_first() -> None:
 
 
 def test_third_attempt_is_refused() -> None:
-    """After the second crash on the same bytes they are set aside for good."""
+    """After two crashes on the same bytes the list is set aside."""
     guard = PoisonGuard()
 
     assert [_crash(guard, POISON) for _ in range(5)] == [True, True, False, False, False]
 
 
-def test_what_is_refused_is_not_in_flight() -> None:
-    """A list that was left alone is not blamed for what comes next."""
+def test_refused_list_is_not_in_flight() -> None:
+    """A refused list is not taken for the cause of a later crash."""
     guard = PoisonGuard()
     _crash(guard, POISON)
     _crash(guard, POISON)
@@ -46,8 +46,8 @@ def test_what_is_refused_is_not_in_flight() -> None:
     assert (None, None) == (guard.in_flight, guard.recover())
 
 
-def test_culprit_is_named() -> None:
-    """A new instance learns what its predecessor died of, once."""
+def test_cause_of_a_crash_is_reported() -> None:
+    """A new instance gets the list that its predecessor crashed on, once."""
     guard = PoisonGuard()
     guard.begin(POISON)
 
@@ -55,8 +55,8 @@ def test_culprit_is_named() -> None:
 
 
 @pytest.mark.parametrize("crashes", [1, 2])
-def test_other_lists_go_on(crashes: int) -> None:
-    """Only the culprit is left alone, and good lists in between do not wash it clean."""
+def test_other_lists_are_still_accepted(crashes: int) -> None:
+    """Only the cause of the crashes is refused, and other successful lists do not reset its count."""
     guard = PoisonGuard()
     for _ in range(crashes):
         _crash(guard, POISON)
@@ -66,8 +66,8 @@ def test_other_lists_go_on(crashes: int) -> None:
     assert (True, crashes < 2) == (begun, guard.begin(POISON))
 
 
-def test_list_that_did_no_harm_the_second_time_keeps_its_count() -> None:
-    """One crash, one good run, one crash: that is two."""
+def test_success_between_crashes_keeps_the_count() -> None:
+    """A crash, a success and a crash of the same list are two crashes."""
     guard = PoisonGuard()
     _crash(guard, POISON)
     guard.begin(POISON)
@@ -77,15 +77,15 @@ def test_list_that_did_no_harm_the_second_time_keeps_its_count() -> None:
     assert not guard.begin(POISON)
 
 
-def test_new_culprit_counts_from_one() -> None:
-    """Two different lists that crash once each are not one that crashed twice."""
+def test_crashes_are_counted_per_list() -> None:
+    """Two different lists that crash once each are not one list that crashed twice."""
     guard = PoisonGuard()
 
     assert [_crash(guard, one) for one in (POISON, OTHER, OTHER, OTHER)] == [True, True, True, False]
 
 
 def test_two_poison_lists_are_both_set_aside() -> None:
-    """Two scopes with one poison payload each: each crashes the actor at most twice (faults.md, D2)."""
+    """Each of two scopes with a poison payload crashes the actor at most twice (faults.md, D2)."""
     guard = PoisonGuard()
 
     begun = [_crash(guard, one) for one in (POISON, OTHER) * 3]
@@ -93,8 +93,8 @@ def test_two_poison_lists_are_both_set_aside() -> None:
     assert begun == [True, True, True, True, False, False]
 
 
-def test_only_so_many_culprits_are_remembered() -> None:
-    """Memory is bounded: the one whose crash is the longest ago is forgotten first."""
+def test_number_of_remembered_lists_is_limited() -> None:
+    """At the limit, the list whose crash is the longest ago is dropped first."""
     guard = PoisonGuard()
     for one in (POISON, POISON, OTHER, OTHER):
         _crash(guard, one)

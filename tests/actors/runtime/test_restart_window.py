@@ -1,4 +1,4 @@
-"""How often a crash is too often: restart intensity as in OTP, and quarantines that double."""
+"""The restart window: the limit of crashes as in OTP, and quarantines that double."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from actors.runtime.backoff import (
 
 
 def _quarantined(window: RestartWindow, now: float) -> float:
-    """Crash at once until it is quarantined; give the length."""
+    """Let it crash at once until it is quarantined; return the duration."""
     while (length := window.crashed(now)) is None:
         pass
     return length
 
 
-def test_figures_are_those_of_the_design() -> None:
-    """More than 3 in 60 s, quarantine for 60 s up to 15 min, forgiven after 10 min."""
+def test_figures_are_as_documented() -> None:
+    """More than 3 crashes in 60 s, quarantine for 60 s up to 15 min, reset after 10 min."""
     intensity = (MAX_CRASHES, WINDOW_S)
     quarantine = (FIRST_QUARANTINE_S, LONGEST_QUARANTINE_S, FORGIVEN_AFTER_S)
 
     assert ((3, 60.0), (60.0, 900.0, 600.0)) == (intensity, quarantine)
 
 
-def test_three_crashes_are_restarted_the_fourth_is_too_many() -> None:
-    """More than 3 crashes within 60 s: the fourth is the one."""
+def test_fourth_crash_within_a_minute_is_quarantined() -> None:
+    """Three crashes within 60 s are restarted, the fourth is quarantined."""
     window = RestartWindow()
 
     assert [window.crashed(second) for second in (0.0, 1.0, 2.0, 3.0)] == [None, None, None, 60.0]
@@ -40,21 +40,21 @@ def test_three_crashes_are_restarted_the_fourth_is_too_many() -> None:
     ("fourth", "expected"), [(59.9, 60.0), (60.0, 60.0), (60.001, None), (1000.0, None)]
 )
 def test_window_slides_exactly(fourth: float, expected: float | None) -> None:
-    """Crashes exactly 60 s apart are within one window, as in OTP; later the first has slid out."""
+    """Crashes exactly 60 s apart are within one window, as in OTP; later ones are not."""
     window = RestartWindow()
 
     assert [window.crashed(second) for second in (0.0, 20.0, 40.0, fourth)] == [None, None, None, expected]
 
 
-def test_steady_crashes_below_the_intensity_are_restarted_for_ever() -> None:
-    """Three a minute never add up: what is out of the window does not count."""
+def test_steady_crashes_below_the_limit_are_restarted_forever() -> None:
+    """Three crashes a minute never add up, since those outside the window do not count."""
     window = RestartWindow()
 
     assert {None} == {window.crashed(20.001 * number) for number in range(1000)}
 
 
 def test_quarantine_doubles_up_to_a_quarter_of_an_hour() -> None:
-    """After readmission one crash within 60 s is enough, for twice as long, up to 15 min."""
+    """Within 60 s of readmission one crash is enough for a quarantine twice as long, up to 15 min."""
     window, now = RestartWindow(), 1000.0
     lengths = [_quarantined(window, now)]
     for _ in range(5):
@@ -64,8 +64,8 @@ def test_quarantine_doubles_up_to_a_quarter_of_an_hour() -> None:
     assert lengths == [60.0, 120.0, 240.0, 480.0, 900.0, 900.0]
 
 
-def test_after_a_minute_of_probation_the_window_counts_again() -> None:
-    """Later than 60 s after readmission it takes four crashes again, but the doubling is kept."""
+def test_window_counts_again_after_a_minute_of_probation() -> None:
+    """Later than 60 s after readmission it takes four crashes again, but the doubled duration is kept."""
     window = RestartWindow()
     now = _quarantined(window, 0.0) + 60.001
 
@@ -73,15 +73,15 @@ def test_after_a_minute_of_probation_the_window_counts_again() -> None:
 
 
 @pytest.mark.parametrize(("calm_s", "expected"), [(599.0, 120.0), (601.0, 60.0)])
-def test_doubling_is_forgiven_after_ten_minutes_without_a_crash(calm_s: float, expected: float) -> None:
-    """Ten minutes from readmission, or from the last crash after it."""
+def test_doubling_is_reset_after_ten_minutes_without_a_crash(calm_s: float, expected: float) -> None:
+    """The ten minutes count from readmission, or from the last crash after it."""
     window = RestartWindow()
     readmitted = _quarantined(window, 0.0)
 
     assert expected == _quarantined(window, readmitted + calm_s)
 
 
-def test_single_crash_puts_off_the_forgiveness() -> None:
+def test_single_crash_delays_the_reset() -> None:
     """The ten minutes count from the last crash."""
     window = RestartWindow()
     readmitted = _quarantined(window, 0.0)
@@ -91,7 +91,7 @@ def test_single_crash_puts_off_the_forgiveness() -> None:
 
 
 def test_quarantine_by_order_doubles_as_well() -> None:
-    """A quarantine that something else decides counts as one, with its probation."""
+    """A quarantine ordered from outside counts like any other, with its probation."""
     window = RestartWindow()
 
     assert [window.quarantined(0.0), window.crashed(100.0), window.quarantined(300.0)] == [
@@ -101,8 +101,8 @@ def test_quarantine_by_order_doubles_as_well() -> None:
     ]
 
 
-def test_quarantine_by_order_is_forgiven_as_well() -> None:
-    """Ten minutes without a crash after the readmission start anew, whatever it was quarantined for."""
+def test_quarantine_by_order_is_reset_as_well() -> None:
+    """Ten minutes without a crash after readmission reset the duration, whatever the cause was."""
     by_order, by_crash = RestartWindow(), RestartWindow()
     by_order.quarantined(0.0)
     by_crash.quarantined(0.0)

@@ -1,4 +1,4 @@
-"""Restart window and backoff against plain models that keep the whole history."""
+"""Restart window and backoff against simple models that keep the whole history."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from actors.runtime.backoff import Backoff, RestartWindow
 
-# In halves of a second, so that sums are exact and the edges of the windows are met.
+# In halves of a second, so that sums are exact and hit the edges of the windows.
 GAPS = st.lists(
     st.one_of(st.integers(0, 80), st.sampled_from([119, 120, 121, 1199, 1200, 1201])), max_size=25
 )
 
 
 def _model(crashes: list[float]) -> list[float | None]:
-    """Return the quarantine after each crash, from the text of docs/operations.md."""
+    """Return the quarantine after each crash, as docs/operations.md describes it."""
     verdicts: list[float | None] = []
     counted: list[float] = []
     length, readmitted, calm_since = 60.0, None, 0.0
@@ -39,8 +39,8 @@ def _model(crashes: list[float]) -> list[float | None]:
 
 @given(GAPS)
 @settings(max_examples=300, derandomize=True)
-def test_every_verdict_is_the_models(gaps: list[int]) -> None:
-    """Whatever the crashes, each is judged as its whole history says; none falls into a quarantine."""
+def test_every_verdict_equals_the_model(gaps: list[int]) -> None:
+    """Each crash has the verdict that its whole history demands; no crash falls into a quarantine."""
     window = RestartWindow()
     crashes: list[float] = []
     verdicts: list[float | None] = []
@@ -56,8 +56,8 @@ def test_every_verdict_is_the_models(gaps: list[int]) -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 1.0, 59.5, 60.0, 60.5]))), st.integers())
 @settings(max_examples=300, derandomize=True)
-def test_every_delay_is_within_the_models_bound(history: list[tuple[bool, float]], seed: int) -> None:
-    """uniform(0, min(cap, 0.5 * 2**n)), n counting the failures since the last 60 s of success."""
+def test_every_delay_is_within_the_bound_of_the_model(history: list[tuple[bool, float]], seed: int) -> None:
+    """uniform(0, min(cap, 0.5 * 2**n)), where n counts the failures since the last 60 s of success."""
     backoff = Backoff(30.0, Random(seed))
     now, failures = 0.0, 0
     good_since: float | None = None

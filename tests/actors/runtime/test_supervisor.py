@@ -1,4 +1,4 @@
-"""The supervisor: a crash is one actor's alone, and a fresh instance takes over at once."""
+"""The supervisor: a crash affects one actor only, and a fresh instance replaces it at once."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Failure = Callable[[], None]
 
 
 class Ticker:
-    """Notes the time every second."""
+    """Records the time every second."""
 
     def __init__(self) -> None:
         self.ticks: list[float] = []
 
     async def run(self) -> None:
-        """Tick for ever."""
+        """Tick forever."""
         while True:
             self.ticks.append(anyio.current_time())
             await anyio.sleep(1)
@@ -42,20 +42,20 @@ class Failing:
         self._failure = failure
 
     async def run(self) -> None:
-        """Live until it fails."""
+        """Run until the failure."""
         await anyio.sleep(self._after_s)
         self._failure()
 
 
 class Once:
-    """Makes a failing actor first and healthy ones afterwards; `made` holds them all."""
+    """Makes a failing actor first and correct ones afterwards; `made` has all of them."""
 
     def __init__(self, after_s: float, failure: Failure) -> None:
         self.made: list[Actor] = []
         self._first = Failing(after_s, failure)
 
     def __call__(self) -> Actor:
-        """Make the next."""
+        """Make the next actor."""
         self.made.append(Ticker() if self.made else self._first)
         return self.made[-1]
 
@@ -72,16 +72,16 @@ def _be_cancelled() -> None:
     raise asyncio.CancelledError
 
 
-async def test_before_its_start_an_actor_is_waiting() -> None:
-    """A record exists from the beginning and says that nothing ran yet."""
+async def test_actor_is_waiting_before_its_start() -> None:
+    """A record exists from the beginning and shows that the actor has not run yet."""
     spec = ChildSpec(ActorStatus("a"), Ticker)
     Supervisor([spec], VirtualClock())
 
     assert (ActorState.WAITING, None, 0) == (spec.status.state, spec.status.since, spec.status.starts)
 
 
-async def test_an_exception_restarts_a_fresh_instance_at_once() -> None:
-    """A crash costs no time: at the same moment another instance runs, and the record says why."""
+async def test_exception_restarts_a_fresh_instance_at_once() -> None:
+    """A crash causes no pause: another instance runs at the same moment, and the record has the error."""
     start = Once(7.0, _raise)
     spec = ChildSpec(ActorStatus("a"), start)
 
@@ -98,8 +98,8 @@ async def test_an_exception_restarts_a_fresh_instance_at_once() -> None:
         assert expected == spec.status
 
 
-async def test_a_crash_is_logged_once_with_its_stack() -> None:
-    """One error line names the actor and carries the exception with its traceback."""
+async def test_crash_is_logged_once_with_its_stack() -> None:
+    """One error line has the actor's name and the exception with its traceback."""
     with capture_logs() as logs:
         async with supervised(ChildSpec(ActorStatus("a"), Once(7.0, _raise))):
             await anyio.sleep(60)
@@ -110,8 +110,8 @@ async def test_a_crash_is_logged_once_with_its_stack() -> None:
     assert "_raise" in [frame.name for frame in extract_tb(crash["exc_info"].__traceback__)]
 
 
-async def test_returning_is_a_crash() -> None:
-    """An actor that comes back has a bug; it is started again like one that raised."""
+async def test_return_is_a_crash() -> None:
+    """An actor that returns has a bug; it is restarted like one that raised."""
     spec = ChildSpec(ActorStatus("a"), Once(7.0, _return))
 
     async with supervised(spec):
@@ -121,8 +121,8 @@ async def test_returning_is_a_crash() -> None:
         assert str(spec.status.last_error).startswith("ActorReturned: ")
 
 
-async def test_an_actor_that_cannot_be_made_has_crashed() -> None:
-    """An exception in `start` itself counts as the actor's."""
+async def test_failed_start_is_a_crash() -> None:
+    """An exception in `start` counts as a crash of the actor."""
 
     def start() -> Actor:
         if spec.status.crashes == 0:
@@ -138,10 +138,10 @@ async def test_an_actor_that_cannot_be_made_has_crashed() -> None:
 
 
 @pytest.mark.parametrize("failure", [_raise, _return, _be_cancelled])
-async def test_siblings_do_not_notice_a_failure(failure: Failure) -> None:
-    """The same instances go on and miss no tick, before and behind the one that fails.
+async def test_crash_does_not_affect_siblings(failure: Failure) -> None:
+    """The same instances go on and miss no tick, whether they started before or after the failing one.
 
-    A stray cancellation, as from awaiting a future that was cancelled, is a failure like any other.
+    A stray cancellation, as from awaiting a cancelled future, is a crash like any other.
     """
     before, behind = Ticker(), Ticker()
     specs = [
@@ -158,8 +158,8 @@ async def test_siblings_do_not_notice_a_failure(failure: Failure) -> None:
         assert [1, 2, 1] == [spec.status.starts for spec in specs]
 
 
-async def test_a_core_child_that_crashes_too_often_ends_everything() -> None:
-    """The fourth crash within a minute raises CoreFailure with its cause, and the others stop."""
+async def test_core_child_that_crashes_too_often_ends_everything() -> None:
+    """The fourth crash within a minute raises CoreFailure with its cause, and the other actors stop."""
     core = ChildSpec(ActorStatus("core"), lambda: Failing(10.0, _raise), is_core=True)
     other = ChildSpec(ActorStatus("other"), Ticker)
     message = "core crashed too often: ValueError: broken"
@@ -171,8 +171,8 @@ async def test_a_core_child_that_crashes_too_often_ends_everything() -> None:
     assert (ActorState.STOPPED, WALL_0 + 40) == (other.status.state, other.status.since)
 
 
-async def test_a_core_child_may_crash_three_times_a_minute() -> None:
-    """Up to the limit the core is restarted like anybody else."""
+async def test_core_child_may_crash_three_times_a_minute() -> None:
+    """Up to the limit a core child is restarted like any other."""
     core = ChildSpec(ActorStatus("core"), lambda: Failing(25.0, _raise), is_core=True)
 
     async with supervised(core):

@@ -1,4 +1,4 @@
-"""The supervisor: what would end the event loop or the process is a crash of that actor alone."""
+"""The supervisor: exceptions that would end the loop or the process are a crash of one actor only."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ pytestmark = pytest.mark.anyio
 
 
 class Panic(BaseException):
-    """Derived from no Exception, as a panic of a library written in Rust is."""
+    """An exception that is not derived from Exception, such as a panic of a library written in Rust."""
 
 
 EXITS = [SystemExit(0), KeyboardInterrupt(), GeneratorExit(), Panic("index out of bounds")]
 
 
 class Leaving:
-    """Raises after two seconds: itself, beside a task of its own, or in a task of its own."""
+    """Raises after two seconds: directly, beside a task of its own, or in a task of its own."""
 
     def __init__(self, error: BaseException, where: str) -> None:
         self._error = error
         self._where = where
 
     async def run(self) -> None:
-        """Live until then."""
+        """Run until the exception."""
         if self._where == "itself":
             await self._leave()
         async with anyio.create_task_group() as tasks:
@@ -42,17 +42,17 @@ class Leaving:
 
 
 class Staying:
-    """Runs for ever."""
+    """Runs forever."""
 
     async def run(self) -> None:
-        """Wait."""
+        """Wait forever."""
         await anyio.sleep_forever()
 
 
 @pytest.mark.parametrize("where", ["itself", "beside", "task"])
 @pytest.mark.parametrize("error", EXITS, ids=lambda error: type(error).__name__)
-async def test_an_exit_is_one_actor_s_crash(error: BaseException, where: str) -> None:
-    """A fresh instance takes over, the log names the actor and what it raised, others notice nothing."""
+async def test_exit_is_a_crash_of_one_actor(error: BaseException, where: str) -> None:
+    """A fresh instance replaces it, the log names actor and exception, other actors are not affected."""
     other = ChildSpec(ActorStatus("other"), Staying)
     leaving = ActorStatus("leaving")
 
@@ -74,7 +74,7 @@ async def test_an_exit_is_one_actor_s_crash(error: BaseException, where: str) ->
 
 
 @pytest.mark.parametrize("error", EXITS, ids=lambda error: type(error).__name__)
-async def test_an_actor_that_cannot_be_made_may_end_nothing_either(error: BaseException) -> None:
+async def test_exit_in_a_start_is_a_crash_of_one_actor(error: BaseException) -> None:
     """What is raised while an instance is made counts like what it raises itself."""
     status = ActorStatus("leaving")
 
@@ -89,8 +89,8 @@ async def test_an_actor_that_cannot_be_made_may_end_nothing_either(error: BaseEx
         assert (ActorState.RUNNING, 2, 1) == (status.state, status.starts, status.crashes)
 
 
-async def test_exit_after_exit_is_quarantined() -> None:
-    """The fourth within a minute is one too many, as with any other crash."""
+async def test_repeated_exits_are_quarantined() -> None:
+    """The fourth exit within a minute is too many, as with any other crash."""
     status = ActorStatus("leaving")
     spec = ChildSpec(status, lambda: Leaving(SystemExit(0), "task"))
 
@@ -100,8 +100,8 @@ async def test_exit_after_exit_is_quarantined() -> None:
         assert (ActorState.QUARANTINED, 4) == (status.state, status.crashes)
 
 
-async def test_a_task_that_is_contained_can_be_cancelled() -> None:
-    """Cancellation goes through, and so does an ordinary exception as it is."""
+async def test_contained_task_can_be_cancelled() -> None:
+    """Cancellation and ordinary exceptions pass through unchanged."""
     with anyio.move_on_after(1) as scope:
         await contained(anyio.sleep_forever)
     broken = ValueError("broken")
@@ -116,18 +116,18 @@ async def test_a_task_that_is_contained_can_be_cancelled() -> None:
 
 
 class Mute(Exception):
-    """Fails again when its text is wanted."""
+    """An exception whose text cannot be made."""
 
     def __str__(self) -> str:
-        """Return none."""
+        """Raise."""
         raise SystemExit(0)
 
     __repr__ = __str__
 
 
 @pytest.mark.parametrize("error", [Mute(), ValueError("x" * 10_000)], ids=["mute", "long"])
-async def test_a_crash_is_one_whatever_its_text_is(error: Exception) -> None:
-    """An exception whose text fails is noted without it, a long one cut."""
+async def test_crash_with_any_text_is_recorded(error: Exception) -> None:
+    """An exception whose text fails is recorded without it, and a long text is cut."""
     status = ActorStatus("leaving")
 
     def start() -> Actor:

@@ -1,4 +1,4 @@
-"""The supervisor under any script of crashes: what must hold for every child and for its siblings."""
+"""The supervisor under any script of crashes: rules for every child and its siblings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOUR_S = 3600.0
 
 
 class Fragile:
-    """Runs for the next number of seconds of its script, then raises; for ever when it is used up."""
+    """Runs for the next number of seconds of its script, then raises; forever after the script's end."""
 
     def __init__(self, script: list[int], born: list[float], died: list[float]) -> None:
         self._script = script
@@ -23,7 +23,7 @@ class Fragile:
         self._died = died
 
     async def run(self) -> None:
-        """Live and die as scripted."""
+        """Run and crash by the script."""
         self._born.append(anyio.current_time())
         if not self._script:
             await anyio.sleep_forever()
@@ -51,11 +51,11 @@ async def _run(scripts: list[list[int]]) -> list[tuple[list[float], list[float],
 
 @given(st.lists(st.lists(st.integers(0, 90), max_size=12), min_size=1, max_size=3))
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_any_script_of_crashes_is_survived(scripts: list[list[int]]) -> None:
-    """Every instance but the first follows a death, at once or after a quarantine; none is missed.
+def test_rules_hold_for_any_script_of_crashes(scripts: list[list[int]]) -> None:
+    """Every instance but the first follows a crash, at once or after a quarantine; none is missing.
 
-    No child sees more than four deaths in a minute, and each goes through its whole script or is
-    still waiting its quarantine out, whatever its siblings do.
+    No child has more than four crashes in a minute, and each completes its script or is still in
+    quarantine, whatever its siblings do.
     """
     records = anyio.run(_run, scripts, backend_options={"loop_factory": VirtualLoop})
 

@@ -1,4 +1,4 @@
-"""Restart intensity: how often an actor may crash, and how long it then has to wait."""
+"""The limit of crashes, and the duration of the quarantine above it."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ pytestmark = pytest.mark.anyio
 
 
 class Mortal:
-    """Lives for some seconds, then crashes."""
+    """Runs for some seconds, then crashes."""
 
     def __init__(self, life_s: float) -> None:
         self._life_s = life_s
 
     async def run(self) -> None:
-        """Live, then crash."""
+        """Run, then crash."""
         await anyio.sleep(self._life_s)
         raise ValueError("dead")
 
 
 class Lives:
-    """Makes one actor for each of `lives_s` and immortal ones afterwards; `starts` tells when."""
+    """Makes one actor for each of `lives_s` and immortal ones afterwards; `starts` has the times."""
 
     def __init__(self, lives_s: Sequence[float] = ()) -> None:
         self.starts: list[float] = []
         self._lives_s = list(lives_s)
 
     def __call__(self) -> Actor:
-        """Make the next."""
+        """Make the next actor."""
         self.starts.append(anyio.current_time())
         return Mortal(self._lives_s.pop(0) if self._lives_s else 1e9)
 
@@ -67,8 +67,8 @@ class Lives:
         ),
     ],
 )
-async def test_when_an_actor_is_started_again(lives_s: list[float], starts: list[float]) -> None:
-    """Up to three crashes in 60 s restart at once; more cost 60 s, doubling to 900 s, until 10 calm min."""
+async def test_time_of_the_next_start(lives_s: list[float], starts: list[float]) -> None:
+    """Up to three crashes in 60 s restart at once; more: 60 s, doubled up to 900 s, reset after 10 min."""
     lives = Lives(lives_s)
 
     async with supervised(ChildSpec(ActorStatus("a"), lives)):
@@ -78,7 +78,7 @@ async def test_when_an_actor_is_started_again(lives_s: list[float], starts: list
 
 
 @pytest.mark.parametrize("life_s", [0.0, 0.5, 5.0, 19.0])
-async def test_a_crash_loop_restarts_at_most_twelve_times_in_ten_minutes(life_s: float) -> None:
+async def test_crash_loop_restarts_at_most_twelve_times_in_ten_minutes(life_s: float) -> None:
     """A crash loop cannot keep the process busy (faults.md, D3)."""
     lives = Lives([life_s] * 1000)
 
@@ -88,8 +88,8 @@ async def test_a_crash_loop_restarts_at_most_twelve_times_in_ten_minutes(life_s:
     assert len(lives.starts) - 1 <= 12
 
 
-async def test_quarantine_is_shown_and_logged_once_each_way() -> None:
-    """Four crashes, one quarantine, one readmission: as many events, and a record that follows."""
+async def test_quarantine_is_recorded_and_logged_once_each_way() -> None:
+    """Four crashes, one quarantine and one readmission make as many events, and the record follows."""
     spec = ChildSpec(ActorStatus("a"), Lives([5, 0, 0, 0]))
 
     with capture_logs() as logs:
@@ -113,8 +113,8 @@ async def test_quarantine_is_shown_and_logged_once_each_way() -> None:
     )
 
 
-async def test_quarantine_is_one_actors_alone() -> None:
-    """The siblings of a quarantined actor are not started again."""
+async def test_quarantine_affects_one_actor_only() -> None:
+    """The siblings of a quarantined actor are not restarted."""
     good = Lives()
 
     async with supervised(
@@ -125,8 +125,8 @@ async def test_quarantine_is_one_actors_alone() -> None:
     assert [0.0] == good.starts
 
 
-async def test_quarantine_from_outside_gives_its_reason() -> None:
-    """An actor that harms others is stopped without having crashed, and comes back after 60 s."""
+async def test_quarantine_from_outside_has_its_reason() -> None:
+    """An actor that harms others is stopped without a crash and comes back after 60 s."""
     lives = Lives()
     spec = ChildSpec(ActorStatus("a"), lives)
 
@@ -144,8 +144,8 @@ async def test_quarantine_from_outside_gives_its_reason() -> None:
     assert "its batches are poison" == logs[0]["last_error"]
 
 
-async def test_quarantines_from_outside_double_like_the_others() -> None:
-    """The second is twice as long, and what is in quarantine already is left to serve its time."""
+async def test_quarantines_from_outside_double_like_others() -> None:
+    """The second one is twice as long, and an order during a quarantine does not change it."""
     lives = Lives()
 
     async with supervised(ChildSpec(ActorStatus("a"), lives)) as supervisor:
@@ -160,8 +160,8 @@ async def test_quarantines_from_outside_double_like_the_others() -> None:
     assert [0.0, 60.0, 220.0] == lives.starts
 
 
-async def test_trouble_in_ending_does_not_lengthen_a_quarantine() -> None:
-    """An actor that fails while it is taken out of service serves its time, and the reason stands."""
+async def test_crash_while_ending_does_not_lengthen_a_quarantine() -> None:
+    """An actor that crashes while it is being quarantined keeps the duration and the reason."""
 
     class Sore:
         async def run(self) -> None:
@@ -179,8 +179,8 @@ async def test_trouble_in_ending_does_not_lengthen_a_quarantine() -> None:
         assert (WALL_0 + 60, "poison") == (spec.status.quarantined_until, spec.status.last_error)
 
 
-async def test_an_explained_crash_does_not_count() -> None:
-    """Where something else took the blame, any number of crashes restarts at once."""
+async def test_explained_crash_does_not_count() -> None:
+    """If a crash has another known cause, the actor is restarted at once, any number of times."""
     lives = Lives([0] * 20)
     spec = ChildSpec(ActorStatus("a"), lives, is_explained=lambda: True, is_core=True)
 
@@ -191,8 +191,8 @@ async def test_an_explained_crash_does_not_count() -> None:
         assert ActorState.RUNNING is spec.status.state
 
 
-async def test_an_explained_crash_leaves_the_others_counted() -> None:
-    """Three that nothing explains are still allowed between explained ones, and no more."""
+async def test_explained_crash_keeps_the_count_of_others() -> None:
+    """Between explained crashes, three unexplained ones are still allowed, and no more."""
     lives = Lives([1] * 20)
     spec = ChildSpec(ActorStatus("a"), lives, is_explained=lambda: len(lives.starts) % 2 == 0)
 

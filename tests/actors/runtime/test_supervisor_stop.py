@@ -1,4 +1,4 @@
-"""The supervisor starts its children in order and stops them in reverse, each within its time."""
+"""The supervisor starts its children in order and stops them in reverse, each within a time limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Journal = list[tuple[str, float]]
 
 
 class Orderly:
-    """Notes when it starts and when it has stopped, for which it needs some seconds."""
+    """Records its start and the end of its stop, which takes some seconds."""
 
     def __init__(self, name: str, journal: Journal, cleanup_s: float) -> None:
         self._name = name
@@ -27,7 +27,7 @@ class Orderly:
         self._cleanup_s = cleanup_s
 
     async def run(self) -> None:
-        """Do nothing for ever, and take time to end."""
+        """Wait forever, and take some time to end."""
         self._journal.append((f"{self._name} started", anyio.current_time()))
         try:
             await anyio.sleep_forever()
@@ -51,13 +51,13 @@ class Deaf:
 
 
 class Failing:
-    """Crashes at its start, or when it is told to end."""
+    """Crashes at its start, or when it is cancelled."""
 
     def __init__(self, *, at_once: bool) -> None:
         self._at_once = at_once
 
     async def run(self) -> None:
-        """Fail now or later."""
+        """Fail at once or on cancellation."""
         try:
             await anyio.sleep(0.0 if self._at_once else 1e6)
         finally:
@@ -69,7 +69,7 @@ def _orderly(name: str, journal: Journal, cleanup_s: float = 0.0) -> ChildSpec:
 
 
 async def test_children_start_in_order_and_stop_in_reverse() -> None:
-    """Children start in the order given and stop in the opposite one, each after the one before."""
+    """Children start in the order given and stop in reverse, each after the one before."""
     journal: Journal = []
 
     async with supervised(*(_orderly(name, journal, 0.5) for name in "abc")) as supervisor:
@@ -82,7 +82,7 @@ async def test_children_start_in_order_and_stop_in_reverse() -> None:
 
 
 async def test_run_ends_when_all_children_have_stopped() -> None:
-    """`run` comes back after `stop`; a stop is no crash."""
+    """`run` returns after `stop`, and a stop is no crash."""
     spec = _orderly("a", [])
     supervisor = Supervisor([spec], VirtualClock())
 
@@ -94,8 +94,8 @@ async def test_run_ends_when_all_children_have_stopped() -> None:
     assert ActorStatus("a", ActorState.STOPPED, WALL_0 + 5, starts=1) == spec.status
 
 
-async def test_an_actor_that_ignores_cancellation_is_abandoned() -> None:
-    """After its own bounded time it is logged once and left behind, and the rest is stopped (D7)."""
+async def test_actor_that_ignores_cancellation_is_abandoned() -> None:
+    """After its time limit it is logged once and abandoned, and the others are stopped (D7)."""
     journal: Journal = []
     released = anyio.Event()
     deaf = ChildSpec(ActorStatus("deaf"), lambda: Deaf(released), stop_within_s=0.5)
@@ -113,8 +113,8 @@ async def test_an_actor_that_ignores_cancellation_is_abandoned() -> None:
     assert [("first started", 0.0), ("first stopped", 3.5)] == journal
 
 
-async def test_an_actor_that_needs_its_time_is_not_abandoned() -> None:
-    """Whoever ends within the bounded time, two seconds by default, has stopped."""
+async def test_actor_within_its_time_limit_is_not_abandoned() -> None:
+    """An actor that ends within the time limit, two seconds by default, counts as stopped."""
     spec = _orderly("slow", [], 1.9)
 
     with capture_logs() as logs:
@@ -124,8 +124,8 @@ async def test_an_actor_that_needs_its_time_is_not_abandoned() -> None:
     assert (ActorState.STOPPED, []) == (spec.status.state, logs)
 
 
-async def test_a_crash_while_stopping_starts_nothing() -> None:
-    """An actor that fails while it is being stopped has stopped."""
+async def test_crash_during_a_stop_starts_nothing() -> None:
+    """An actor that crashes while it is being stopped counts as stopped."""
     spec = ChildSpec(ActorStatus("sore"), lambda: Failing(at_once=False))
 
     async with supervised(spec) as supervisor:
@@ -135,8 +135,8 @@ async def test_a_crash_while_stopping_starts_nothing() -> None:
     assert (ActorState.STOPPED, 1) == (spec.status.state, spec.status.starts)
 
 
-async def test_a_crash_while_stopping_does_not_count() -> None:
-    """A core child that has crashed three times already and once more on its way out is no CoreFailure."""
+async def test_crash_during_a_stop_does_not_count() -> None:
+    """A core child that crashed three times and again during its stop causes no CoreFailure."""
     lives = iter([True, True, True, False])
     spec = ChildSpec(ActorStatus("core"), lambda: Failing(at_once=next(lives)), is_core=True)
 
@@ -147,8 +147,8 @@ async def test_a_crash_while_stopping_does_not_count() -> None:
     assert (ActorState.STOPPED, 4, 4) == (spec.status.state, spec.status.starts, spec.status.crashes)
 
 
-async def test_stopping_ends_a_quarantine_at_once() -> None:
-    """Nobody waits for the end of a quarantine, and it is not taken for a readmission."""
+async def test_stop_ends_a_quarantine_at_once() -> None:
+    """A stop does not wait for the end of a quarantine and is not logged as a readmission."""
     spec = ChildSpec(ActorStatus("bad"), lambda: Failing(at_once=True))
 
     with capture_logs() as logs:
