@@ -1,4 +1,4 @@
-"""The aggregator: one commit for all that waits, and deadlines that need no batch."""
+"""The aggregator: one commit for all waiting batches, and deadlines that need no batch."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ ALDER = BookmakerId("alder")
 AN_HOUR_S = 3600
 
 
-async def test_what_waits_is_drained_and_committed_once() -> None:
-    """Three batches that wait together make one version, and nothing is left in the mailbox."""
+async def test_waiting_batches_are_committed_once() -> None:
+    """Three waiting batches make one version, and nothing is left in the mailbox."""
     stage = AggregatorStage("alder", "birch", "cedar")
     for name in ("alder", "birch", "cedar"):
         stage.intake.put_nowait(batch([match("m1"), match("m2")], bookmaker=name))
@@ -33,8 +33,8 @@ async def test_what_waits_is_drained_and_committed_once() -> None:
         assert (0, ()) == (stage.intake.depth, stage.intake.unacked)
 
 
-async def test_a_batch_is_applied_at_once() -> None:
-    """Nobody waits for the next tick: a batch is visible as soon as the loop has run."""
+async def test_batch_is_applied_at_once() -> None:
+    """A batch is visible as soon as the loop has run, before the next tick."""
     stage = AggregatorStage("alder")
 
     async with supervised(stage.child):
@@ -45,8 +45,8 @@ async def test_a_batch_is_applied_at_once() -> None:
         assert (["alder_m1"], 3.3) == (stage.shown(), VirtualClock().now().mono)
 
 
-async def test_who_waits_for_changes_hears_of_each_commit() -> None:
-    """Of batches, of staleness and of what a read withdraws, each at once; not of what changes nothing."""
+async def test_listeners_are_called_for_each_commit() -> None:
+    """Listeners are called at once for batches, staleness and withdrawals by reads, if anything changed."""
     stage, heard = AggregatorStage("alder", "birch"), []
     stage.published.history.subscribe(
         lambda bookmakers: heard.append((anyio.current_time(), sorted(bookmakers)))
@@ -63,8 +63,8 @@ async def test_who_waits_for_changes_hears_of_each_commit() -> None:
     assert [(0.0, ["alder"]), (4.0, ["birch"]), (13.0, ["alder"])] == heard
 
 
-async def test_the_way_of_each_accepted_batch_is_measured() -> None:
-    """From its receipt to its commit, with what it changed; what changes nothing new is no commit."""
+async def test_latency_of_each_accepted_batch_is_measured() -> None:
+    """Latency is measured from receipt to commit, with the number of changes, and only if there are any."""
     stage = AggregatorStage("alder", "birch")
     deliveries = [
         batch([match("m1"), match("m2")], received_at=WALL_0 + 1),
@@ -90,7 +90,7 @@ async def test_the_way_of_each_accepted_batch_is_measured() -> None:
     assert (2, 3.0) == (commits.count, commits.sizes_per_s)
 
 
-async def test_what_changes_nothing_mints_no_version() -> None:
+async def test_batch_without_changes_makes_no_version() -> None:
     """An equal list and a confirmation are counted by their verdict, and the version stays."""
     stage = AggregatorStage("alder")
     deliveries = [
@@ -110,7 +110,7 @@ async def test_what_changes_nothing_mints_no_version() -> None:
 
 
 async def test_changes_are_counted() -> None:
-    """The record tells upserts, removals and what was over on the way in."""
+    """The record counts upserts, removals and matches that were over on arrival."""
     stage = AggregatorStage("alder")
     over = match("over", start_time=int(WALL_0) - 3 * AN_HOUR_S)
     deliveries = [
@@ -127,8 +127,8 @@ async def test_changes_are_counted() -> None:
         assert (3, 1, 1) == (board.upserted, board.removed, board.finished)
 
 
-async def test_it_ticks_every_second_without_batches() -> None:
-    """The liveness probe sees a turn at least once a second, whatever the bookmakers do."""
+async def test_aggregator_ticks_every_second_without_batches() -> None:
+    """The liveness probe sees a turn at least once a second, with or without batches."""
     stage = AggregatorStage("alder")
     turns: list[float | None] = []
 
@@ -141,8 +141,8 @@ async def test_it_ticks_every_second_without_batches() -> None:
     assert [1.0, 2.0, 3.0, 4.0, 5.0] == turns
 
 
-async def test_a_stale_list_is_withdrawn_at_its_deadline() -> None:
-    """Without anybody reading, the aggregator notes it exactly then, between its ticks, in one commit."""
+async def test_stale_list_is_withdrawn_at_its_deadline() -> None:
+    """The aggregator withdraws it exactly then, between its ticks, in one commit, without any read."""
     stage = AggregatorStage("alder", "birch")
     stage.intake.put_nowait(batch([match("m1"), match("m2")], stale_after_s=30.25))
     stage.intake.put_nowait(batch([match("m1")], bookmaker="birch", stale_after_s=1000.0))
@@ -159,8 +159,8 @@ async def test_a_stale_list_is_withdrawn_at_its_deadline() -> None:
         assert (["birch_m1"], 2) == (stage.shown(), stage.version)
 
 
-async def test_a_withdrawal_is_logged_once() -> None:
-    """One line for each withdrawal, none for the ticks after it nor for a confirmation too late."""
+async def test_withdrawal_is_logged_once() -> None:
+    """Each withdrawal is one line; later ticks and a late confirmation add none."""
     stage = AggregatorStage("alder")
     lines: list[tuple[float, str, list[str]]] = []
 
@@ -181,8 +181,8 @@ async def test_a_withdrawal_is_logged_once() -> None:
     assert [(30.0, "alder", ["league"]), (80.0, "alder", ["league"])] == lines
 
 
-async def test_a_confirmation_brings_nothing_back() -> None:
-    """What was withdrawn returns with a complete list alone, never with a heartbeat (faults.md, C11)."""
+async def test_confirmation_does_not_restore_a_withdrawn_list() -> None:
+    """A withdrawn list comes back with a complete list only, never with a heartbeat (faults.md, C11)."""
     stage = AggregatorStage("alder")
     stage.intake.put_nowait(batch([match()]))
 
@@ -197,8 +197,8 @@ async def test_a_confirmation_brings_nothing_back() -> None:
         assert ([], ["alder_m1"]) == (after_heartbeat, stage.shown())
 
 
-async def test_a_match_expires_after_its_kick_off() -> None:
-    """Three hours after kick-off it leaves within a second, although its list goes on being confirmed."""
+async def test_match_expires_after_its_kick_off() -> None:
+    """Three hours after kick-off it is removed within a second, even if its list is still confirmed."""
     stage = AggregatorStage("alder")
     kick_off = int(WALL_0) + 100
     stage.intake.put_nowait(
@@ -214,8 +214,8 @@ async def test_a_match_expires_after_its_kick_off() -> None:
         assert (["alder_m2"], 2) == (stage.shown(), stage.version)
 
 
-async def test_it_tells_when_time_has_passed_that_no_timer_measured() -> None:
-    """Within a second of waking, once, whatever comes first; never while it ticks."""
+async def test_untimed_sleep_is_reported() -> None:
+    """Time that no timer measured is reported once, within a second of waking, and never while it ticks."""
     stage, told = AggregatorStage("alder"), list[float]()
     stage.resumed = lambda: told.append(anyio.current_time())
 

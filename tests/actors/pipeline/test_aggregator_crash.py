@@ -1,4 +1,4 @@
-"""A crash of the aggregator costs the batch that caused it, and nothing else."""
+"""A crash of the aggregator loses the batch that caused it, and nothing else."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _jump(seconds: float) -> None:
     loop.jump(seconds)
 
 
-async def test_a_poison_batch_costs_nobody_else_an_update() -> None:
-    """What was applied before it, but not committed, and what waited behind it are both shown."""
+async def test_poison_batch_loses_no_other_batch() -> None:
+    """Batches applied before it but not committed, and batches waiting behind it, are both shown."""
     stage = AggregatorStage(*NAMES)
     stage.intake.put_nowait(batch([match("applied")], bookmaker="alder"))
     stage.intake.put_nowait(poison("birch", SCOPE))
@@ -50,8 +50,8 @@ async def test_a_poison_batch_costs_nobody_else_an_update() -> None:
         )
 
 
-async def test_who_waits_for_changes_hears_of_what_a_poison_batch_cost() -> None:
-    """Its list goes at once, and whoever follows is told at once."""
+async def test_listeners_are_called_for_the_withdrawal_of_a_poison_batch() -> None:
+    """The list of a poison batch is withdrawn at once, and listeners are called at once."""
     stage, heard = AggregatorStage(*NAMES), []
     stage.published.history.subscribe(lambda bookmakers: heard.append(sorted(bookmakers)))
     stage.intake.put_nowait(batch([match("m")], bookmaker="birch"))
@@ -64,8 +64,8 @@ async def test_who_waits_for_changes_hears_of_what_a_poison_batch_cost() -> None
     assert [["birch"], ["birch"]] == heard
 
 
-async def test_something_newer_is_not_replaced_by_what_is_put_back() -> None:
-    """A newer list of the same bookmaker that came in meanwhile wins over the one applied before."""
+async def test_requeued_batch_does_not_replace_a_newer_one() -> None:
+    """A newer list of the same bookmaker that arrived meanwhile takes precedence over a requeued one."""
     stage = AggregatorStage(*NAMES)
     old, new = batch([match("old")]), batch([match("new")], list_id="list-2", received_mono=1.0)
     hostile = batch([match()], bookmaker="birch")
@@ -83,8 +83,8 @@ async def test_something_newer_is_not_replaced_by_what_is_put_back() -> None:
         assert ["alder_new"] == stage.shown()
 
 
-async def test_the_poisoned_list_is_withdrawn_and_no_other() -> None:
-    """Only the (bookmaker, scope) of the batch loses its entries, and the drop is logged once."""
+async def test_poison_batch_withdraws_its_own_list_only() -> None:
+    """Only the (bookmaker, scope) of the batch loses its entries, and that is logged once."""
     stage = AggregatorStage(*NAMES)
     for name in ("alder", "birch"):
         stage.intake.put_nowait(batch([match("m1")], bookmaker=name))
@@ -102,8 +102,8 @@ async def test_the_poisoned_list_is_withdrawn_and_no_other() -> None:
     assert [("birch", SCOPE)] == [(line["bookmaker"], line["scope"]) for line in dropped]
 
 
-async def test_reads_never_fail_while_it_crashes() -> None:
-    """Whoever reads between any two steps sees a whole snapshot, and no version below the last."""
+async def test_reads_do_not_fail_during_crashes() -> None:
+    """A read between any two steps returns a whole snapshot with a version not below the last one."""
     stage = AggregatorStage(*NAMES)
     versions: list[int] = []
 
@@ -120,8 +120,8 @@ async def test_reads_never_fail_while_it_crashes() -> None:
         assert ([f"alder_m{number}"], 40) == (stage.shown(), stage.status.board.dropped)
 
 
-async def test_crashes_that_a_batch_explains_do_not_end_the_process() -> None:
-    """Ten poison batches at once are ten restarts, no CoreFailure and no pause."""
+async def test_crashes_explained_by_a_batch_do_not_end_the_process() -> None:
+    """Ten poison batches at once cause ten restarts, no CoreFailure and no pause."""
     stage = AggregatorStage(*NAMES)
     for number in range(10):
         stage.intake.put_nowait(poison("birch", f"scope-{number}"))
@@ -134,8 +134,8 @@ async def test_crashes_that_a_batch_explains_do_not_end_the_process() -> None:
         assert ["birch"] * 10 == stage.blamed
 
 
-async def test_four_crashes_that_no_batch_explains_end_it() -> None:
-    """The fourth within 60 s is a CoreFailure (faults.md, D6)."""
+async def test_fourth_unexplained_crash_ends_the_process() -> None:
+    """The fourth crash within 60 s that no batch explains is a CoreFailure (faults.md, D6)."""
     stage = AggregatorStage(*NAMES)
     stage.clock.breaks = 4
 
@@ -145,8 +145,8 @@ async def test_four_crashes_that_no_batch_explains_end_it() -> None:
     assert ([], 4) == (stage.blamed, stage.status.board.actor.crashes)
 
 
-async def test_a_restarted_aggregator_goes_on_from_the_published_snapshot() -> None:
-    """After three crashes the board is the same object as before, and the next batch is added to it."""
+async def test_restarted_aggregator_continues_from_the_published_snapshot() -> None:
+    """After three crashes the snapshot is the same object, and the next batch is applied to it."""
     stage = AggregatorStage(*NAMES)
     stage.intake.put_nowait(batch([match()], bookmaker="alder"))
 
@@ -165,8 +165,8 @@ async def test_a_restarted_aggregator_goes_on_from_the_published_snapshot() -> N
         assert (["alder_m1", "birch_m1"], 2) == (stage.shown(), stage.version)
 
 
-async def test_a_read_that_withdraws_meanwhile_costs_no_batch() -> None:
-    """When a read has withdrawn what was overdue, the turn is made again on what is published now."""
+async def test_concurrent_withdrawal_by_a_read_loses_no_batch() -> None:
+    """If a read has withdrawn entries meanwhile, the turn is repeated on the newly published snapshot."""
     stage = AggregatorStage(*NAMES)
     stage.intake.put_nowait(batch([match()], bookmaker="alder", stale_after_s=30.0))
     seen: list[Snapshot] = []

@@ -1,4 +1,4 @@
-"""The bookmaker actor: its part of each document goes on the bus."""
+"""The bookmaker actor publishes its part of each document on the bus."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.support.time.virtual import WALL_0, settle
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_document_becomes_a_complete_batch() -> None:
-    """The batch carries the document's scope, list, times and staleness, and the record notes it."""
+async def test_document_becomes_a_complete_batch() -> None:
+    """The batch has the document's scope, list, times and staleness, and the record counts it."""
     stage = BookmakerStage()
 
     async with supervised(stage.child):
@@ -33,8 +33,8 @@ async def test_a_document_becomes_a_complete_batch() -> None:
     )
 
 
-async def test_what_breaks_a_rule_is_counted_and_becomes_a_removal() -> None:
-    """The integrity gate stands in the way of every batch, and its rejections add up by reason."""
+async def test_rejected_match_is_counted_and_becomes_a_removal() -> None:
+    """Every batch passes the integrity gate, and its rejections are counted by reason."""
     stage = BookmakerStage()
 
     async with supervised(stage.child):
@@ -50,8 +50,8 @@ async def test_what_breaks_a_rule_is_counted_and_becomes_a_removal() -> None:
     assert {"price": 2} == stage.status.rejected
 
 
-async def test_changes_and_confirmations_pass() -> None:
-    """What a source offers as a batch is not extracted again; a confirmation stays one."""
+async def test_deltas_and_confirmations_pass_unchanged() -> None:
+    """A batch from a source is not extracted again, and a confirmation stays one."""
     stage = BookmakerStage()
     change, confirmation = batch([match()], complete=False), batch(complete=False, scope="other")
 
@@ -63,8 +63,8 @@ async def test_changes_and_confirmations_pass() -> None:
     assert ([change, confirmation], []) == (stage.published, stage.extracted)
 
 
-async def test_the_newest_document_of_a_scope_wins() -> None:
-    """A document that nobody has taken up is replaced by a newer one of its scope, and by no other's."""
+async def test_newest_document_of_a_scope_counts() -> None:
+    """A waiting document is replaced by a newer one of its scope, and not by one of another scope."""
     stage = BookmakerStage()
 
     async with supervised(stage.child):
@@ -76,7 +76,7 @@ async def test_the_newest_document_of_a_scope_wins() -> None:
     assert ["new", "other"] == [one.list_id for one in stage.published]
 
 
-async def test_an_unreadable_part_is_an_error_until_one_can_be_read() -> None:
+async def test_unreadable_part_is_an_error_until_the_next_readable_one() -> None:
     """A PayloadError publishes nothing and is logged once on the way down and once on the way up."""
     stage = BookmakerStage()
     errors: list[str | None] = []

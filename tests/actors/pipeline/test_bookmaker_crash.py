@@ -1,4 +1,4 @@
-"""A bug in a bookmaker's extraction is this bookmaker's trouble alone, and no endless one."""
+"""A bug in a bookmaker's extraction affects this bookmaker only, and causes no endless loop."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.support.time.virtual import settle
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_crash_asks_for_a_fresh_list() -> None:
-    """A new instance does not finish what killed the last one: it asks its source for a fresh list."""
+async def test_crash_requests_a_fresh_list() -> None:
+    """A new instance does not repeat the document that caused the crash; it requests a fresh list."""
     stage = BookmakerStage()
 
     async with supervised(stage.child):
@@ -31,8 +31,8 @@ async def test_a_crash_asks_for_a_fresh_list() -> None:
         assert (2, 1, []) == (stage.status.actor.starts, len(stage.extracted), stage.published)
 
 
-async def test_what_waited_during_a_crash_is_not_lost() -> None:
-    """The inbox outlives the actor: the deliveries behind the fatal one are still taken up."""
+async def test_deliveries_that_wait_during_a_crash_are_not_lost() -> None:
+    """The inbox outlives the actor: deliveries behind the fatal one are still processed."""
     stage = BookmakerStage()
 
     async with supervised(stage.child):
@@ -43,8 +43,8 @@ async def test_what_waited_during_a_crash_is_not_lost() -> None:
     assert ["good"] == [one.list_id for one in stage.published]
 
 
-async def test_the_same_document_crashes_it_at_most_twice() -> None:
-    """Then it is set aside as an error, logged once, until another document comes (faults.md, D2)."""
+async def test_same_document_crashes_at_most_twice() -> None:
+    """Then it is set aside as an error, logged once, until another document arrives (faults.md, D2)."""
     stage = BookmakerStage()
 
     with capture_logs() as logs:
@@ -62,8 +62,8 @@ async def test_the_same_document_crashes_it_at_most_twice() -> None:
     assert ["actor.crashed", "actor.crashed", "bookmaker.lost", "bookmaker.recovered"] == events
 
 
-async def test_two_fatal_documents_in_turn_are_both_set_aside() -> None:
-    """Each may crash it twice, however they alternate: two scopes with the same trouble are no loop."""
+async def test_two_alternating_fatal_documents_are_both_set_aside() -> None:
+    """Each may cause two crashes, so that two scopes with fatal documents cause no endless loop."""
     stage = BookmakerStage()
 
     async with supervised(stage.child):
@@ -75,8 +75,8 @@ async def test_two_fatal_documents_in_turn_are_both_set_aside() -> None:
         assert (4, ActorState.RUNNING) == (stage.status.actor.crashes, stage.status.actor.state)
 
 
-async def test_a_quarantine_is_not_held_against_a_list() -> None:
-    """What was delivered before its actor was taken out of service did no harm and is taken up again."""
+async def test_quarantine_does_not_set_a_list_aside() -> None:
+    """A document processed before a quarantine is not blamed for it and is processed if it comes again."""
     stage = BookmakerStage()
 
     async with supervised(stage.child) as supervisor:
@@ -89,8 +89,8 @@ async def test_a_quarantine_is_not_held_against_a_list() -> None:
     assert (4, None) == (len(stage.published), stage.status.error)
 
 
-async def test_siblings_are_untouched() -> None:
-    """While one bookmaker crashes into quarantine, another one's every document is published."""
+async def test_other_bookmakers_are_not_affected() -> None:
+    """While one bookmaker crashes into quarantine, every document of another one is published."""
     bad, good = BookmakerStage("bad"), BookmakerStage("good")
 
     async with supervised(bad.child, good.child):
@@ -105,8 +105,8 @@ async def test_siblings_are_untouched() -> None:
     assert (1, 0) == (good.status.actor.starts, good.status.actor.crashes)
 
 
-async def test_a_lost_change_is_not_vouched_for() -> None:
-    """What builds on the list that the lost change belonged to is thrown away: it would hide the loss."""
+async def test_confirmation_after_a_lost_delta_is_dropped() -> None:
+    """Batches that refer to the list of a lost delta are dropped, since they would hide the loss."""
     stage = BookmakerStage()
     hostile = with_matches(batch(complete=False), Matches([match("a")], _bug))
 
@@ -122,7 +122,7 @@ async def test_a_lost_change_is_not_vouched_for() -> None:
     assert 1 == stage.status.actor.crashes
 
 
-async def test_being_stopped_is_not_the_lists_fault() -> None:
+async def test_stop_does_not_set_a_list_aside() -> None:
     """A quarantine in the middle of a delivery sets nothing aside, however often it happens."""
     stage = BookmakerStage()
     async with supervised(stage.child) as supervisor:
@@ -142,8 +142,8 @@ def _bug() -> None:
     raise ValueError("bug")
 
 
-async def test_a_change_lost_in_a_stop_is_not_vouched_for_either() -> None:
-    """Taken out of service in the middle of a delivery, it has lost it as in a crash."""
+async def test_confirmation_after_a_delta_lost_by_a_stop_is_dropped() -> None:
+    """A delta that was interrupted by a quarantine is lost as in a crash."""
     stage = BookmakerStage()
     async with supervised(stage.child) as supervisor:
         stage.offer(Endless(), "list-1")

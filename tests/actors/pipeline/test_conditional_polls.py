@@ -1,4 +1,4 @@
-"""What conditional polls may vouch for, over real sockets: withdrawals, late 304s, doubts, bad payloads."""
+"""Conditional polls over real sockets: withdrawals, late 304s, suspect lists, unreadable payloads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRIPLES = [tuple(key + side for side in "HDA") for key in BOOKMAKERS.values()]
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
@@ -48,7 +48,7 @@ def _is_conditional(asked: Asked) -> bool:
 
 
 def _serve(peer: HttpPeer, body: bytes, etag: str) -> list[Asked]:
-    """Serve another file from now on; gives the requests for it as they come."""
+    """Serve another file from now on; return a list that grows with each request for it."""
     answer, seen = conditional(body, etag), list[Asked]()
 
     def remembered(connection: socket.socket, asked: Asked) -> None:
@@ -61,17 +61,15 @@ def _serve(peer: HttpPeer, body: bytes, etag: str) -> list[Asked]:
 
 @contextlib.asynccontextmanager
 async def _confirmed(peer: HttpPeer, tmp_path: Path, **options: float) -> AsyncIterator[Running]:
-    """Run until the first list is on every bookmaker's board and a 304 has confirmed it."""
+    """Run until every bookmaker has the first list on the board and a 304 has confirmed it."""
     async with running(tmp_path, config(peer.url("/fixtures.csv"), **options), WALL) as board:
         await board.until(lambda: board.serving() == ALL)
         await board.confirmations(2)
         yield board
 
 
-async def test_a_withdrawn_list_comes_back_though_the_file_is_the_same(
-    peer: HttpPeer, tmp_path: Path
-) -> None:
-    """After a silence the list is asked for without validators, since a 304 would not bring it back."""
+async def test_withdrawn_list_is_requested_without_validators(peer: HttpPeer, tmp_path: Path) -> None:
+    """After an outage the list is requested without validators, since a 304 would not restore it."""
     silence = threading.Event()
     async with _confirmed(peer, tmp_path, stale_after_s=0.5, timeout_s=0.2) as board:
         version, shown = board.snapshot.version, {name: board.entries(name) for name in ALL}
@@ -90,10 +88,8 @@ async def test_a_withdrawn_list_comes_back_though_the_file_is_the_same(
         }
 
 
-async def test_a_304_that_comes_after_the_withdrawal_brings_nothing_back(
-    peer: HttpPeer, tmp_path: Path
-) -> None:
-    """It vouches for what is gone: the source asks again at once, without validators."""
+async def test_304_after_a_withdrawal_restores_nothing(peer: HttpPeer, tmp_path: Path) -> None:
+    """A late 304 confirms a withdrawn list, so the source polls again at once, without validators."""
     gone, seen = threading.Event(), list[tuple[bool, int]]()
     async with _confirmed(peer, tmp_path, stale_after_s=0.5) as board:
 
@@ -112,8 +108,8 @@ async def test_a_304_that_comes_after_the_withdrawal_brings_nothing_back(
         assert seen[:2] == [(True, attempt), (False, attempt)]
 
 
-async def test_an_identical_body_confirms_as_a_304_does(peer: HttpPeer, tmp_path: Path) -> None:
-    """A server without validators sends the same file again and again: deadlines move, nothing else."""
+async def test_identical_body_confirms_like_a_304(peer: HttpPeer, tmp_path: Path) -> None:
+    """If a server without validators sends the same file again, the deadlines move and nothing else."""
     peer.answers["/fixtures.csv"] = respond(_file())
     async with _confirmed(peer, tmp_path) as board:
         before, accepted = board.snapshot, board.system.status.board.verdicts["accepted"]
@@ -125,8 +121,8 @@ async def test_an_identical_body_confirms_as_a_304_does(peer: HttpPeer, tmp_path
         assert not any(map(_is_conditional, peer.asked))
 
 
-async def test_a_page_in_place_of_the_file_drops_the_validators(peer: HttpPeer, tmp_path: Path) -> None:
-    """A body that cannot be read changes nothing on the board, and the next poll asks for the list."""
+async def test_unreadable_body_drops_the_validators(peer: HttpPeer, tmp_path: Path) -> None:
+    """A body that cannot be read changes nothing on the board, and the next poll has no validators."""
     async with _confirmed(peer, tmp_path) as board:
         version = board.snapshot.version
         peer.answers["/fixtures.csv"] = respond(b"<html>Down for maintenance</html>")
@@ -141,10 +137,8 @@ async def test_a_page_in_place_of_the_file_drops_the_validators(peer: HttpPeer, 
         assert board.snapshot.version == version
 
 
-async def test_a_doubted_list_is_asked_for_again_until_it_is_believed(
-    peer: HttpPeer, tmp_path: Path
-) -> None:
-    """A list that loses too much is believed at the third time, and no 304 stands for it."""
+async def test_suspect_list_is_requested_until_it_is_accepted(peer: HttpPeer, tmp_path: Path) -> None:
+    """A list that loses too much is accepted at the third time, and no 304 counts as one."""
     peer.answers["/fixtures.csv"] = conditional(_file(30), '"one"')
     async with _confirmed(peer, tmp_path) as board:
         seen = _serve(peer, _file(5), '"two"')
@@ -156,8 +150,8 @@ async def test_a_doubted_list_is_asked_for_again_until_it_is_believed(
         assert _is_conditional(seen[-1])
 
 
-async def test_a_bookmaker_without_columns_leaves_the_others_alone(peer: HttpPeer, tmp_path: Path) -> None:
-    """Its part is missing, theirs is shown; meanwhile the file is asked for whole, until it has all."""
+async def test_bookmaker_without_columns_does_not_affect_the_others(peer: HttpPeer, tmp_path: Path) -> None:
+    """The others are shown; until no part is missing, the file is requested without validators."""
     peer.answers["/fixtures.csv"] = conditional(_file(2, [TRIPLES[0], TRIPLES[2]]), '"one"')
     bwin = BookmakerId("bwin")
     async with running(tmp_path, config(peer.url("/fixtures.csv")), WALL) as board:
@@ -174,7 +168,7 @@ async def test_a_bookmaker_without_columns_leaves_the_others_alone(peer: HttpPee
         assert [book.v1_version > version for book in board.snapshot.books.values()] == [False, True, False]
 
 
-async def test_updated_is_never_later_than_the_receipt(peer: HttpPeer, tmp_path: Path) -> None:
+async def test_updated_is_not_later_than_the_receipt(peer: HttpPeer, tmp_path: Path) -> None:
     """A server whose clock is ahead does not make prices newer than they are (faults.md, B14)."""
     headers = {"Last-Modified": "Sat, 14 Feb 2026 16:26:40 GMT"}  # a day after WALL
     peer.answers["/fixtures.csv"] = conditional(_file(), '"one"', headers)

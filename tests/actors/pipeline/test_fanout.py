@@ -1,4 +1,4 @@
-"""What a payload becomes for each bookmaker; the name of a list, made of its bytes alone."""
+"""The deliveries that a payload makes for each bookmaker, and the id of a list, made of its bytes alone."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ SOME = st.sets(st.sampled_from(NAMES))
 
 
 @given(st.binary(max_size=64))
-def test_the_same_bytes_have_the_same_name(body: bytes) -> None:
-    """And others another one."""
+def test_same_bytes_have_the_same_list_id(body: bytes) -> None:
+    """Equal bytes have equal ids, and other bytes have another id."""
     assert run_now(list_id_of(body)) == run_now(list_id_of(bytes(body)))
     assert run_now(list_id_of(body)) != run_now(list_id_of(body + b"x"))
 
 
 @pytest.mark.parametrize("size", [0, 1, HASHED_BYTES, HASHED_BYTES + 1, 3 * HASHED_BYTES - 1])
-def test_a_long_body_is_hashed_in_slices(size: int) -> None:
-    """However long it is, every byte counts, once and in order."""
+def test_long_body_is_hashed_in_slices(size: int) -> None:
+    """Every byte of a long body is hashed once, in order."""
     body = (bytes(range(251)) * (size // 251 + 1))[:size]
 
     assert blake2b(body, digest_size=16).hexdigest() == run_now(list_id_of(body))
@@ -50,7 +50,7 @@ def test_each_bookmaker_gets_the_list_or_its_confirmation(
     is_repeat: bool,  # noqa: FBT001
     confirms: bool,  # noqa: FBT001
 ) -> None:
-    """A document where the board lacked the list or a repeat says nothing, else what still holds."""
+    """Bookmakers without the list (all, if repeats never confirm) get a document, others a confirmation."""
     kind = msgspec.structs.replace(scripted("s", verbatim), repeats_confirm=confirms)
     status = NOT_MODIFIED if is_repeat else 200
     payload = Payload(SourceName("x"), Scope("s"), ListId("l"), b"", 1.0, 2.0, status=status)

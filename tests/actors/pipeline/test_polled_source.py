@@ -1,6 +1,6 @@
-"""The schedule of a polled source: first delay, interval, backoff, Retry-After, requests for a list.
+"""The times at which a polled source polls: first delay, interval, backoff, Retry-After, fresh lists.
 
-Its transport is tested over real sockets elsewhere; here a scripted one answers at once.
+Other tests cover its transport over real sockets; here a scripted one answers at once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ REFUSED = TransportError("refused")
 
 
 class Longest(Random):
-    """Draws the longest delay that is allowed."""
+    """Randomness that always gives the longest delay allowed."""
 
     def uniform(self, a: float, b: float) -> float:
         """Return the upper bound."""
@@ -53,7 +53,7 @@ LONGEST = Longest()
 
 
 class Stage:
-    """A source whose attempts end as scripted, None for a success, and then succeed for ever."""
+    """A source whose attempts end as scripted (None for a success) and succeed after the script's end."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Stage:
         yield self
 
     async def fetch(self, url: str, validators: Validators) -> Fetched:
-        """Answer as scripted."""
+        """Answer by the script."""
         del url
         now = anyio.current_time()
         self.asked.append(now)
@@ -108,8 +108,8 @@ def _never(*given: object) -> Sliced[Any]:
 
 
 @pytest.mark.parametrize(("poll_interval_s", "first"), [(900.0, 0.5), (5.0, 0.5), (2.0, 0.2), (0.5, 0.05)])
-async def test_the_first_poll_comes_soon(poll_interval_s: float, first: float) -> None:
-    """After at most half a second and a tenth of the interval, and then one interval after the other."""
+async def test_first_poll_comes_soon(poll_interval_s: float, first: float) -> None:
+    """The first poll is at most half a second plus a tenth of the interval away; then one per interval."""
     stage = Stage(poll_interval_s=poll_interval_s)
 
     async with supervised(stage.child):
@@ -126,7 +126,9 @@ async def test_the_first_poll_comes_soon(poll_interval_s: float, first: float) -
         (900.0, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 300.0, 300.0]),
     ],
 )
-async def test_failures_are_retried_ever_more_slowly(poll_interval_s: float, delays: list[float]) -> None:
+async def test_failures_are_retried_with_increasing_delays(
+    poll_interval_s: float, delays: list[float]
+) -> None:
     """The longest delay doubles from 0.5 s up to 30 s or a third of the interval."""
     stage = Stage([REFUSED] * len(delays), poll_interval_s)
 
@@ -137,7 +139,7 @@ async def test_failures_are_retried_ever_more_slowly(poll_interval_s: float, del
 
 
 async def test_retries_are_jittered() -> None:
-    """With true randomness no delay is longer than allowed, and no two are alike."""
+    """With real randomness no delay exceeds its bound, and no two delays are equal."""
     stage = Stage([REFUSED] * 20, random=Random(7))
 
     async with supervised(stage.child):
@@ -150,7 +152,7 @@ async def test_retries_are_jittered() -> None:
 
 
 async def test_flapping_does_not_reset_the_delay() -> None:
-    """A success in between forgets nothing: only 60 s of success do."""
+    """Only 60 s of success reset the delay, not a single success."""
     stage = Stage([REFUSED, None] * 7 + [None] * 12 + [REFUSED, None], poll_interval_s=5.0)
 
     async with supervised(stage.child):
@@ -162,8 +164,8 @@ async def test_flapping_does_not_reset_the_delay() -> None:
 
 
 @pytest.mark.parametrize(("retry_after_s", "delay"), [(120.0, 120.0), (0.0, 0.5), (None, 0.5)])
-async def test_a_peer_is_not_asked_before_it_allows_it(retry_after_s: float | None, delay: float) -> None:
-    """Retry-After lengthens the delay and never shortens it, nor does a request for a fresh list."""
+async def test_retry_after_is_a_minimum(retry_after_s: float | None, delay: float) -> None:
+    """Retry-After can only lengthen the delay, and a request for a fresh list does not shorten it."""
     stage = Stage([TransportError("status was 503, must be 200", retry_after_s)])
 
     async with supervised(stage.child):
@@ -174,8 +176,8 @@ async def test_a_peer_is_not_asked_before_it_allows_it(retry_after_s: float | No
     assert [0.5, 0.5 + delay] == stage.asked[:2]
 
 
-async def test_a_request_for_a_fresh_list_shortens_the_wait() -> None:
-    """After a success it is heard within half a second, once, and the schedule goes on from there."""
+async def test_request_for_a_fresh_list_shortens_the_wait() -> None:
+    """After a success, a request is answered within half a second, once; then the interval goes on."""
     stage = Stage()
 
     async with supervised(stage.child):
@@ -186,8 +188,8 @@ async def test_a_request_for_a_fresh_list_shortens_the_wait() -> None:
     assert ([0.5, 20.5, 80.5], False) == (stage.asked, stage.context.refresh.is_set())
 
 
-async def test_the_wall_clock_does_not_move_the_schedule() -> None:
-    """Put back or forward by an hour, neither interval nor backoff change (faults.md, C12)."""
+async def test_wall_clock_does_not_move_the_schedule() -> None:
+    """A step of an hour in either direction changes neither interval nor backoff (faults.md, C12)."""
     stage = Stage([REFUSED, REFUSED, None, None])
 
     async with supervised(stage.child):
@@ -199,8 +201,8 @@ async def test_the_wall_clock_does_not_move_the_schedule() -> None:
     assert [0.5, 1.0, 2.0, 62.0] == stage.asked
 
 
-async def test_its_record_tells_the_whole_story() -> None:
-    """While it is down: since when, how often, why, and when it is asked again."""
+async def test_record_describes_an_outage() -> None:
+    """While the source is down: since when, how many failures, the error, and the next attempt."""
     stage = Stage([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
     status = stage.context.status
 
@@ -212,8 +214,8 @@ async def test_its_record_tells_the_whole_story() -> None:
         assert (WALL_0 + 14, WALL_0 + 0.5) == (status.next_attempt_at, status.last_success_at)
 
 
-async def test_each_edge_is_logged_once() -> None:
-    """Down at the second failure in a row, up with the next success, under the names of both."""
+async def test_each_transition_is_logged_once() -> None:
+    """Down at the second failure in a row, up with the next success, with both names in the log."""
     stage = Stage([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
 
     with capture_logs() as logs:

@@ -1,4 +1,4 @@
-"""A source of many scopes: what happens to one is its own affair, what happens to all is the peer's."""
+"""A source of many scopes: one failing scope affects itself only, and only if all fail is the peer down."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DENIED = TransportError("status was 401, must be 200", 60.0, reason="status_401"
 def failing(
     scopes: Collection[str], since: float = 0.0, until: float = float("inf"), error: Exception | None = None
 ) -> Script:
-    """Refuse these scopes in that time, and answer all else at once."""
+    """Return answers that fail for these scopes in that time, and succeed at once otherwise."""
 
     async def answer(scope: Scope, before: int) -> bytes:
         if scope in scopes and since <= anyio.current_time() < until:
@@ -50,7 +50,7 @@ def _error(message: str) -> bytes:
 async def played(
     script: Script, seconds: float, interval_s: float = 60.0
 ) -> tuple[ScopesStage, list[tuple[str, str | None]]]:
-    """Run a source of these scopes for that long; give it and the edges that were logged."""
+    """Run a source of these scopes for that long; return it and the transitions that were logged."""
     options = PolledOptions(kind="scripted", url=URL, poll_interval_s=interval_s)
     stage = ScopesStage(scripted(SCOPES, verbatim), script, options)
     with capture_logs() as logs:
@@ -63,8 +63,8 @@ def _gaps(times: list[float]) -> list[float]:
     return [later - earlier for earlier, later in pairwise(times)]
 
 
-async def test_every_scope_is_asked_each_interval() -> None:
-    """While all is well each has its own round, and nobody is told of anything."""
+async def test_every_scope_is_polled_each_interval() -> None:
+    """Without failures each scope is polled once per interval, and nothing is logged."""
     stage, edges = await played(failing(()), 300)
 
     assert {scope: [0.5 + 60 * number for number in range(5)] for scope in SCOPES} == {
@@ -73,8 +73,8 @@ async def test_every_scope_is_asked_each_interval() -> None:
     assert [] == edges
 
 
-async def test_one_that_fails_for_ever_is_its_own_affair() -> None:
-    """The others are asked on time and stay confirmed; it is logged once, and the source is not down."""
+async def test_one_failing_scope_does_not_affect_the_others() -> None:
+    """The others are polled on time and stay confirmed; it is logged once, and the source is not down."""
     stage, edges = await played(failing("c"), 3600)
     others = [scope for scope in SCOPES if scope != "c"]
 
@@ -87,23 +87,23 @@ async def test_one_that_fails_for_ever_is_its_own_affair() -> None:
 
 
 @pytest.mark.parametrize("interval_s", [60.0, 900.0])
-async def test_two_that_fail_for_ever_are_not_the_source(interval_s: float) -> None:
-    """While the others answer whenever they are asked, nobody is told that the source is down."""
+async def test_two_failing_scopes_do_not_make_the_source_down(interval_s: float) -> None:
+    """While the other scopes answer each poll, the source is not logged as down."""
     _, edges = await played(failing("bd"), 60 * interval_s, interval_s)
 
     assert [("scope.lost", "b"), ("scope.lost", "d")] == sorted(edges)
 
 
-async def test_two_that_fail_for_ever_hold_nobody_up_for_long() -> None:
-    """The gate may delay the others by one of its own delays, not by a round of theirs."""
+async def test_two_failing_scopes_delay_the_others_only_briefly() -> None:
+    """The gate may delay the other scopes by one of its own delays, not by an interval of theirs."""
     stage, _ = await played(failing("bd"), 3600)
     gaps = [at for scope in "acef" for at in _gaps(stage.times(scope))]
 
     assert max(gaps) <= 60 + 31
 
 
-async def test_one_that_hangs_holds_nobody_up() -> None:
-    """Its deadline passes while the others are asked and answered."""
+async def test_hanging_scope_does_not_delay_the_others() -> None:
+    """The other scopes are polled and answered before its deadline."""
     hang = TransportError("no whole answer within 10 s", reason="timeout")
 
     async def answer(scope: Scope, before: int) -> bytes:
@@ -121,8 +121,8 @@ async def test_one_that_hangs_holds_nobody_up() -> None:
     assert [("scope.lost", "a")] == edges
 
 
-async def test_when_all_fail_the_peer_is_asked_as_by_one() -> None:
-    """Ever more slowly, one request at a time, whatever the number of scopes."""
+async def test_peer_in_trouble_is_polled_as_by_one_scope() -> None:
+    """If all scopes fail, any number of them, there is one request at a time, with increasing delays."""
     stage, _ = await played(failing(SCOPES), 1000)
     times = [at for at, _ in stage.asked]
 
@@ -133,15 +133,15 @@ async def test_when_all_fail_the_peer_is_asked_as_by_one() -> None:
     assert set(SCOPES) == {scope for _, scope in stage.asked}
 
 
-async def test_when_all_fail_it_is_logged_once() -> None:
-    """The source is down, and it is back: two lines, none for the scopes."""
+async def test_failure_of_all_scopes_is_logged_once() -> None:
+    """Two lines say that the source is down and up again; none is about its scopes."""
     stage, edges = await played(failing(SCOPES, 100, 4000), 6000)
 
     assert [("source.down", None), ("source.recovered", None)] == edges
     assert (False, 0) == (stage.context.status.is_down, stage.context.status.failures)
 
 
-async def test_when_the_peer_is_back_all_are_asked_soon() -> None:
+async def test_all_scopes_are_polled_soon_after_recovery() -> None:
     """One success opens the gate: every scope answers again within its own longest delay."""
     stage, _ = await played(failing(SCOPES, 100, 4000), 4100)
 
@@ -149,16 +149,16 @@ async def test_when_the_peer_is_back_all_are_asked_soon() -> None:
     assert max(back.values()) <= 4000 + 30 + 30
 
 
-async def test_a_scope_that_is_lost_and_found_is_logged_once_each() -> None:
-    """However many failures there were in between."""
+async def test_lost_and_found_scope_is_logged_once_each() -> None:
+    """Further failures in between are not logged."""
     stage, edges = await played(failing("e", 100, 2000), 4000)
 
     assert [("scope.lost", "e"), ("scope.recovered", "e")] == edges
     assert (0, None) == (stage.context.status.scopes[Scope("e")].failures, stage.context.status.error)
 
 
-async def test_a_single_failure_of_a_scope_is_only_counted() -> None:
-    """It takes two in a row to be lost."""
+async def test_single_failure_of_a_scope_is_only_counted() -> None:
+    """A scope is lost after two failures in a row."""
 
     async def answer(scope: Scope, before: int) -> bytes:
         if scope == "b" and before % 2:
@@ -171,16 +171,16 @@ async def test_a_single_failure_of_a_scope_is_only_counted() -> None:
     assert stage.context.status.failures_total == stage.context.status.failed_by["connection"] > 4
 
 
-async def test_a_denied_key_is_not_tried_with_every_scope() -> None:
-    """A 401 for all: at most two requests in any minute, from the first on (faults.md, A13)."""
+async def test_denied_key_is_not_tried_with_every_scope() -> None:
+    """If all get a 401, there are at most two requests in any minute, from the first (faults.md, A13)."""
     stage, _ = await played(failing(SCOPES, error=DENIED), 3600)
 
     assert stage.most_in(60) <= 2
     assert 50 <= len(stage.asked) <= 70
 
 
-async def test_a_crash_neither_repeats_a_round_nor_forgets_a_delay() -> None:
-    """Others keep their times, the failing one its backoff; only what was under way is asked again."""
+async def test_crash_keeps_the_times_of_all_scopes() -> None:
+    """Scopes keep their due times and backoff; only those with a request under way are polled again."""
     crashed: list[float] = []
 
     def decode(payload: Payload, options: Any) -> Sliced[object]:
@@ -211,14 +211,14 @@ ECHOES = {
 
 
 @pytest.mark.parametrize("echo", ECHOES)
-async def test_an_error_that_echoes_the_key_does_not_show_it(echo: str) -> None:
-    """Neither whole nor in part, in no record and in no line of the log."""
+async def test_error_that_contains_the_key_does_not_show_it(echo: str) -> None:
+    """No part of the key is in a record or in a line of the log."""
     assert_hidden(await shown(failing(["soccer_a", "soccer_b"], error=ECHOES[echo])))
 
 
 @pytest.mark.parametrize("message", [f"API key {API_KEY} is unknown", "x" * 120 + API_KEY])
-async def test_an_answer_that_echoes_the_key_does_not_show_it(message: str) -> None:
-    """Nor does an error that comes with status 200."""
+async def test_answer_that_contains_the_key_does_not_show_it(message: str) -> None:
+    """An error with status 200 does not show the key either."""
 
     async def answer(scope: Scope, before: int) -> bytes:
         del scope, before
@@ -228,7 +228,7 @@ async def test_an_answer_that_echoes_the_key_does_not_show_it(message: str) -> N
 
 
 async def shown(script: Script) -> str:
-    """Return all that a source of The Odds API says of itself and logs."""
+    """Return everything that a source of The Odds API records and logs."""
     options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=("soccer_a", "soccer_b"))
     stage = ScopesStage(KIND, script, options)
     with capture_logs() as logs:
@@ -241,12 +241,12 @@ async def shown(script: Script) -> str:
 
 
 def assert_hidden(text: str) -> None:
-    """Check that no part of the key that is worth anything stands there."""
+    """Check that no part of the key above a harmless length occurs in the text."""
     assert API_KEY[:6] not in text
 
 
-async def test_what_became_due_while_the_machine_slept_is_asked_when_it_wakes() -> None:
-    """Not as much later as was left before, though no timer ran meanwhile; all else keeps its round."""
+async def test_scope_due_during_a_sleep_is_polled_on_waking() -> None:
+    """A scope due in a sleep is polled at once, although no timer ran; other scopes keep their times."""
     stage = ScopesStage(scripted("a", verbatim), failing(()))
     async with supervised(stage.child):
         await anyio.sleep(10)
@@ -262,8 +262,8 @@ async def test_what_became_due_while_the_machine_slept_is_asked_when_it_wakes() 
     assert [0.5, 15.0, 75.0] == stage.times("a")
 
 
-async def test_an_answer_that_the_machine_slept_over_is_none() -> None:
-    """It vouches for a moment long gone: the next request comes as after a timeout, not after a round."""
+async def test_answer_received_after_a_sleep_is_dropped() -> None:
+    """Such an answer is old, so the next request comes as after a timeout, not after an interval."""
 
     async def asleep(scope: Scope, before: int) -> bytes:
         del scope

@@ -1,4 +1,4 @@
-"""The schedule alone: due times, backoff by scope, restarts, scopes that come and go."""
+"""The schedule alone: due times, backoff by scope, restarts, added and removed scopes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.support.systems.schedule_stage import INTERVAL_S, Stage
 REFUSED = TransportError("refused")
 
 
-def test_targets_come_in_the_order_of_their_due_times() -> None:
-    """And in the order of the plan where those are equal."""
+def test_targets_are_ordered_by_due_time() -> None:
+    """Targets with equal due times are in the order of the plan."""
     stage = Stage("abc")
     stage.plan.first = {"a": 20.0, "b": 10.0, "c": 10.0}
 
@@ -29,8 +29,8 @@ def test_targets_come_in_the_order_of_their_due_times() -> None:
     assert ["b", "c", "a"] == stage.plan.heard
 
 
-def test_an_answer_is_followed_by_an_interval() -> None:
-    """From its end, however long it took."""
+def test_answer_is_followed_by_an_interval() -> None:
+    """The interval begins at the end of the request, whatever its duration."""
     stage = Stage("a")
     stage.begin()
     stage.mono = 7.0
@@ -39,8 +39,8 @@ def test_an_answer_is_followed_by_an_interval() -> None:
     assert ("a", INTERVAL_S) == stage.next()
 
 
-def test_what_is_under_way_is_not_asked_again() -> None:
-    """With nothing else to ask there is nothing next."""
+def test_request_under_way_is_not_repeated() -> None:
+    """If all targets have requests under way, there is no next one."""
     stage = Stage("a")
     stage.begin()
     stage.mono = 1000.0
@@ -48,8 +48,8 @@ def test_what_is_under_way_is_not_asked_again() -> None:
     assert None is stage.next()
 
 
-def test_so_many_are_under_way_at_a_time_and_no_more() -> None:
-    """Two of a peer that has not answered yet, then more; the next begins when one has ended."""
+def test_number_of_requests_under_way_is_limited() -> None:
+    """The limit is two until the peer's first answer, then higher; another request begins if one ends."""
     stage = Stage("abcdefg")
     begun = [stage.begin_all()]
     stage.end("b")
@@ -62,7 +62,7 @@ def test_so_many_are_under_way_at_a_time_and_no_more() -> None:
 
 
 def test_each_scope_has_its_own_backoff() -> None:
-    """One that fails is tried ever more slowly, and the others keep their times."""
+    """A failing scope has increasing delays, and the others keep their times."""
     stage = Stage("ab")
     stage.begin_all()
     stage.end("b")
@@ -91,8 +91,8 @@ def test_each_scope_has_its_own_backoff() -> None:
         (PayloadError("html"), 0.0, 0.5),
     ],
 )
-def test_the_longest_of_all_delays_counts(error: SourceError, plan_s: float, delay_s: float) -> None:
-    """Of the backoff, what the peer asks for, and what the plan wants."""
+def test_longest_delay_counts(error: SourceError, plan_s: float, delay_s: float) -> None:
+    """The delay is the longest of the backoff, Retry-After, and the delay of the plan."""
     stage = Stage("ab")
     stage.plan.retry_s = plan_s
     stage.begin_all()
@@ -102,8 +102,8 @@ def test_the_longest_of_all_delays_counts(error: SourceError, plan_s: float, del
     assert delay_s == stage.due_s("a")
 
 
-def test_hastening_brings_forward_and_never_puts_off() -> None:
-    """Only those that are named, and at most to the moment that is named."""
+def test_hastening_never_postpones() -> None:
+    """`hasten` affects only the given scopes and moves them at most to the given moment."""
     stage = Stage("abc")
     stage.begin_all()
     stage.end("abc")
@@ -126,8 +126,8 @@ def test_hastening_does_not_shorten_a_backoff() -> None:
     assert [120.0, 0.5] == [stage.due_s(one) for one in "ab"]
 
 
-def test_after_a_restart_only_what_was_under_way_is_due() -> None:
-    """The answers of the others hold, and delays are kept."""
+def test_restart_repeats_only_requests_under_way() -> None:
+    """After a restart the answers of other scopes still count, and delays stay."""
     stage = Stage("abc")
     stage.begin_all()
     stage.end("a")
@@ -139,16 +139,16 @@ def test_after_a_restart_only_what_was_under_way_is_due() -> None:
     assert [95.0, 35.0, 0.0] == due
 
 
-def test_what_the_plan_forbids_waits() -> None:
-    """Whatever is due; what it allows goes first."""
+def test_scope_that_the_plan_forbids_waits() -> None:
+    """A due scope that the plan forbids waits, and one that the plan allows comes first."""
     stage = Stage("ab")
     stage.plan.barred = {"a": 30.0}
 
     assert ("b", ("a", 30.0)) == (stage.begin_all(), stage.next())
 
 
-def test_scopes_come_and_go() -> None:
-    """A new one has its first delay, one that went is not asked, and one that is back begins anew."""
+def test_scopes_are_added_and_removed() -> None:
+    """A new scope has its first delay, a removed one is not polled, and a restored one starts anew."""
     stage = Stage("ab")
     stage.begin_all()
     stage.end("ab")
@@ -161,8 +161,8 @@ def test_scopes_come_and_go() -> None:
     assert (("c", 3.0), [INTERVAL_S, 3.0], ("c", 3.0)) == (came, due, stage.next())
 
 
-def test_without_targets_there_is_nothing_to_ask() -> None:
-    """Until there are some."""
+def test_without_targets_there_is_no_next_request() -> None:
+    """There is no next request until the plan has targets."""
     stage = Stage("")
     before = stage.next()
     stage.plan.have("a")
@@ -170,8 +170,8 @@ def test_without_targets_there_is_nothing_to_ask() -> None:
     assert (None, ("a", 0.0)) == (before, stage.next())
 
 
-def test_what_never_answered_is_not_hastened() -> None:
-    """Nobody can have lost it: it comes when the plan says."""
+def test_scope_that_never_answered_is_not_hastened() -> None:
+    """No bookmaker can have lost its list, so it keeps the time of the plan."""
     stage = Stage("ab")
     stage.plan.first = {"b": 5400.0}
     stage.begin()

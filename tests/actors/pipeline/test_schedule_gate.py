@@ -1,4 +1,4 @@
-"""The schedule alone, when the peer is in trouble: one request at a time, ever more slowly."""
+"""The schedule alone, when the peer is in trouble: one request at a time, with increasing delays."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tests.support.systems.schedule_stage import INTERVAL_S, Stage
 REFUSED = TransportError("refused")
 
 
-def test_when_two_fail_one_request_at_a_time_is_let_through() -> None:
-    """With no success between them it is the peer that is in trouble."""
+def test_two_failures_allow_one_request_at_a_time() -> None:
+    """Two failures of different scopes without a success in between count as trouble of the peer."""
     stage = Stage("abcdef")
     stage.begin_all()
     stage.end("abcd", REFUSED)
@@ -21,8 +21,8 @@ def test_when_two_fail_one_request_at_a_time_is_let_through() -> None:
     assert (True, 1) == (stage.schedule.is_troubled, len(stage.begin_all()))
 
 
-def test_the_gate_waits_longer_with_each_failure() -> None:
-    """As one backoff for the whole peer, whoever it is that fails."""
+def test_gate_delay_grows_with_each_failure() -> None:
+    """The gate has one backoff for the whole peer, whichever scope fails."""
     stage = Stage("abcdefgh")
     stage.begin_all()
     stage.end("abcd", REFUSED)
@@ -37,8 +37,8 @@ def test_the_gate_waits_longer_with_each_failure() -> None:
     assert [2.0, 4.0, 8.0, 16.0, 30.0, 30.0] == delays
 
 
-def test_the_gate_honours_what_the_peer_asks_for() -> None:
-    """A Retry-After to one scope is meant for all, when all are refused."""
+def test_gate_honours_retry_after() -> None:
+    """While all scopes fail, a Retry-After for one of them applies to all."""
     stage = Stage("abc")
     stage.begin_all()
     stage.end("ab", TransportError("429", 200.0))
@@ -49,8 +49,8 @@ def test_the_gate_honours_what_the_peer_asks_for() -> None:
     assert found[1] >= 200.0
 
 
-def test_a_success_opens_the_gate() -> None:
-    """The others are due at their own times again, several at once."""
+def test_success_opens_the_gate() -> None:
+    """The other scopes are due at their own times again, several at once."""
     stage = Stage("abcdef")
     stage.begin_all()
     stage.end("abcd", REFUSED)
@@ -60,8 +60,8 @@ def test_a_success_opens_the_gate() -> None:
     assert (False, MAX_IN_FLIGHT) == (stage.schedule.is_troubled, len(stage.begin_all()))
 
 
-def test_one_failing_scope_opens_no_gate() -> None:
-    """However often it fails."""
+def test_one_failing_scope_does_not_close_the_gate() -> None:
+    """A single failing scope does not count as trouble of the peer, however often it fails."""
     stage = Stage("abc")
     stage.begin_all()
     stage.end("bc")
@@ -71,8 +71,8 @@ def test_one_failing_scope_opens_no_gate() -> None:
     assert False is stage.schedule.is_troubled
 
 
-def test_the_only_scope_is_the_source() -> None:
-    """Where there is one, its failure is the peer's."""
+def test_only_scope_represents_the_peer() -> None:
+    """If there is only one scope, its failure counts as the peer's."""
     stage = Stage("a")
     stage.begin_all()
     stage.end("a", REFUSED)
@@ -80,8 +80,8 @@ def test_the_only_scope_is_the_source() -> None:
     assert True is stage.schedule.is_troubled
 
 
-def test_an_answer_for_a_scope_that_has_gone_changes_nothing() -> None:
-    """Nor does its failure, and it does not count as trouble of the peer."""
+def test_answer_for_a_removed_scope_changes_nothing() -> None:
+    """A failure of a removed scope changes nothing either, and is no trouble of the peer."""
     stage = Stage("abc")
     stage.begin_all()
     stage.plan.have("bc")

@@ -1,4 +1,4 @@
-"""What a stream's lines become on the board: what is taken back goes, whatever else is under way."""
+"""The feed of a stream: withdrawn prices leave the board at once, also while an image is incomplete."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _live() -> Follower:
     return follower
 
 
-def test_a_market_is_suspended_also_while_an_image_is_under_way() -> None:
-    """Its message takes it off, and vouches for none of the others."""
+def test_market_is_suspended_while_an_image_is_incomplete() -> None:
+    """The message removes that market and confirms none of the others."""
     follower = _live()
     before = follower.snapshot.books[EXCHANGE].lists[SCOPE]
     follower.session.refresh()
@@ -30,8 +30,8 @@ def test_a_market_is_suspended_also_while_an_image_is_under_way() -> None:
     assert before == follower.snapshot.books[EXCHANGE].lists[SCOPE]
 
 
-def test_a_list_that_is_distrusted_is_withdrawn() -> None:
-    """What it lacks may have been a suspension. What is said before an image counts for nothing."""
+def test_list_without_trust_is_withdrawn() -> None:
+    """The list may lack a suspension, so it is withdrawn; messages before the next image have no effect."""
     follower = _live()
     follower.apply(follower.feed.withdraw(follower.now))
     shown = follower.shown()
@@ -40,8 +40,8 @@ def test_a_list_that_is_distrusted_is_withdrawn() -> None:
     assert ({}, ()) == (shown, heard.batches)
 
 
-def test_a_withdrawal_names_no_list() -> None:
-    """Whatever is thrown away or set aside with a list, in a crash, the withdrawal is not."""
+def test_withdrawal_has_no_list_id() -> None:
+    """A withdrawal is not dropped with a list that a crash drops or sets aside."""
     follower = _live()
     follower.session.refresh()
     unreliable = follower.take(line(delta(id=3, status=503)))
@@ -50,8 +50,8 @@ def test_a_withdrawal_names_no_list() -> None:
     assert [("", True)] * 2 == [(one.list_id, one.withdrawn) for one in (*unreliable.batches, *distrusted)]
 
 
-def test_a_withdrawal_that_was_lost_is_said_again() -> None:
-    """A bookmaker that lost it, or a source that began anew, finds the old list still on the board."""
+def test_lost_withdrawal_is_repeated() -> None:
+    """A withdrawal is repeated while a bookmaker or a restarted source still has the old list."""
     follower = _live()
     run_now(follower.feed.line(line(delta(status=503)), follower.now))
     lost = follower.shown()
@@ -60,8 +60,8 @@ def test_a_withdrawal_that_was_lost_is_said_again() -> None:
     assert ({"1.1": PRICES, "1.2": PRICES}, {}) == (lost, follower.shown())
 
 
-def test_names_bring_no_suspended_market_back() -> None:
-    """They may come while an image is under way: what was taken off until then stays off."""
+def test_names_do_not_restore_a_suspended_market() -> None:
+    """If names arrive while an image is incomplete, markets removed until then stay removed."""
     follower = _live()
     follower.session.refresh()
     follower.take(line(SUSPENDED))

@@ -1,4 +1,4 @@
-"""What a stream's actor asks beside the stream, in virtual time: sessions, names, the nearest matches."""
+"""HTTP requests of a stream's actor, in virtual time: sessions, names, the nearest matches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CATALOGUE = "/v1"
 
 
 def _wanted(stage: StreamStage) -> list[list[str]]:
-    """Return the markets whose names were asked for, request by request."""
+    """Return the markets whose names were requested, by request."""
     bodies = [
         json.loads(body)["params"]["filter"] for _, url, _, body in stage.asked if url.endswith(CATALOGUE)
     ]
@@ -53,8 +53,8 @@ def _several(*market_ids: str) -> StreamStage:
     return stage
 
 
-async def test_a_session_is_kept_alive_every_ten_minutes() -> None:
-    """With the token that it has then."""
+async def test_session_is_kept_alive_every_ten_minutes() -> None:
+    """Each keep-alive sends the present token."""
     stage = StreamStage()
     stage.web = lambda url: token("token-2") if url.endswith("keepAlive") else catalogue()
     async with running(stage):
@@ -68,8 +68,8 @@ async def test_a_session_is_kept_alive_every_ten_minutes() -> None:
     assert [TOKEN, "token-2"] == logins
 
 
-async def test_a_session_that_was_not_kept_is_got_anew() -> None:
-    """By a login, when it is needed next; the connection stays."""
+async def test_lost_session_is_renewed_by_a_login() -> None:
+    """The login happens when a session is needed next, and the connection stays."""
     stage = StreamStage(**ACCOUNT)
 
     def web(url: str) -> bytes:
@@ -89,8 +89,8 @@ async def test_a_session_that_was_not_kept_is_got_anew() -> None:
 
 
 @pytest.mark.parametrize("trouble", ["unreachable", "refused"])
-async def test_a_given_session_outlives_trouble_with_keeping_it(trouble: str) -> None:
-    """Nothing else can replace it, and only the stream can tell that it has ended."""
+async def test_configured_session_is_kept_after_a_failed_keep_alive(trouble: str) -> None:
+    """No login can replace it, and only the stream can report that it has ended."""
     stage = StreamStage()
 
     def web(url: str) -> bytes:
@@ -108,8 +108,8 @@ async def test_a_given_session_outlives_trouble_with_keeping_it(trouble: str) ->
     assert [TOKEN, TOKEN] == [one["session"] for one in stage.requests if one["op"] == "authentication"]
 
 
-async def test_names_are_asked_for_in_batches() -> None:
-    """A hundred a request, each market once."""
+async def test_names_are_requested_in_batches() -> None:
+    """Each request has up to a hundred markets, and each market is requested once."""
     names = [f"1.{number}" for number in range(250)]
     stage = _several(*names)
     stage.web = lambda _: catalogue(*names[:240])
@@ -120,8 +120,8 @@ async def test_names_are_asked_for_in_batches() -> None:
     assert names == sorted((name for one in _wanted(stage) for name in one), key=names.index)
 
 
-async def test_names_that_nobody_knew_are_asked_for_again_later() -> None:
-    """After a minute, if the market still changes: until then the match is left out of what needs names."""
+async def test_unknown_names_are_requested_again_later() -> None:
+    """Unknown names are requested after a minute if the market still changes."""
     stage = StreamStage()
     stage.web = lambda url: token(TOKEN) if url.endswith("keepAlive") else catalogue()
     async with running(stage):
@@ -133,8 +133,8 @@ async def test_names_that_nobody_knew_are_asked_for_again_later() -> None:
     assert [0.0, 60.0, 120.0] == times
 
 
-async def test_a_catalogue_that_fails_is_asked_again_after_five_seconds() -> None:
-    """For as long as that takes, and the stream is none the worse for it."""
+async def test_failed_catalogue_is_requested_again_after_five_seconds() -> None:
+    """The catalogue is retried until it answers, and the stream is not affected."""
     stage = StreamStage()
 
     def web(url: str) -> bytes:
@@ -152,8 +152,8 @@ async def test_a_catalogue_that_fails_is_asked_again_after_five_seconds() -> Non
     assert 3 == stage.context.status.failed_by["errand_connection"]
 
 
-async def test_names_vouch_for_no_price() -> None:
-    """A catalogue knows nothing of prices: what it names is as old as the stream's last word."""
+async def test_names_confirm_no_prices() -> None:
+    """A batch with names has the time of the last message of the stream, not that of the catalogue."""
     stage = StreamStage()
     stage.web, stage.web_delay_s = (lambda _: catalogue("1.1")), 20.0
     async with running(stage, beats=False):
@@ -170,8 +170,8 @@ async def test_names_vouch_for_no_price() -> None:
     assert not is_serving
 
 
-async def test_names_of_markets_that_are_gone_are_forgotten() -> None:
-    """What is remembered is no more than what the newest image lists."""
+async def test_names_of_removed_markets_are_dropped() -> None:
+    """Only the names of markets in the newest image are kept."""
     stage = _several("1.1", "1.2")
     stage.web = lambda _: catalogue("1.1")
     http = StreamHttp(KIND, stage.context.options, stage, stage.clock)
@@ -182,8 +182,8 @@ async def test_names_of_markets_that_are_gone_are_forgotten() -> None:
     assert ({"1.1"}, {"1.4", "1.5"}) == (set(http._asked_mono), set(http._unnamed))
 
 
-async def test_nothing_is_asked_for_markets_that_are_gone() -> None:
-    """An image that came before the answer settles it."""
+async def test_names_of_removed_markets_are_not_requested() -> None:
+    """Nothing is requested for a market that a new image has removed before the request."""
     stage = StreamStage()
     http = StreamHttp(KIND, stage.context.options, stage, stage.clock)
     http.request_names(["1.1"], None)
@@ -193,8 +193,8 @@ async def test_nothing_is_asked_for_markets_that_are_gone() -> None:
     assert ([], b"", {}) == (stage.asked, body, names)
 
 
-async def test_only_what_a_catalogue_said_is_recorded() -> None:
-    """Where nothing was asked there is nothing to play back."""
+async def test_only_answers_of_the_catalogue_are_recorded() -> None:
+    """If no catalogue was requested, the recording has no names."""
     recorded: list[Payload] = []
     stage = StreamStage(catalogue_url="")
     object.__setattr__(stage.context, "record", recorded.append)
@@ -205,8 +205,8 @@ async def test_only_what_a_catalogue_said_is_recorded() -> None:
     assert recorded
 
 
-async def test_the_nearest_kick_offs_are_followed() -> None:
-    """While the account may not have all, every ten minutes those that are nearest then."""
+async def test_nearest_kick_offs_are_selected() -> None:
+    """While the account may not have all markets, those nearest are selected anew every ten minutes."""
     stage = StreamStage(max_markets=1)
     nearest = iter(["1.1", "1.2", "1.3"])
     stage.answer = _limited
@@ -219,7 +219,7 @@ async def test_the_nearest_kick_offs_are_followed() -> None:
 
 
 def _limited(request: Json, most: int = 1) -> list[Json]:
-    """Grant so many markets only, and name them in full."""
+    """Grant only that many markets, with names in full."""
     if request["op"] != "marketSubscription":
         return granted(request)
     ids = request["marketFilter"].get("marketIds")
@@ -229,8 +229,8 @@ def _limited(request: Json, most: int = 1) -> list[Json]:
     return [granted(request)[0], image(*(market(one, runners=runners) for one in ids), id=request["id"])]
 
 
-async def test_the_nearest_cannot_always_be_told() -> None:
-    """Then the present ones stay, and the trouble is counted."""
+async def test_failed_selection_keeps_the_present_markets() -> None:
+    """If the catalogue fails, the present markets stay, and the error is counted."""
     stage = StreamStage(max_markets=1)
     stage.answer = _limited
     stage.web = lambda _: catalogue("1.1") if not stage.opened[1:] else b"<html>"
@@ -241,8 +241,8 @@ async def test_the_nearest_cannot_always_be_told() -> None:
     assert 0 < stage.context.status.failed_by["errand_unreadable"]
 
 
-async def test_a_smaller_number_grows_again() -> None:
-    """What the account may have can change: an hour after a refusal twice as many are asked for."""
+async def test_smaller_number_grows_again() -> None:
+    """An hour after a refusal twice as many markets are requested, since the limit may have changed."""
     stage = StreamStage(max_markets=8)
     names = [f"1.{number}" for number in range(1, 20)]
     most = 2
@@ -259,8 +259,8 @@ async def test_a_smaller_number_grows_again() -> None:
     assert [4, 8] == sizes[len(first) :]
 
 
-async def test_of_more_than_a_catalogue_gives_half_is_half() -> None:
-    """The number that was refused is what was asked for, not what is configured."""
+async def test_half_is_that_of_the_refused_number() -> None:
+    """If the catalogue has fewer markets than configured, the half is that of those requested."""
     stage = StreamStage(max_markets=9000)
     names = [f"1.{number}" for number in range(10)]
     stage.answer = lambda request: _limited(request, 5)
@@ -273,8 +273,8 @@ async def test_of_more_than_a_catalogue_gives_half_is_half() -> None:
 
 
 @pytest.mark.parametrize("is_renewed", [True, False], ids=["later", "first"])
-async def test_a_refused_login_is_tried_ever_more_rarely(*, is_renewed: bool) -> None:
-    """Accounts are locked for less: every further refusal doubles the wait, up to an hour, and says so."""
+async def test_refused_login_is_tried_with_increasing_delays(*, is_renewed: bool) -> None:
+    """Since accounts can be locked, each further refusal doubles the delay, up to an hour, and says so."""
     stage = StreamStage(**ACCOUNT)
     refused = json.dumps({"token": "", "status": "FAIL", "error": "INVALID_USERNAME_OR_PASSWORD"}).encode()
     stage.web = lambda url: (
@@ -295,8 +295,8 @@ async def test_a_refused_login_is_tried_ever_more_rarely(*, is_renewed: bool) ->
     assert f"{reason}; the next one is in 3600 s" == stage.context.status.error
 
 
-async def test_a_login_that_was_granted_forgets_the_refusals() -> None:
-    """The next refusal costs a minute again."""
+async def test_granted_login_resets_the_delay() -> None:
+    """After a granted login the next refusal causes a delay of a minute again."""
     stage = StreamStage(**ACCOUNT)
     refused = json.dumps({"token": "", "status": "FAIL"}).encode()
     stage.web = lambda url: (
@@ -311,8 +311,8 @@ async def test_a_login_that_was_granted_forgets_the_refusals() -> None:
     assert ([60, 120], 60) == (waits[:2], waits[3])
 
 
-async def test_two_that_need_a_session_log_in_once() -> None:
-    """The second waits for the first, and takes what that got."""
+async def test_concurrent_needs_of_a_session_log_in_once() -> None:
+    """The second waits for the login of the first and uses its token."""
     stage = StreamStage(**ACCOUNT)
     rest = SlowRest(token("token-1"))
     http = StreamHttp(KIND, stage.context.options, rest, stage.context.clock)
@@ -336,7 +336,7 @@ class SlowRest:
         self._body = body
 
     async def ask(self, method: str, url: str, headers: object, body: bytes) -> bytes:
-        """Count, wait, answer."""
+        """Count the request, wait, and answer."""
         del method, url, headers, body
         self.asked += 1
         await anyio.sleep(1)

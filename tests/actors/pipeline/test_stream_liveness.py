@@ -1,4 +1,4 @@
-"""When a stream's connection is given up and when it is kept: silence, slow lines, missing images."""
+"""When a stream's connection is closed and when it is kept: silence, slow lines, missing images."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PIECE_BYTES = 10_000
 
 
 def _granted_alone(request: Json) -> list[Json]:
-    """Grant everything, and bring no image."""
+    """Grant everything, without an image."""
     return [{**SUCCESS, "id": request["id"]}]
 
 
 def _late(request: Json) -> list[Json]:
-    """Grant everything, on a stream that is late."""
+    """Grant everything, on a stream that reports that it is late."""
     says = [heartbeat(id=request["id"], status=503)] if request["op"] == "marketSubscription" else []
     return [*_granted_alone(request), *says]
 
@@ -35,8 +35,8 @@ def _shown(stage: StreamStage) -> list[str]:
 
 
 @pytest.mark.parametrize("cause", ["lost", "late", "torn"])
-async def test_an_image_that_never_comes_ends_the_connection(cause: str) -> None:
-    """Also a later one, asked for or begun by the server; it is said once, and the next one begins anew."""
+async def test_missing_image_ends_the_connection(cause: str) -> None:
+    """Any image that does not arrive ends the connection, is logged once, and the next one starts anew."""
     stage = StreamStage()
     with capture_logs() as logs:
         async with running(stage):
@@ -60,8 +60,8 @@ async def test_an_image_that_never_comes_ends_the_connection(cause: str) -> None
     assert ["source.down", "source.recovered"] == events
 
 
-async def test_a_stream_that_is_late_from_the_first_is_kept() -> None:
-    """It says so for as long as it takes, which is the source's error until an image comes."""
+async def test_stream_that_is_late_from_the_beginning_is_kept() -> None:
+    """As long as the stream reports that it is late, that is the source's error, until an image arrives."""
     stage = StreamStage()
     stage.answer = _late
     with capture_logs() as logs:
@@ -84,8 +84,8 @@ async def test_a_stream_that_is_late_from_the_first_is_kept() -> None:
     ]
 
 
-async def test_a_long_line_on_a_slow_way_is_no_silence() -> None:
-    """Its pieces show that the server is there, though it is longer under way than silence may be."""
+async def test_long_line_on_a_slow_connection_is_no_silence() -> None:
+    """Pieces of the line show that the server is alive, even if it takes longer than the silence limit."""
     stage = StreamStage(heartbeat_ms=1000)
     async with running(stage, beats=False):
         long = line(image(market(), market("1.2"), id=None, padding="x" * 400_000)) + b"\r\n"
@@ -99,8 +99,8 @@ async def test_a_long_line_on_a_slow_way_is_no_silence() -> None:
     assert took_s > 4
 
 
-async def test_pieces_without_an_end_are_given_up_as_well() -> None:
-    """A line must come to its end: bytes keep a connection for a minute, and the list for less."""
+async def test_line_without_an_end_is_given_up() -> None:
+    """Bytes without a line end keep a connection for a minute, and the list for less."""
     stage = StreamStage()
     async with running(stage, beats=False):
         for _ in range(59):
@@ -117,8 +117,8 @@ async def test_pieces_without_an_end_are_given_up_as_well() -> None:
 @pytest.mark.parametrize(
     ("told_ms", "silence_s"), [(15_000, 30.0), (500, 1.0), (499, 10.0), (30_001, 10.0), (None, 10.0)]
 )
-async def test_the_server_may_set_another_pace(told_ms: int | None, silence_s: float) -> None:
-    """Two of the heartbeats that it promises are silence; what cannot be its pace is not believed."""
+async def test_server_may_set_another_heartbeat(told_ms: int | None, silence_s: float) -> None:
+    """Silence is two of the heartbeats that the server promises; an implausible value is ignored."""
     stage = StreamStage()
     stage.answer = lambda request: (
         [*granted(request)[:1], image(market(), id=request["id"], heartbeatMs=told_ms)]
@@ -134,8 +134,8 @@ async def test_the_server_may_set_another_pace(told_ms: int | None, silence_s: f
     assert (1, [0.0, silence_s + 0.5]) == (before, stage.opened)
 
 
-async def test_the_pace_of_one_connection_is_not_that_of_the_next() -> None:
-    """Until the server tells it again, it is what was asked for."""
+async def test_heartbeat_of_one_connection_does_not_apply_to_the_next() -> None:
+    """A new connection begins with the requested heartbeat, until the server sets another."""
     stage = StreamStage()
     stage.answer = lambda request: [{**granted(request)[0], "heartbeatMs": 15_000}]
     async with running(stage, beats=False):

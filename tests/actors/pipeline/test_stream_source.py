@@ -1,4 +1,4 @@
-"""The actor of a stream in virtual time: when it connects, when it believes what it hears."""
+"""The actor of a stream in virtual time: when it connects, and which messages it accepts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BETTER = delta(change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]}), id=None)
 ACCOUNT: Json = {"username": "the-user", "password": "the-password", "session_token": None}
 
 
-async def test_refused_connections_are_retried_ever_more_slowly() -> None:
+async def test_refused_connections_are_retried_with_increasing_delays() -> None:
     """The longest delay doubles from 0.5 s to 30 s."""
     stage = StreamStage()
     stage.is_refused = True
@@ -36,7 +36,7 @@ async def test_refused_connections_are_retried_ever_more_slowly() -> None:
 
 
 async def test_retries_are_jittered() -> None:
-    """With true randomness no two delays are alike."""
+    """With real randomness no two delays are equal."""
     stage = StreamStage(random=Random(7))
     stage.is_refused = True
 
@@ -48,8 +48,8 @@ async def test_retries_are_jittered() -> None:
     assert 20 == len({round(delay, 6) for delay in delays})
 
 
-async def test_a_flapping_server_keeps_its_delay() -> None:
-    """An image a second before the end is no success to build on (A15)."""
+async def test_flapping_server_keeps_its_delay() -> None:
+    """An image a second before the end of the connection does not reset the delay (A15)."""
     stage = StreamStage()
     async with running(stage), anyio.create_task_group() as tasks:
         tasks.start_soon(_flap, stage)
@@ -66,8 +66,8 @@ async def _flap(stage: StreamStage) -> None:
         stage.wire.close()
 
 
-async def test_a_minute_of_success_forgets_the_failures() -> None:
-    """The next loss is retried as the first one was."""
+async def test_minute_of_success_resets_the_delay() -> None:
+    """The next loss is retried with the first delay again."""
     stage = StreamStage()
     stage.is_refused = True
     async with running(stage):
@@ -82,7 +82,7 @@ async def test_a_minute_of_success_forgets_the_failures() -> None:
 
 
 async def test_silence_of_two_heartbeats_ends_the_connection() -> None:
-    """Exactly then, and not while heartbeats come."""
+    """The connection ends exactly at that time, and not while heartbeats arrive."""
     stage = StreamStage()
     async with running(stage, beats=False):
         await anyio.sleep(9.9)
@@ -94,7 +94,7 @@ async def test_silence_of_two_heartbeats_ends_the_connection() -> None:
 
 
 async def test_heartbeats_keep_the_connection() -> None:
-    """And vouch for the list, at the moment that they came."""
+    """A heartbeat confirms the list at the moment of its receipt."""
     stage = StreamStage()
     async with running(stage):
         await anyio.sleep(1001)
@@ -104,8 +104,8 @@ async def test_heartbeats_keep_the_connection() -> None:
 
 
 @pytest.mark.parametrize("drip", [b" ", b"\r\n"], ids=["bytes", "blank lines"])
-async def test_a_drip_without_a_message_is_silence(drip: bytes) -> None:
-    """Bytes are no message, nor are lines with nothing in them (A6)."""
+async def test_bytes_without_a_message_are_silence(drip: bytes) -> None:
+    """Neither bytes without a line end nor empty lines count as messages (A6)."""
     stage = StreamStage()
     async with running(stage, beats=False):
         for _ in range(11):
@@ -117,8 +117,8 @@ async def test_a_drip_without_a_message_is_silence(drip: bytes) -> None:
     assert 1 == stage.context.status.failed_by["silence"]
 
 
-async def test_a_server_that_takes_no_line_is_given_up() -> None:
-    """Every wait for the outside has an end, also that for a line of ours to be taken."""
+async def test_server_that_accepts_no_bytes_is_given_up() -> None:
+    """Every wait for the peer has a deadline, also that for sending a line."""
     stage = StreamStage()
     stage.taking = anyio.Event()
     async with running(stage, beats=False):
@@ -127,8 +127,8 @@ async def test_a_server_that_takes_no_line_is_given_up() -> None:
     assert len(stage.opened) > 1
 
 
-async def test_what_waited_while_the_process_was_stopped_is_not_believed() -> None:
-    """Lines that are as old as a suspension vouch for nothing and change nothing (C13)."""
+async def test_lines_that_waited_during_a_stop_are_dropped() -> None:
+    """Lines as old as the suspension of the process confirm nothing and change nothing (C13)."""
     stage = StreamStage()
     async with running(stage, beats=False):
         before = len(stage.inbox.batches)
@@ -145,8 +145,8 @@ async def test_what_waited_while_the_process_was_stopped_is_not_believed() -> No
     assert [30.0 + 0.5] == [one.received_mono for one in stage.inbox.batches[1:]]
 
 
-async def test_an_image_that_got_lost_is_asked_for_again() -> None:
-    """If the list is not on the board within five seconds, the next line asks for it."""
+async def test_lost_image_is_requested_again() -> None:
+    """If the list is not on the board within five seconds, the next line causes a request for an image."""
     stage = StreamStage()
     stage.inbox.is_shown = False
     async with running(stage, beats=False):
@@ -161,8 +161,8 @@ async def test_an_image_that_got_lost_is_asked_for_again() -> None:
     assert "clk" not in stage.subscriptions()[-1]
 
 
-async def test_an_image_that_arrived_is_not_asked_for_again() -> None:
-    """As long as the board holds it."""
+async def test_image_that_arrived_is_not_requested_again() -> None:
+    """While the board holds the list, no image is requested."""
     stage = StreamStage()
     async with running(stage):
         await anyio.sleep(20)
@@ -173,8 +173,8 @@ async def test_an_image_that_arrived_is_not_asked_for_again() -> None:
     assert (1, 2) == (held, len(stage.subscriptions()))
 
 
-async def test_a_lost_stream_is_told_once_down_and_once_up() -> None:
-    """At the first loss, since it had been good; repeats are counted."""
+async def test_lost_stream_is_logged_once_each_way() -> None:
+    """The first loss after a success is logged, and repeated losses are counted."""
     stage = StreamStage()
     with capture_logs() as logs:
         async with running(stage):
@@ -189,8 +189,8 @@ async def test_a_lost_stream_is_told_once_down_and_once_up() -> None:
     assert (0, False) == (stage.context.status.failures, stage.context.status.is_down)
 
 
-async def test_no_secret_is_said_though_the_server_repeats_it() -> None:
-    """Neither what was configured nor what a login gave."""
+async def test_secrets_of_the_server_are_not_shown() -> None:
+    """Neither a configured secret nor a token of a login is shown, although the server repeats it."""
     stage = StreamStage(**ACCOUNT)
     stage.web = lambda url: token("token-of-login") if url.endswith("login") else b'{"result":[]}'
     secrets = {APP_KEY, "token-of-login", "the-user", "the-password"}
@@ -209,8 +209,8 @@ async def test_no_secret_is_said_though_the_server_repeats_it() -> None:
     assert [] == [one for one in secrets for text in (*said, str(logs)) if one in text]
 
 
-async def test_what_somebody_lost_a_part_of_is_withdrawn_at_once() -> None:
-    """The part may have been a suspension: nothing of the list is shown until an image comes."""
+async def test_list_with_a_lost_part_is_withdrawn_at_once() -> None:
+    """The lost part may have been a suspension, so nothing of the list is shown until an image arrives."""
     stage = StreamStage()
     async with running(stage, beats=False):
         before = _shown(stage)
@@ -229,8 +229,8 @@ def _shown(stage: StreamStage) -> list[str]:
     return [entry.source_match_id for entry in entries_of(book.chunks)]
 
 
-async def test_what_somebody_lost_a_part_of_is_not_vouched_for() -> None:
-    """From the moment that a fresh list is asked for, a heartbeat confirms nothing, until the image."""
+async def test_list_with_a_lost_part_is_not_confirmed() -> None:
+    """From the request for a fresh list until its image, a heartbeat confirms nothing."""
     stage = StreamStage()
     async with running(stage, beats=False):
         await anyio.sleep(1)
@@ -245,8 +245,8 @@ async def test_what_somebody_lost_a_part_of_is_not_vouched_for() -> None:
         assert 2 == len([one for one in stage.requests if one["op"] == "marketSubscription"])
 
 
-async def test_a_clock_that_was_ahead_for_a_moment_costs_no_match() -> None:
-    """What ended by it is asked for again once the clock is right, on the same connection."""
+async def test_clock_briefly_ahead_loses_no_match() -> None:
+    """Matches that it ended are requested again once it is right, on the same connection."""
     stage = StreamStage()
     async with running(stage):
         await anyio.sleep(60)
@@ -263,8 +263,8 @@ async def test_a_clock_that_was_ahead_for_a_moment_costs_no_match() -> None:
         assert 2 == len(stage.subscriptions())
 
 
-async def test_silence_during_the_sleep_of_the_machine_ends_the_connection_when_it_wakes() -> None:
-    """A peer that has gone meanwhile says nothing, so that it is the clock that must be looked at."""
+async def test_silence_during_a_sleep_ends_the_connection_on_waking() -> None:
+    """The peer may have disconnected meanwhile without notice, so the clock decides."""
     stage = StreamStage()
     async with running(stage, beats=False):
         await anyio.sleep(4.25)

@@ -1,4 +1,4 @@
-"""The actor of a computed source: an image first, then changes under its name, an image again at need."""
+"""The actor of a computed source: an image first, then deltas of it, and another image when needed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TICK_S = 0.25
 
 
 class Counting:
-    """A machine whose image and whose changes name the number of calls so far, per key."""
+    """A machine whose image and deltas contain the number of calls so far, per key."""
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         self.scope = SCOPE
@@ -64,10 +64,10 @@ class Counting:
 
 
 class Absent(Counting):
-    """A machine that has nothing to give at its second to fourth call."""
+    """A machine that fails at its second to fourth call."""
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Return the same, but not then."""
+        """Return the same, except at those calls."""
         changes = yield from super().advance(now)
         if 2 <= self._advanced <= 4:
             raise SourceError("away", "away")
@@ -75,7 +75,7 @@ class Absent(Counting):
 
 
 class Nowhere(Counting):
-    """A machine whose next moment is no number."""
+    """A machine whose interval is not a number."""
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         super().__init__(keys)
@@ -83,7 +83,7 @@ class Nowhere(Counting):
 
 
 class Stage:
-    """The source with its context, and a board that takes what it is told to."""
+    """The source with its context, and a board that applies only the deliveries that a test chooses."""
 
     def __init__(self, machine: Callable[[tuple[str, ...]], Counting] = Counting) -> None:
         self.inboxes: dict[BookmakerId, Inbox] = {
@@ -106,20 +106,20 @@ class Stage:
         self.child = ChildSpec(self.context.status.actor, lambda: TickingSourceActor(kind, self.context))
 
     def take(self, name: BookmakerId) -> Batch:
-        """Take what `name` is offered; there must be something."""
+        """Apply the delivery for `name`, which must be present."""
         delivery = self.inboxes[name].get_nowait()
         assert isinstance(delivery, Batch)
         return delivery
 
     def change_board(self, change: Callable[[Board], object]) -> None:
-        """Publish what `change` makes of the board."""
+        """Publish the board that `change` returns."""
         base = run_now(self.context.published.current())
         board = Board(base, BoardRules())
         change(board)
         self.context.published.replace(base, board.commit())
 
     async def play(self, ticks: int, *, accept: bool) -> str:
-        """Let it tick, give "I" for each image that alder gets and "." for changes; all go on the board."""
+        """Let it tick; return "I" for each image for alder and "." for each delta; all are applied."""
         seen = ""
         for _ in range(ticks):
             await settle()
@@ -138,8 +138,8 @@ def _apply(offer: Batch, board: Board) -> None:
     run_now(board.apply(offer, VirtualClock().now()))
 
 
-async def test_the_first_offer_is_an_image() -> None:
-    """At once, without a tick of delay, every bookmaker gets the complete list of its own key."""
+async def test_first_delivery_is_an_image() -> None:
+    """At once, without waiting for a tick, every bookmaker gets the complete list of its own key."""
     stage = Stage()
 
     async with supervised(stage.child):
@@ -151,8 +151,8 @@ async def test_the_first_offer_is_an_image() -> None:
     assert msgspec.structs.replace(expected, is_image=True) == image
 
 
-async def test_changes_follow_under_the_name_of_the_image() -> None:
-    """They are no complete list, they refer to the image's, and they carry their own time."""
+async def test_deltas_refer_to_the_image() -> None:
+    """Deltas are not complete, have the list id of the image, and have their own time."""
     stage = Stage()
 
     async with supervised(stage.child):
@@ -168,16 +168,16 @@ async def test_changes_follow_under_the_name_of_the_image() -> None:
     assert ("gone",) == tuple(removal.source_match_id for removal in change.removals)
 
 
-async def test_while_the_board_has_the_list_only_changes_are_sent() -> None:
-    """One image is enough for ever."""
+async def test_only_deltas_are_sent_while_the_board_has_the_list() -> None:
+    """While the board holds the list, no further image is sent."""
     stage = Stage()
 
     async with supervised(stage.child):
         assert "I" + "." * 99 == await stage.play(100, accept=True)
 
 
-async def test_after_a_request_the_next_offer_is_an_image() -> None:
-    """Whoever sets `refresh` gets a fresh list, under another name, and the request is taken back."""
+async def test_request_is_answered_with_an_image() -> None:
+    """After `refresh` is set the next delivery is an image with a new list id, and `refresh` is cleared."""
     stage = Stage()
 
     async with supervised(stage.child):
@@ -192,8 +192,8 @@ async def test_after_a_request_the_next_offer_is_an_image() -> None:
     assert first.list_id != second.list_id
 
 
-async def test_an_image_that_does_not_arrive_is_sent_again_less_and_less_often() -> None:
-    """After a second, then after twice as long each time, up to a third of the 12 s that a list holds."""
+async def test_image_that_does_not_arrive_is_repeated_with_increasing_delays() -> None:
+    """After a second, then after twice as long each time, up to a third of the list's 12 s."""
     stage = Stage()
 
     async with supervised(stage.child):
@@ -202,8 +202,8 @@ async def test_an_image_that_does_not_arrive_is_sent_again_less_and_less_often()
         assert 2 * ("I" + 15 * ".") == await stage.play(32, accept=False)
 
 
-async def test_a_list_that_arrived_makes_it_patient_anew() -> None:
-    """What was slow once need not be slow again."""
+async def test_list_that_arrived_resets_the_delay() -> None:
+    """After an image has arrived, the next lost one is repeated after a second again."""
     stage = Stage()
 
     async with supervised(stage.child):
@@ -214,8 +214,8 @@ async def test_a_list_that_arrived_makes_it_patient_anew() -> None:
         assert ".I...I......" == await stage.play(12, accept=False)
 
 
-async def test_a_list_that_the_board_has_lost_is_sent_again() -> None:
-    """Once it is withdrawn, the next tick brings an image again, to that bookmaker only."""
+async def test_withdrawn_list_is_sent_again() -> None:
+    """When a list is withdrawn, the next tick sends an image again, to that bookmaker only."""
     stage = Stage()
 
     async with supervised(stage.child):
@@ -231,7 +231,7 @@ async def test_a_list_that_the_board_has_lost_is_sent_again() -> None:
 
 
 async def test_every_tick_counts_as_a_success() -> None:
-    """Its record shows attempts, payloads and the last success."""
+    """The record has the attempts, the payloads and the last success."""
     stage = Stage()
 
     async with supervised(stage.child):
@@ -243,8 +243,8 @@ async def test_every_tick_counts_as_a_success() -> None:
     assert expected == (status.attempts, status.payloads, status.failures, status.last_success_at)
 
 
-async def test_a_machine_may_have_nothing_to_give_for_a_while() -> None:
-    """Failures are counted, nothing is offered, the actor goes on; what comes then is offered."""
+async def test_machine_may_fail_for_a_while() -> None:
+    """Failures are counted and deliver nothing; the actor goes on and delivers the next result."""
     stage = Stage(Absent)
     status = stage.context.status
     async with supervised(stage.child):
@@ -263,8 +263,8 @@ async def test_a_machine_may_have_nothing_to_give_for_a_while() -> None:
         assert (1, 0) == (status.actor.starts, status.actor.crashes)
 
 
-async def test_a_machine_that_gives_no_number_crashes() -> None:
-    """A timer at NaN would make the timers of everybody late."""
+async def test_machine_with_an_interval_that_is_not_a_number_crashes() -> None:
+    """A timer at NaN would delay the timers of all actors."""
     stage = Stage(Nowhere)
 
     async with supervised(stage.child):
