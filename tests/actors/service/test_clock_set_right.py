@@ -1,4 +1,4 @@
-"""A wall clock that was wrong and is right again: polled lists are whole with the next answers."""
+"""After a wrong wall clock is corrected, polled lists are complete with the next answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 WALL = 1_771_000_000.0  # 2026-02-13, the day before the matches
 AHEAD_S = 2_000_000_000.0
-"""More than the time after which a match is over, in the configuration of these tests."""
+"""Longer than the time after which a match is over, in the configuration of these tests."""
 HEADER = ("Div", "Date", "Time", "HomeTeam", "AwayTeam")
 TRIPLES = [tuple(key + side for side in "HDA") for key in BOOKMAKERS.values()]
 COUNT = 30
@@ -31,7 +31,7 @@ Confirming = pytest.mark.parametrize(
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
@@ -44,7 +44,7 @@ def peer() -> Iterator[HttpPeer]:
 
 @contextlib.asynccontextmanager
 async def _polling(peer: HttpPeer, folder: Path, answer: Answer, wall: float) -> AsyncIterator[Running]:
-    """Poll the file from that time on, until a first list and a confirmation of it have come."""
+    """Poll the file from that time on, until a first list and a confirmation of it have arrived."""
     peer.answers["/fixtures.csv"] = answer
     async with running(folder, config(peer.url("/fixtures.csv")), wall) as board:
         await board.until(lambda: board.serving() == set(BOOKMAKERS))
@@ -57,10 +57,8 @@ def _shown(board: Running) -> set[int]:
 
 
 @Confirming
-async def test_a_clock_that_was_ahead_for_a_moment_costs_no_match(
-    peer: HttpPeer, tmp_path: Path, answer: Answer
-) -> None:
-    """All matches end, and are back when the clock is right, though the file has not changed."""
+async def test_clock_briefly_ahead_loses_no_match(peer: HttpPeer, tmp_path: Path, answer: Answer) -> None:
+    """All matches end, and are back when the clock is right, although the file has not changed."""
     async with _polling(peer, tmp_path, answer, WALL) as board:
         before = _shown(board)
         board.clock.put(WALL + AHEAD_S)
@@ -75,10 +73,10 @@ async def test_a_clock_that_was_ahead_for_a_moment_costs_no_match(
 
 
 @Confirming
-async def test_a_clock_that_is_right_late_costs_no_match(
+async def test_clock_corrected_after_the_start_loses_no_match(
     peer: HttpPeer, tmp_path: Path, answer: Answer
 ) -> None:
-    """A service that was started with a clock ahead shows all once it has been corrected."""
+    """A service that was started with a clock ahead shows all matches after the correction."""
     async with _polling(peer, tmp_path, answer, WALL + AHEAD_S) as board:
         before = _shown(board)
         board.clock.put(WALL)
@@ -88,10 +86,8 @@ async def test_a_clock_that_is_right_late_costs_no_match(
 
 
 @pytest.mark.parametrize("shift_s", [3600.0, -3600.0])
-async def test_a_clock_that_is_an_hour_off_changes_nothing(
-    peer: HttpPeer, tmp_path: Path, shift_s: float
-) -> None:
-    """Nothing ends by it, so nothing is asked for again (faults.md, C12)."""
+async def test_clock_an_hour_off_changes_nothing(peer: HttpPeer, tmp_path: Path, shift_s: float) -> None:
+    """No match ends by it, so no list is requested again (faults.md, C12)."""
     async with _polling(peer, tmp_path, conditional(FILE, '"one"'), WALL) as board:
         version, payloads = board.snapshot.version, board.source.payloads
         for wall in (WALL + shift_s, WALL):

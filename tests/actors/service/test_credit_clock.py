@@ -1,7 +1,7 @@
-"""The credits of The Odds API under a wall clock that is set wrong and put right, in virtual time.
+"""The credits of The Odds API in virtual time, with a wall clock that is wrong and then corrected.
 
-Days are counted by the true clock, which only the test knows: no UTC day costs more than its credits,
-however the machine's clock jumps, and what is wrong for a moment costs nothing once it is right.
+Days are counted by the true clock, which only the test knows: no UTC day uses more than its credits,
+whatever steps the machine's clock makes, and after a correction no credits are lost.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ HOUR, DAY_S = 3600.0, 86_400.0
 CREDITS = 24
 LEAGUES = tuple(f"soccer_league_{number}" for number in range(12))
 DAYS = 6
-MIDNIGHT = DAY_S - WALL_0 % DAY_S  # virtual seconds until the first true one, three and a half hours
+MIDNIGHT = DAY_S - WALL_0 % DAY_S  # virtual seconds until the first true midnight, three and a half hours
 
 Shifts = Sequence[tuple[float, float]]
-"""`(virtual seconds, by how many the wall clock is wrong from then on)`, in order, from 0 on."""
+"""`(virtual seconds, error of the wall clock from then on)`, in order, from 0 on."""
 
 SHIFTS: dict[str, Shifts] = {
     "ahead for two hours": [(0, 0), (2 * DAY_S, 30 * DAY_S + 5 * HOUR), (2 * DAY_S + 2 * HOUR, 0)],
@@ -53,13 +53,13 @@ SHIFTS: dict[str, Shifts] = {
 
 
 async def empty(scope: Scope, before: int) -> bytes:
-    """Answer with no matches, so that no league is near a kick-off."""
+    """Return an answer without matches, so that no league is near a kick-off."""
     del scope, before
     return b"[]"
 
 
 async def played(shifts: Shifts) -> ScopesStage:
-    """Run a plan of 24 credits a day under that wall clock."""
+    """Run a plan of 24 credits a day with that wall clock."""
     options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=CREDITS)
     stage = ScopesStage(KIND, empty, options)
     stage.clock.wall_shift_s = shifts[0][1]
@@ -72,13 +72,13 @@ async def played(shifts: Shifts) -> ScopesStage:
 
 
 def spent(stage: ScopesStage) -> list[int]:
-    """Count the credits of each true UTC day, the rest of the first one included."""
+    """Count the credits of each true UTC day, including the rest of the first one."""
     days = Counter(int((at - MIDNIGHT) // DAY_S) for at, _ in stage.asked)
     return [days[day] for day in range(-1, DAYS)]
 
 
 async def spent_under(case: str) -> list[int]:
-    """Count the credits of each true UTC day under the clock of that case, which is played once only."""
+    """Count the credits of each true UTC day with the clock of that case, which is run only once."""
     if case not in _SPENT:
         _SPENT[case] = spent(await played(SHIFTS[case]))
     return _SPENT[case]
@@ -88,29 +88,29 @@ _SPENT: dict[str, list[int]] = {}
 
 
 @pytest.mark.parametrize("case", SHIFTS)
-async def test_no_true_day_costs_more_than_its_credits(case: str) -> None:
-    """Whatever the clock says meanwhile."""
+async def test_no_true_day_uses_more_than_its_credits(case: str) -> None:
+    """The rule holds for any wall clock."""
     assert max(await spent_under(case)) <= CREDITS
 
 
 @pytest.mark.parametrize("case", SHIFTS)
-async def test_a_clock_that_was_wrong_costs_nothing_once_it_is_right(case: str) -> None:
-    """The days after it have as many calls as where it was never wrong, which is 22 to 24."""
+async def test_corrected_clock_loses_no_credits(case: str) -> None:
+    """The days after a correction have as many calls as with a correct clock, 22 to 24."""
     days = await spent_under(case)
 
     assert [] == [count for count in days[4:] if count < CREDITS - 3]
 
 
 @pytest.mark.parametrize("case", [case for case in SHIFTS if case != "anything, every half hour"])
-async def test_the_day_of_a_wrong_clock_is_not_lost(case: str) -> None:
-    """Right again after an hour or three, it leaves that day as many calls as any other."""
+async def test_day_of_a_wrong_clock_keeps_its_credits(case: str) -> None:
+    """If corrected after an hour or three, that day has as many calls as any other."""
     days = await spent_under(case)
 
     assert [] == [count for count in days[1:] if count < CREDITS - 4]
 
 
-async def test_a_restart_gives_no_credits() -> None:
-    """The ledger outlives the actor: one that crashes at each of its calls spends no more than a day's."""
+async def test_restart_adds_no_credits() -> None:
+    """The ledger outlives the actor: one that crashes at each call uses no more than a day's credits."""
     options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=CREDITS)
 
     async def crash(scope: Scope, before: int) -> bytes:
@@ -125,8 +125,8 @@ async def test_a_restart_gives_no_credits() -> None:
     assert max(spent(stage)) <= CREDITS
 
 
-async def test_a_wait_that_a_wrong_clock_makes_long_ends_when_it_is_right() -> None:
-    """Put back by hours for a moment: the wait does not last until midnight by that."""
+async def test_wait_made_long_by_a_wrong_clock_ends_after_the_correction() -> None:
+    """If the clock is briefly back by hours, the wait does not last until that clock's midnight."""
     options = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=LEAGUES, credits_per_day=CREDITS)
     stage = ScopesStage(KIND, empty, options)
     plan = stage.schedule.plan
@@ -135,7 +135,7 @@ async def test_a_wait_that_a_wrong_clock_makes_long_ends_when_it_is_right() -> N
     async with supervised(stage.child):
         await anyio.sleep(MIDNIGHT - 60)
         stage.clock.wall_shift_s = -20 * HOUR
-        stage.context.refresh.set()  # the clock is looked at
+        stage.context.refresh.set()  # the clock is read
         await anyio.sleep(30)
         stage.clock.wall_shift_s = 0.0
         await anyio.sleep(30 + HOUR / 2)

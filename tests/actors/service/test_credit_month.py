@@ -1,7 +1,7 @@
 """A month of The Odds API in virtual time: 36 leagues, a real plan, and every credit counted.
 
-The peer knows a fixture list made by hand and charges a credit a call, whatever it is asked. What a
-day and a month may cost, and whether a league is near a kick-off, is told from its own books alone.
+The peer has a hand-made fixture list and charges one credit a call. The cost of a day and a month, and
+whether a league is near a kick-off, are computed from the peer's own records alone.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ Budget = pytest.mark.parametrize("a_month", [500, pytest.param(20_000, marks=pyt
 
 @cache
 def kick_offs(league: str) -> tuple[datetime, ...]:
-    """Return the kick-offs of a league: each weekend, and some evenings between them.
+    """Return the kick-offs of a league: each weekend, and some evenings in between.
 
-    A weekend plays from 12:30 to 20:00 on both days, midweek at 18:45 or 20:00.
+    A weekend's are from 12:30 to 20:00 on both days, those of an evening at 18:45 or 20:00.
     """
     random = Random(league)
     found = []
@@ -79,7 +79,7 @@ def is_near(league: str, at: datetime) -> bool:
 
 
 class Month:
-    """The peer and its books: who asked when, what it cost, and how long each answer holds."""
+    """The peer and its records: the time and cost of each request, and the lifetime of each answer."""
 
     def __init__(self, a_month: int) -> None:
         self.asked: dict[str, list[datetime]] = {league: [] for league in LEAGUES}
@@ -113,7 +113,7 @@ class Month:
         return self.spent_on.total()
 
     def intervals(self, league: str, *, near: bool) -> list[float]:
-        """Return the seconds between requests for a league of which the first was made near a kick-off."""
+        """Return the seconds between requests for a league, the first of which was made near a kick-off."""
         return [
             (later - earlier).total_seconds()
             for earlier, later in pairwise(self.asked[league])
@@ -125,7 +125,7 @@ class Month:
         yield self
 
     async def fetch(self, url: str, validators: Validators) -> Fetched:
-        """Charge a credit and list the matches of the next ten days."""
+        """Charge a credit and return the matches of the next ten days."""
         now = self.context.clock.now()
         at = datetime.fromtimestamp(now.wall, UTC)
         league = urlsplit(url).path.split("/")[-2]
@@ -141,7 +141,7 @@ class Month:
 
 
 def _listed(league: str, at: datetime) -> tuple[int, int]:
-    """Return the first and the last of its matches that the API lists at that time, by their numbers."""
+    """Return the numbers of the first and the last match that the API lists at that time."""
     times = kick_offs(league)
     return bisect_left(times, at - LISTED_AFTER), bisect_left(times, at + LISTED_AHEAD)
 
@@ -165,7 +165,7 @@ def _slate(league: str, first: int, last: int) -> bytes:
 
 @cache
 def played(a_month: int) -> Month:
-    """Return a month that has passed with that many credits."""
+    """Return a complete month with that many credits."""
 
     async def play() -> Month:
         month = Month(a_month)
@@ -177,8 +177,8 @@ def played(a_month: int) -> Month:
 
 
 @Budget
-def test_a_month_never_costs_more_than_its_credits(a_month: int) -> None:
-    """Neither any UTC day nor the month, and nothing goes wrong on the way."""
+def test_month_never_uses_more_than_its_credits(a_month: int) -> None:
+    """Neither a UTC day nor the month exceeds its credits, and there are no errors."""
     month = played(a_month)
 
     assert max(month.spent_on.values()) <= month.per_day
@@ -187,14 +187,14 @@ def test_a_month_never_costs_more_than_its_credits(a_month: int) -> None:
 
 
 @Budget
-def test_credits_are_there_to_be_spent(a_month: int) -> None:
-    """Of the whole credits of each day nearly all are used by the end of the month."""
+def test_nearly_all_credits_are_used(a_month: int) -> None:
+    """By the end of the month nearly all of each day's whole credits are used."""
     assert played(a_month).spent >= 0.9 * int(a_month / DAYS) * DAYS
 
 
 @Budget
-def test_who_is_near_a_kick_off_is_asked_more_often(a_month: int) -> None:
-    """The median interval is shorter then, and an hour near a kick-off gets more requests."""
+def test_league_near_a_kick_off_is_polled_more_often(a_month: int) -> None:
+    """Near a kick-off the median interval is shorter, and an hour has more requests."""
     month = played(a_month)
     near = [one for league in LEAGUES for one in month.intervals(league, near=True)]
     far = [one for league in LEAGUES for one in month.intervals(league, near=False)]
@@ -209,16 +209,16 @@ def test_who_is_near_a_kick_off_is_asked_more_often(a_month: int) -> None:
 
 
 @Budget
-def test_credits_are_not_burnt_at_midnight(a_month: int) -> None:
-    """They are spent all over the day: no hour of it takes more than a fifth of the month."""
+def test_credits_are_not_all_used_at_midnight(a_month: int) -> None:
+    """Credits are used throughout the day: no hour of it uses more than a fifth of the month's."""
     hours = Counter(at.hour for asked in played(a_month).asked.values() for at in asked)
 
     assert {} == {hour: count for hour, count in hours.items() if count > hours.total() / 5}
 
 
 @Budget
-def test_no_league_is_forgotten(a_month: int) -> None:
-    """None waits longer than if all others were near all the time: eight times an equal share."""
+def test_no_league_is_neglected(a_month: int) -> None:
+    """No league waits longer than if all others were near a kick-off: eight times an equal share."""
     month = played(a_month)
     longest_s = 8 * len(LEAGUES) * DAY_S / month.per_day
     end = BEGIN + timedelta(days=DAYS)
@@ -231,8 +231,8 @@ def test_no_league_is_forgotten(a_month: int) -> None:
 
 
 @Budget
-def test_no_answer_holds_for_ever(a_month: int) -> None:
-    """Nothing is vouched for beyond three of the longest intervals that there can be."""
+def test_no_answer_holds_forever(a_month: int) -> None:
+    """No list is confirmed for longer than three of the longest possible intervals."""
     month = played(a_month)
     longest_s = 3 * 8 * len(LEAGUES) * DAY_S / month.per_day
     lasting = [lasts for held in month.held.values() for _, lasts in held]
@@ -241,8 +241,8 @@ def test_no_answer_holds_for_ever(a_month: int) -> None:
 
 
 @Budget
-def test_what_is_left_is_shown(a_month: int) -> None:
-    """The record tells what the API said last, and what is left of the present day."""
+def test_remaining_credits_are_shown(a_month: int) -> None:
+    """The record has the API's last figures and the credits left for the present day."""
     month = played(a_month)
     quota = month.context.status.quota or {}
     today = month.spent_on[int((BEGIN.timestamp() + DAYS * DAY_S - 1) // DAY_S)]

@@ -1,4 +1,4 @@
-"""The Odds API after an outage, in virtual time: how soon it is asked again, and what that costs."""
+"""The Odds API after an outage, in virtual time: when it is polled again, and the cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CATALOGUE = json.dumps([{"key": league, "active": True} for league in LEAGUES]).
 
 
 def out(since_s: float, until_s: float, error: TransportError) -> Script:
-    """Answer well but for that time."""
+    """Return answers that are valid except during that time."""
 
     async def answer(scope: Scope, before: int) -> bytes:
         del before
@@ -52,18 +52,18 @@ async def played(script: Script, seconds: float, credits_per_day: float | None) 
 
 @pytest.mark.parametrize("credits_per_day", [None, 240.0])
 @pytest.mark.parametrize("error", [UNSENT, DENIED, FAILED], ids=["unsent", "denied", "failed"])
-async def test_the_list_of_sports_is_had_soon_after_an_outage(
+async def test_list_of_sports_is_fetched_soon_after_an_outage(
     error: TransportError, credits_per_day: float | None
 ) -> None:
-    """It costs nothing and nothing goes without it: ten minutes, however long the outage was."""
+    """Since it is free and needed first, it is fetched within ten minutes after an outage of any length."""
     back = 12 * HOUR
     stage = await played(out(0, back, error), back + 600, credits_per_day)
 
     assert [] != [at for at in stage.times(SPORTS_SCOPE) if at >= back]
 
 
-async def test_what_an_outage_did_not_cost_is_there_afterwards() -> None:
-    """Attempts that were never sent are free: all leagues are asked again within half an interval."""
+async def test_credits_unused_in_an_outage_are_kept() -> None:
+    """Requests that were never sent cost nothing: all leagues are polled again within half an interval."""
     begin, back = 6 * HOUR, 18 * HOUR
     stage = await played(out(begin, back, UNSENT), back + HOUR / 2, 240.0)
     missing = [league for league in LEAGUES if not [at for at in stage.times(league) if at >= back]]
@@ -71,8 +71,8 @@ async def test_what_an_outage_did_not_cost_is_there_afterwards() -> None:
     assert [] == missing
 
 
-async def test_an_outage_that_may_cost_is_not_tried_to_death() -> None:
-    """Answers of a failing peer may be charged: what is tried stays within the day's credits."""
+async def test_attempts_in_an_outage_stay_within_the_credits() -> None:
+    """Answers of a failing peer may be charged, so its attempts stay within the day's credits."""
     stage = await played(out(0.1 * HOUR, 12 * HOUR, FAILED), 12 * HOUR, 240.0)
     asked = [scope for _, scope in stage.asked if scope != SPORTS_SCOPE]
 

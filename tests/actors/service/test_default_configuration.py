@@ -1,4 +1,4 @@
-"""The configuration that is shipped, in virtual time: one source a bookmaker, one of them away at times."""
+"""The default configuration in virtual time: one source per bookmaker, one of them absent at times."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ OF_SIZE = ("matches =", "updates_per_s =")
 DEFAULT = Path(__file__).parents[3] / "config" / "default.toml"
 
 
-async def test_a_bookmaker_that_goes_away_is_withdrawn_and_comes_back(tmp_path: Path) -> None:
-    """For a minute of some twenty cedar's source fails: retried, stale after 30 s, live again; no crash."""
+async def test_absent_bookmaker_is_withdrawn_and_comes_back(tmp_path: Path) -> None:
+    """About every twenty minutes cedar fails for a minute: retries, stale after 30 s, live again."""
     config = tmp_path / "small.toml"
     lines = [line for line in DEFAULT.read_text("utf-8").splitlines() if not line.startswith(OF_SIZE)]
     small = 'kind = "simulated"\nmatches = 20\nupdates_per_s = 1.0'

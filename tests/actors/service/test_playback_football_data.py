@@ -1,7 +1,7 @@
-"""The 21 recorded downloads, played in order through real sockets, actors and board.
+"""The 21 recorded downloads, served in order through real sockets, actors and board.
 
-A server hands out one file after the other; the wall clock stands at the time of each recording.
-What the board must show is computed from the files by a plain reading that shares no code with ours.
+A server serves one file after the other, and the wall clock shows the time of each recording.
+The expected board is computed from the files by a simple parser that shares no code with ours.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tests.support.systems.playback import BOOKMAKERS, FILE, Running, config, ru
 pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
 
 Shown = dict[Content, tuple[str, float]]
-"""What a bookmaker shows: id and `updated` by content."""
+"""The entries of a bookmaker: id and `updated` by content."""
 
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
 class Expectation:
-    """What the board must show after each file, and the ids that it has shown before."""
+    """The expected board after each file, and the ids shown before."""
 
     def __init__(self) -> None:
         self.shown: dict[BookmakerId, dict[Content, float]] = {name: {} for name in BOOKMAKERS}
@@ -40,7 +40,7 @@ class Expectation:
         self._ids: dict[tuple[str, str, str, str], str] = {}
 
     def advance(self, body: bytes, at: float) -> dict[BookmakerId, list[Offer]]:
-        """Go on to the next file: unchanged content keeps its time, all else has that of the file."""
+        """Advance to the next file: unchanged content keeps its time, other content has the file's."""
         listed = {name: offers(body, code) or [] for name, code in BOOKMAKERS.items()}
         before = self.shown
         self.shown = {
@@ -51,7 +51,7 @@ class Expectation:
         return listed
 
     def check_ids(self, found: list[Offer], shown: Shown, bookmaker: BookmakerId) -> None:
-        """An id names one fixture (division, day, home, away), in all files and for all bookmakers."""
+        """Check that an id means one fixture (division, day, home, away) in all files and bookmakers."""
         for offer in found:
             prefix, _, match_id = shown[offer.content][0].partition("_")
             fixture = (offer.division, offer.date, offer.home, offer.away)
@@ -66,7 +66,7 @@ def _recorded_at(path: Path) -> float:
 
 
 def _hand_out(peer: HttpPeer, path: Path) -> str:
-    """Serve that file from now on, with ETag and Last-Modified; gives the ETag."""
+    """Serve that file from now on, with ETag and Last-Modified; return the ETag."""
     modified = datetime.strptime(path.stem, "%Y-%m-%dT%H%M%SZ").strftime("%a, %d %b %Y %H:%M:%S GMT")  # noqa: DTZ007
     peer.answers["/fixtures.csv"] = conditional(
         path.read_bytes(), f'"{path.stem}"', headers={"Last-Modified": modified}
@@ -84,7 +84,7 @@ def _view_versions(snapshot: Snapshot) -> dict[BookmakerId, int]:
 
 
 async def _accepted(board: Running) -> Snapshot:
-    """Wait until all bookmakers hold the present file, and give the board."""
+    """Wait until all bookmakers have the present file, and return the board."""
     seen = {state.list_id for book in board.snapshot.books.values() for state in book.lists.values()}
 
     def is_new() -> bool:
@@ -95,8 +95,8 @@ async def _accepted(board: Running) -> Snapshot:
     return board.snapshot
 
 
-async def test_the_recorded_downloads_in_order(tmp_path: Path) -> None:
-    """At every step the board shows exactly what the file says, and a new version exactly if it differs."""
+async def test_recorded_downloads_in_order(tmp_path: Path) -> None:
+    """After each file the board shows exactly its content, with a new version only if that changed."""
     stub, *files = football_data("fixtures")
     expected = Expectation()
     with http_peer() as peer:
@@ -146,7 +146,7 @@ def _check_content(board: Running, expected: Expectation, listed: dict[Bookmaker
 
 
 def _check_versions(before: Snapshot, after: Snapshot, changed: set[BookmakerId]) -> None:
-    """Each commit is one more; every one of them, and no other, is the version of a view that changed."""
+    """Check that each commit is one version more, and is the version of a view that changed."""
     old, new = _view_versions(before), _view_versions(after)
 
     assert {name for name in new if new[name] != old[name]} == changed
@@ -154,7 +154,7 @@ def _check_versions(before: Snapshot, after: Snapshot, changed: set[BookmakerId]
 
 
 async def _check_unchanged_polls(board: Running, peer: HttpPeer, etag: str) -> None:
-    """From here on the server says 304, which moves the deadlines and nothing else."""
+    """Check that 304s, from here on, move the deadlines and change nothing else."""
     await board.confirmations(1)
     before, payloads, asked = board.snapshot, board.source.payloads, len(peer.asked)
     await board.confirmations(2)

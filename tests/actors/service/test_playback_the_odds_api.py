@@ -1,7 +1,7 @@
-"""All recorded answers of The Odds API, played through real sockets, actors and board.
+"""All recorded answers of The Odds API, served through real sockets, actors and board.
 
-What the board must show, and what must be counted as rejected, is computed from the files by a plain
-reading that shares no code with ours.
+The expected board and the expected counts of rejections are computed from the files by a simple parser
+that shares no code with ours.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ EPL = "soccer_epl"
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
 def _plain_reason(event: Any, market: Any) -> str | None:
-    """Say plainly why a market is not for the board; None for one that is."""
+    """Return the reason why a market is not shown, by simple code; None if it is shown."""
     names = [one["name"] for one in market["outcomes"]]
     prices = [one["price"] for one in market["outcomes"]]
     teams = [event["home_team"], event["away_team"]]
@@ -52,7 +52,7 @@ def _plain_reason(event: Any, market: Any) -> str | None:
 
 
 def _plain_reasons(answers: Mapping[str, bytes]) -> dict[str, Counter[str]]:
-    """Count by bookmaker key why its markets are not for the board."""
+    """Count by bookmaker key the reasons why its markets are not shown."""
     reasons: dict[str, Counter[str]] = {key: Counter() for key in api.keys_in(answers)}
     for body in answers.values():
         for event in json.loads(body):
@@ -62,8 +62,8 @@ def _plain_reasons(answers: Mapping[str, bytes]) -> dict[str, Counter[str]]:
     return reasons
 
 
-async def test_the_board_equals_a_plain_reading_of_all_recordings(tmp_path: Path) -> None:
-    """Bookmaker by bookmaker: every match that the files offer with good prices, and no other."""
+async def test_board_equals_a_simple_reading_of_all_recordings(tmp_path: Path) -> None:
+    """Each bookmaker has every match with valid prices in the files, and no other."""
     answers = everything()
 
     async with played(tmp_path, answers, tuple(ERRORS), poll_interval_s=60.0) as (board, _):
@@ -73,8 +73,8 @@ async def test_the_board_equals_a_plain_reading_of_all_recordings(tmp_path: Path
     assert sum(map(len, found.values())) > 4000
 
 
-async def test_every_rejected_market_is_counted_under_its_own_reason(tmp_path: Path) -> None:
-    """As often as it stands in the files, and no reason that is not there."""
+async def test_every_rejected_market_is_counted_by_its_reason(tmp_path: Path) -> None:
+    """Each reason is counted as often as it occurs in the files, and no other reason occurs."""
     answers = everything()
     reasons = _plain_reasons(answers)
 
@@ -86,8 +86,8 @@ async def test_every_rejected_market_is_counted_under_its_own_reason(tmp_path: P
     assert {"lay", "two_way", "sport", "outcome", "price", "book_sum"} == set().union(*reasons.values())
 
 
-async def test_both_recorded_errors_are_counted_under_their_own_reason(tmp_path: Path) -> None:
-    """They come with status 200; nothing of them is on the board, and the leagues do not suffer."""
+async def test_both_recorded_errors_are_counted_by_their_reason(tmp_path: Path) -> None:
+    """Errors with status 200 put nothing on the board and do not affect the leagues."""
     answers = {EPL: leagues()[EPL]}
 
     async with played(tmp_path, answers, tuple(ERRORS)) as (board, _):
@@ -101,7 +101,7 @@ async def test_both_recorded_errors_are_counted_under_their_own_reason(tmp_path:
     assert ({Scope(EPL)}, set(ERRORS)) == (scopes, failing)
 
 
-async def test_the_accepted_odds_have_real_margins(tmp_path: Path) -> None:
+async def test_accepted_odds_have_realistic_margins(tmp_path: Path) -> None:
     """The median book sum of a real market is between 1.03 and 1.09."""
     async with played(tmp_path, leagues(), poll_interval_s=60.0) as (board, _):
         matches = [entry.match for name in board.snapshot.books for entry in board.entries(name)]
@@ -109,8 +109,8 @@ async def test_the_accepted_odds_have_real_margins(tmp_path: Path) -> None:
     assert 1.03 <= median(1 / m.home_price + 1 / m.draw_price + 1 / m.away_price for m in matches) <= 1.09
 
 
-async def test_bookmakers_are_named_by_the_api(tmp_path: Path) -> None:
-    """Where the configuration gives no name, the title of the answers is taken."""
+async def test_bookmakers_have_the_names_of_the_api(tmp_path: Path) -> None:
+    """If the configuration has no name, the title in the answers is used."""
     answers = {EPL: leagues()[EPL]}
     titles = {
         api.bookmaker_id(lines["key"]): lines["title"]

@@ -1,4 +1,4 @@
-"""The Odds API over time, on recorded answers: the same prices again, failing leagues, old lists."""
+"""The Odds API over time, with recorded answers: repeated prices, failing leagues, old lists."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EPL, LIGUE_ONE = "soccer_epl", "soccer_france_ligue_one"
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
@@ -46,7 +46,7 @@ def _updated(board: Running) -> dict[str, float]:
 
 
 def _refreshed(body: bytes) -> bytes:
-    """Return the answer of a minute later: the same prices, refreshed."""
+    """Return the answer of a minute later, with the same prices and new refresh times."""
     content = json.loads(body)
     for lines in (lines for event in content for lines in event["bookmakers"]):
         for table in (lines, *lines["markets"]):
@@ -67,7 +67,7 @@ def _newest(body: bytes) -> dict[BookmakerId, float]:
 
 
 async def test_refreshed_answers_with_equal_prices_change_nothing(tmp_path: Path) -> None:
-    """No new version and no changed `updated`, but everything is confirmed anew."""
+    """There is no new version and no changed `updated`, but every list is confirmed."""
     answers = leagues()
     refreshed = {sport: _refreshed(body) for sport, body in answers.items()}
     assert all(body != answers[sport] for sport, body in refreshed.items())
@@ -90,8 +90,8 @@ async def test_refreshed_answers_with_equal_prices_change_nothing(tmp_path: Path
         assert 0 == board.source.failures_total
 
 
-async def test_the_same_answers_again_change_nothing(tmp_path: Path) -> None:
-    """Whatever they hold, rejected markets and matches in play among it: no new version."""
+async def test_repeated_answers_change_nothing(tmp_path: Path) -> None:
+    """Repeated answers make no new version, including rejected markets and matches in play."""
     answers = {sport: body for sport, body in everything().items() if sport != OTHER}
 
     async with played(tmp_path, answers, poll_interval_s=1.0) as (board, _):
@@ -110,8 +110,8 @@ FAULTS: dict[str, Callable[[threading.Event], Answer]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_of_a_failing_league_only_its_own_entries_go_stale(tmp_path: Path, fault: str) -> None:
-    """The others stay as they are, and it comes back when it answers again."""
+async def test_failing_league_loses_only_its_own_entries(tmp_path: Path, fault: str) -> None:
+    """The other leagues stay, and the failing one comes back when it answers again."""
     answers = {
         sport: body
         for sport, body in leagues().items()
@@ -136,8 +136,8 @@ async def test_of_a_failing_league_only_its_own_entries_go_stale(tmp_path: Path,
     assert {key: expected(answers, key) for key in keys} == back
 
 
-async def test_a_bookmaker_whose_prices_lag_is_not_confirmed(tmp_path: Path) -> None:
-    """By the peer's own clock, against its Date: his list goes stale, the others' do not."""
+async def test_bookmaker_with_old_prices_is_not_confirmed(tmp_path: Path) -> None:
+    """By the peer's own clock and Date, a list with old prices goes stale, and the others do not."""
     body = leagues()[EPL]
     newest = _newest(body)
     at = median(newest.values())

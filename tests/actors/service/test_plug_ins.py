@@ -1,4 +1,4 @@
-"""What a plug-in's plan and machine say of time: plain numbers of seconds, whatever they return."""
+"""Checks of a plug-in's plan and machine: their times become plain numbers of seconds or are refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REFUSED = TransportError("refused")
 
 
 def _wrapped(plan: Plan) -> Plan:
-    """Return the plan as the service sees it when a plug-in has made it."""
+    """Return the plan of a plug-in as the service sees it."""
 
     def unused(*_: object) -> Any:
         raise AssertionError
@@ -60,8 +60,8 @@ QUESTIONS: dict[str, Callable[[Plan], float]] = {
         (True, "was a bool, must be a number"),
     ],
 )
-def test_a_plan_that_gives_no_number_is_refused(question: str, value: object, found: str) -> None:
-    """A timer at NaN would make the timers of everybody late, so it is the actor's crash."""
+def test_plan_with_a_time_that_is_not_a_number_is_refused(question: str, value: object, found: str) -> None:
+    """A timer at NaN would delay the timers of all actors, so the actor crashes."""
     plan = _answering(question, value)
 
     with pytest.raises(ValueError, match=f"^{question} {found}$"):
@@ -70,15 +70,15 @@ def test_a_plan_that_gives_no_number_is_refused(question: str, value: object, fo
 
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize(("value", "expected"), [(Decimal("2.5"), 2.5), (-1, 0.0)])
-def test_a_number_of_another_type_becomes_a_float(question: str, value: Any, expected: float) -> None:
-    """One below zero becomes zero."""
+def test_number_of_another_type_becomes_a_float(question: str, value: Any, expected: float) -> None:
+    """A number below zero becomes zero."""
     answer = QUESTIONS[question](_answering(question, value))
 
     assert (float, expected) == (type(answer), answer)
 
 
-def test_a_plan_that_never_asks_again_is_refused() -> None:
-    """What it brought would be live for ever."""
+def test_plan_that_never_polls_again_is_refused() -> None:
+    """A plan that never polls again is refused, since its list would be shown as live forever."""
     stage = Stage("a")
     stage.schedule.plan = _wrapped(stage.plan)
     stage.begin_all()
@@ -88,8 +88,8 @@ def test_a_plan_that_never_asks_again_is_refused() -> None:
         stage.end("a")
 
 
-def test_a_schedule_refuses_a_plan_that_gives_no_number() -> None:
-    """Whether it is asked for what comes first, after an answer or after a failure."""
+def test_schedule_refuses_a_plan_with_a_time_that_is_not_a_number() -> None:
+    """The check covers the first delay, the interval and the delay after a failure."""
     first, interval = Stage("ab"), Stage("ab")
     for stage in (first, interval):
         stage.schedule.plan = _wrapped(stage.plan)
@@ -106,19 +106,19 @@ def test_a_schedule_refuses_a_plan_that_gives_no_number() -> None:
 
 
 class Still:
-    """A machine in which nothing moves."""
+    """A machine that never changes."""
 
     def __init__(self, interval_s: Any) -> None:
         self.scope = Scope("computed")
         self.interval_s = interval_s
 
     def image(self) -> Sliced[Mapping[str, Extract]]:
-        """Return nothing."""
+        """Return no matches."""
         yield
         return {}
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Return nothing."""
+        """Return no changes."""
         del now
         yield
         return {}
@@ -132,8 +132,8 @@ def _started(interval_s: Any) -> Machine:
     return kind.start(SourceOptions(kind="still"), (), NOW)
 
 
-def test_a_machine_that_gives_no_number_is_refused() -> None:
-    """The same holds for the time of its next step."""
+def test_machine_with_a_time_that_is_not_a_number_is_refused() -> None:
+    """The interval of a plug-in's machine must be a number of seconds."""
     assert 2.5 == _started(Decimal("2.5")).interval_s
     with pytest.raises(ValueError, match=r"^interval_s was nan, must be a number of seconds$"):
         _ = _started(nan).interval_s

@@ -1,4 +1,4 @@
-"""Poison batches in the whole system: who is asked again, who is quarantined, and who never is."""
+"""Poison batches in the whole system: which list is requested again, and which actor is quarantined."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SCOPE = Scope("hand-made")
 
 
 class Still:
-    """A machine with one match that never changes; every third of a second it says so."""
+    """A machine with one match that never changes, and three ticks a second."""
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         self.scope = SCOPE
@@ -43,12 +43,12 @@ class Still:
         self._keys = keys
 
     def image(self) -> Sliced[Mapping[str, Extract]]:
-        """Return the one match."""
+        """Return the only match."""
         yield
         return dict.fromkeys(self._keys, Extract((match("own"),)))
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Change nothing."""
+        """Return no changes."""
         del now
         yield
         return dict.fromkeys(self._keys, Extract(()))
@@ -101,8 +101,8 @@ ALL_SHOWN = ["alder_own", "birch_own", "cedar_own"]
 ALL_RUNNING = dict.fromkeys(NAMES, ActorState.RUNNING)
 
 
-async def test_a_poisoned_list_is_asked_for_again() -> None:
-    """Its bookmaker's entries go at once, and the source's very next tick brings them back."""
+async def test_poisoned_list_is_requested_again() -> None:
+    """The entries of a poisoned list are removed at once, and the source's next tick restores them."""
     async with _running() as system:
         system.bus.publish(_poison(BIRCH))
         await settle()
@@ -113,8 +113,8 @@ async def test_a_poisoned_list_is_asked_for_again() -> None:
         assert (ALL_RUNNING, 1) == (_states(system), system.status.board.dropped)
 
 
-async def test_the_others_miss_nothing() -> None:
-    """Batches published around the poison are on the board as soon as the loop has run."""
+async def test_other_bookmakers_miss_nothing() -> None:
+    """Batches published before and after the poison are on the board as soon as the loop has run."""
     async with _running() as system:
         now = VirtualClock().now().mono
         for name, other in ((ALDER, BIRCH), (CEDAR, BIRCH), (ALDER, CEDAR)):
@@ -130,8 +130,8 @@ async def test_the_others_miss_nothing() -> None:
         assert system.status.board.dropped == 2
 
 
-async def test_the_second_within_a_minute_quarantines_that_bookmaker() -> None:
-    """It alone is taken out of service for 60 s, with a reason, and readmitted after that."""
+async def test_second_poison_within_a_minute_quarantines_that_bookmaker() -> None:
+    """Only that bookmaker is quarantined for 60 s, with a reason, and readmitted after that."""
     async with _running() as system:
         with capture_logs() as logs:
             system.bus.publish(_poison(BIRCH))
@@ -150,8 +150,8 @@ async def test_the_second_within_a_minute_quarantines_that_bookmaker() -> None:
         assert "two of its batches crashed the aggregator" == quarantined["last_error"]
 
 
-async def test_the_second_after_more_than_a_minute_does_not() -> None:
-    """Each may be an accident: the list is asked for again, and the bookmaker goes on."""
+async def test_second_poison_after_a_minute_does_not_quarantine() -> None:
+    """Each time the list is requested again, and the bookmaker goes on."""
     async with _running() as system:
         states = []
         for _ in range(4):
@@ -164,8 +164,8 @@ async def test_the_second_after_more_than_a_minute_does_not() -> None:
         assert (ALL_SHOWN, 4) == (_shown(system), system.status.board.dropped)
 
 
-async def test_one_of_each_bookmaker_quarantines_nobody() -> None:
-    """Guilt is counted by bookmaker."""
+async def test_one_poison_of_each_bookmaker_quarantines_none() -> None:
+    """Poison batches are counted by bookmaker."""
     async with _running() as system:
         for name in NAMES:
             system.bus.publish(_poison(name))
@@ -177,8 +177,8 @@ async def test_one_of_each_bookmaker_quarantines_nobody() -> None:
         assert (ALL_RUNNING, 3) == (_states(system), system.status.board.dropped)
 
 
-async def test_poison_of_every_bookmaker_leaves_the_process_alive() -> None:
-    """With all of them in quarantine the aggregator goes on ticking, and later all come back."""
+async def test_poison_of_every_bookmaker_does_not_end_the_process() -> None:
+    """With all bookmakers in quarantine the aggregator still ticks, and later all come back."""
     async with _running() as system:
         versions = [run_now(system.published.current()).version]
         for _ in range(5):

@@ -1,4 +1,4 @@
-"""What a source vouches for when it confirms a list: its prices, or only the file that has them."""
+"""What a confirmation by a source covers: its prices, or only the file that contains them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ key = "B365"
 """
 
 
-def test_football_data_alone_has_collected_prices() -> None:
-    """Its publisher collects them about twice a week; the other kinds deliver what is on offer."""
+def test_only_football_data_has_collected_prices() -> None:
+    """football_data's publisher collects prices about twice a week; other kinds deliver present ones."""
     polled = [kind for kind in BUILT_IN.values() if isinstance(kind, PolledKind)]
 
     assert {"football_data": Prices.COLLECTED, "the_odds_api": Prices.LIVE} == {
@@ -31,8 +31,8 @@ def test_football_data_alone_has_collected_prices() -> None:
     }
 
 
-def test_a_replay_has_the_prices_of_what_it_plays(tmp_path: Path) -> None:
-    """A file that was collected is not live because it is played again."""
+def test_replay_has_the_prices_of_its_recording(tmp_path: Path) -> None:
+    """A recorded file with collected prices still has collected prices in a replay."""
     config = tmp_path / "replay.toml"
     config.write_text(CONFIG.format(path=write(tmp_path / "one.rec.zst", header())), "utf-8")
     status = service_status(load(config, {}), 0.0)

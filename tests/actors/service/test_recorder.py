@@ -1,4 +1,4 @@
-"""The recorder: what a system delivers stands in the files, and no secret does."""
+"""The recorder: the files contain everything that a system delivers, and no secrets."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _settings(folder: Path, text: str = KEYED) -> Settings:
 
 
 async def test_every_payload_is_readable_at_once(tmp_path: Path) -> None:
-    """While the recorder runs the file is as a crash would leave it; afterwards it has its end."""
+    """While the recorder runs, the file is as after a crash; afterwards it has its end."""
     payloads = [received(b"one", 1.0).payload, received(b"", 2.0, status=304).payload]
     file = tmp_path / "new" / "feed.rec.zst"
     with Recorder.open(tmp_path / "new", _settings(tmp_path), VirtualClock()) as recorder:
@@ -70,7 +70,7 @@ async def test_every_payload_is_readable_at_once(tmp_path: Path) -> None:
     assert Ending.CLOSED is read(file.read_bytes())[2]
 
 
-async def test_the_header_says_what_is_needed_to_play_it(tmp_path: Path) -> None:
+async def test_header_has_what_a_replay_needs(tmp_path: Path) -> None:
     """Kind, options, bookmakers with their place in the configuration, and the expiry."""
     with Recorder.open(tmp_path / "out", _settings(tmp_path), VirtualClock()):
         pass
@@ -89,7 +89,7 @@ async def test_the_header_says_what_is_needed_to_play_it(tmp_path: Path) -> None
 
 
 async def test_no_secret_is_recorded(tmp_path: Path) -> None:
-    """Neither as an option nor in an address, and not where the source says it back."""
+    """Secrets are removed from options, from addresses, and from answers that repeat them."""
     echo = Payload(
         API, Scope("s"), ListId("l"), f'["{SECRET}"]'.encode(), 0.0, 0.0, headers={"x-told": SECRET}
     )
@@ -102,7 +102,7 @@ async def test_no_secret_is_recorded(tmp_path: Path) -> None:
     assert (None, None) == (re.search("token|word|user", repr(header)), re.search(SECRET, repr(record)))
 
 
-async def test_an_older_recording_is_never_touched(tmp_path: Path) -> None:
+async def test_older_recording_is_not_changed(tmp_path: Path) -> None:
     """The recorder refuses before it has made any file."""
     settings = _settings(tmp_path)
     (tmp_path / "feed.rec.zst").write_bytes(b"older")
@@ -117,8 +117,8 @@ async def test_an_older_recording_is_never_touched(tmp_path: Path) -> None:
     assert b"older" == (tmp_path / "feed.rec.zst").read_bytes()
 
 
-async def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    """It names the folder and the reason."""
+async def test_invalid_folder_is_refused(tmp_path: Path) -> None:
+    """The error has the folder and the reason."""
     settings = _settings(tmp_path)
 
     with (
@@ -128,8 +128,8 @@ async def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
         pass
 
 
-async def test_options_that_cannot_be_made_again_are_refused(tmp_path: Path) -> None:
-    """A recording that nobody could play is not begun."""
+async def test_options_that_cannot_be_restored_are_refused(tmp_path: Path) -> None:
+    """A recording that could not be played is not begun."""
     text = KEYED.replace('["soccer_epl"]', '["${SPORT}"]')
     path = tmp_path / "some.toml"
     path.write_text(text, "utf-8")
@@ -144,7 +144,7 @@ async def test_options_that_cannot_be_made_again_are_refused(tmp_path: Path) -> 
 
 @contextlib.contextmanager
 def _room_for(size: int) -> Iterator[None]:
-    """Let no file of this process grow beyond `size` bytes while the block runs, as on a full disk."""
+    """Limit every file of this process to `size` bytes within the block, as on a full disk."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
@@ -153,8 +153,8 @@ def _room_for(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-async def test_a_full_disk_ends_the_recording_in_order(tmp_path: Path) -> None:
-    """The source goes on, whoever watches hears of it, and what was whole stays whole."""
+async def test_full_disk_ends_the_recording_in_order(tmp_path: Path) -> None:
+    """The source goes on, the failure is reported, and complete records stay readable."""
     file = tmp_path / "feed.rec.zst"
     with Recorder.open(tmp_path, _settings(tmp_path), VirtualClock()) as recorder:
         write = recorder.of(FEED)
@@ -173,8 +173,8 @@ def _recordings(folder: Path) -> list[str]:
     return sorted(file.name for file in folder.glob("*.rec.zst"))
 
 
-async def test_a_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> None:
-    """A full disk refuses the recorder; with space again the next one may begin."""
+async def test_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> None:
+    """On a full disk the recorder refuses; with space again the next one may begin."""
     settings = _settings(tmp_path)
 
     with (
@@ -192,7 +192,7 @@ async def test_a_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> N
 
 
 async def test_files_of_others_stay_when_a_recording_cannot_begin(tmp_path: Path) -> None:
-    """Only what this recorder has made is taken away: not what came there between its look and its open."""
+    """Only the recorder's own files are removed, not one made between its check and its open."""
     settings = _settings(tmp_path)
     (tmp_path / "feed.rec.zst").symlink_to(tmp_path / "nowhere")
 
@@ -205,8 +205,8 @@ async def test_files_of_others_stay_when_a_recording_cannot_begin(tmp_path: Path
     assert ["feed.rec.zst"] == _recordings(tmp_path)
 
 
-async def test_a_computed_source_is_recorded_tick_by_tick(tmp_path: Path) -> None:
-    """What it hands out at a tick is one payload, named after the tick."""
+async def test_computed_source_is_recorded_tick_by_tick(tmp_path: Path) -> None:
+    """All batches of a tick are one payload, named after the tick."""
     settings, clock = _settings(tmp_path, CONFIG), VirtualClock()
     with Recorder.open(tmp_path / "out", settings, clock) as recorder:
         system = System(settings, clock, Random(1), recorder.of)

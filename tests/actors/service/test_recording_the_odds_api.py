@@ -1,4 +1,4 @@
-"""The recorded leagues of The Odds API once more recorded, now by us, and replayed."""
+"""The recorded leagues of The Odds API, recorded again by our service and replayed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
-async def test_a_recording_of_all_leagues_is_replayed_as_it_was(tmp_path: Path) -> None:
-    """Every entry of every bookmaker, `updated` included, under the names that the API gave."""
+async def test_recording_of_all_leagues_is_replayed_unchanged(tmp_path: Path) -> None:
+    """Every entry of every bookmaker is equal, including `updated`, with the names given by the API."""
     out = tmp_path / "out"
     async with played(tmp_path, leagues(), out=out, poll_interval_s=3600.0) as (live, _):
         expected = {name: live.entries(name) for name in live.snapshot.books}

@@ -1,4 +1,4 @@
-"""Replaying recordings: what the board shows when, and that it is the same every time."""
+"""Replays of recordings: the board at each time, equal in every replay."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FIRST = int(WALL_0 * 1000)
 ONE, TWO = sheet("B365", (2.0, 3.5, 4.0)), sheet("B365", (2.1, 3.5, 4.0))
 NAME = ALDER.id
 Shown = list[tuple[float, int, list[float]]]
-"""Second, version since the start and home prices after each moment."""
+"""Second, version relative to the start, and home prices after each moment."""
 
 
 def _entries(snapshot: Snapshot, bookmaker: BookmakerId = NAME) -> list[Entry]:
@@ -67,8 +67,8 @@ def _recorded(folder: Path, *records: Recorded, bookmakers: Sequence[RecordedBoo
     return write(folder / "feed.rec.zst", header(bookmakers=bookmakers), *records)
 
 
-def test_each_payload_that_changes_something_is_one_commit(tmp_path: Path) -> None:
-    """Versions count on from the first receive time in milliseconds; what changes nothing is none."""
+def test_each_payload_with_a_change_is_one_commit(tmp_path: Path) -> None:
+    """Versions begin at the first receive time in milliseconds; a payload without a change makes none."""
     path = _recorded(
         tmp_path,
         received(ONE, 0.5),
@@ -81,8 +81,8 @@ def test_each_payload_that_changes_something_is_one_commit(tmp_path: Path) -> No
     assert [(0.5, 1, [2.0]), (1.5, 2, [2.1]), (2.5, 2, [2.1]), (3.0, 3, [2.0])] == _shown(path)
 
 
-def test_the_epoch_is_that_of_the_recordings(tmp_path: Path) -> None:
-    """The same every time they are played; of other recordings, which count alike, another one."""
+def test_epoch_belongs_to_the_recordings(tmp_path: Path) -> None:
+    """Every replay of the same recordings has the same epoch, and other recordings have another one."""
     path = _recorded(tmp_path, received(ONE, 0.5), received(TWO, 1.5))
     other = write(tmp_path / "other.rec.zst", header(bookmakers=(ALDER, BIRCH)), received(ONE, 0.5))
     playback = _playback(path)
@@ -96,8 +96,8 @@ def test_the_epoch_is_that_of_the_recordings(tmp_path: Path) -> None:
     assert (first.version, True) == (others.version, others.epoch != first.epoch)
 
 
-def test_nothing_overdue_can_be_read_while_a_moment_is_worked_off(tmp_path: Path) -> None:
-    """Its time has come only when what it makes overdue is withdrawn."""
+def test_no_overdue_entry_is_readable_within_a_moment(tmp_path: Path) -> None:
+    """The clock reaches a moment only after what is overdue at that moment is withdrawn."""
     playback = _playback(_recorded(tmp_path, received(ONE, 0.5), received(TWO, 100_000.0)))
     valid, moments = [], 0
     for moment in playback.moments():
@@ -110,7 +110,7 @@ def test_nothing_overdue_can_be_read_while_a_moment_is_worked_off(tmp_path: Path
 
 
 def test_all_bookmakers_change_in_one_commit(tmp_path: Path) -> None:
-    """Nobody sees a payload by halves; one that lacks a bookmaker's columns costs only that one."""
+    """Readers see all or nothing of a payload; a bookmaker without columns does not affect the others."""
     both = sheet("B365", (2.0, 3.5, 4.0)).replace(b",B365", b",BW")
     row = ("XX", "14/02/2099", "15:00", "A", "B", "2.0", "3.5", "4.0", "2.2", "3.5", "4.0")
     head = ("Div", "Date", "Time", "HomeTeam", "AwayTeam", "B365H", "B365D", "B365A", "BWH", "BWD", "BWA")
@@ -130,8 +130,8 @@ def test_all_bookmakers_change_in_one_commit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_said", [True, False], ids=["new", "old"])
-def test_an_image_of_a_computed_source_is_believed(tmp_path: Path, *, is_said: bool) -> None:
-    """Of 50 matches it keeps 3, also in recordings from before images were called so."""
+def test_image_of_a_computed_source_is_accepted(tmp_path: Path, *, is_said: bool) -> None:
+    """An image with 3 of 50 matches is accepted, also in recordings older than the field for images."""
     head = header(kind="simulated", options={"kind": "simulated"})
     ticks = [_tick(count, at_s, is_said=is_said) for count, at_s in ((50, 0.5), (3, 1.5))]
     path = write(tmp_path / "feed.rec.zst", head, *ticks)
@@ -151,8 +151,8 @@ def _tick(matches: int, at_s: float, *, is_said: bool) -> Recorded:
     return received(msgspec.json.encode([one]), at_s)
 
 
-def test_a_304_confirms_and_a_missing_one_withdraws(tmp_path: Path) -> None:
-    """The deadline is counted from when the source was asked, and is a commit at its own time."""
+def test_304_confirms_and_a_missing_one_withdraws(tmp_path: Path) -> None:
+    """The deadline counts from the time of the request, and is a commit at its own time."""
     path = _recorded(
         tmp_path,
         received(ONE, 10.125, list_id="a", stale_after_s=30.0),
@@ -165,7 +165,7 @@ def test_a_304_confirms_and_a_missing_one_withdraws(tmp_path: Path) -> None:
     assert expected == _shown(path)
 
 
-def test_a_match_leaves_when_it_is_over(tmp_path: Path) -> None:
+def test_match_leaves_when_it_is_over(tmp_path: Path) -> None:
     """Three hours after kick-off (20:00 UTC, 1,600 s before the start), at that very second."""
     body = csv_bytes(changed(Date="28/05/2026", Time="21:00"), changed(Date="29/05/2099", AwayTeam="X"))
     path = _recorded(tmp_path, received(body, 0.0, stale_after_s=1e6), received(ONE, 20_000.0))
@@ -175,8 +175,8 @@ def test_a_match_leaves_when_it_is_over(tmp_path: Path) -> None:
     ]
 
 
-def test_a_clock_that_was_set_is_followed(tmp_path: Path) -> None:
-    """What the wall clock jumped over leaves with the first payload after the jump, and nothing hangs."""
+def test_step_of_the_clock_is_followed(tmp_path: Path) -> None:
+    """Matches that a step of the wall clock ends are removed with the first payload after it."""
     body = csv_bytes(changed(Date="28/05/2026", Time="21:00"), changed(Date="29/05/2099", AwayTeam="X"))
     path = _recorded(
         tmp_path,
@@ -188,8 +188,8 @@ def test_a_clock_that_was_set_is_followed(tmp_path: Path) -> None:
     assert [(0.0, 1, [2.1, 2.1]), (10.0, 2, [2.1]), (20.0, 3, [2.0])] == _shown(path)
 
 
-def test_rounding_does_not_stop_the_time(tmp_path: Path) -> None:
-    """An expiry so far away that the sum and the difference do not meet passes all the same."""
+def test_rounding_does_not_stop_the_clock(tmp_path: Path) -> None:
+    """An expiry so far away that its sum and difference are rounded differently still takes place."""
     far_s, kick_off_s = 8e9 + 0.3, -1600.0
     body = csv_bytes(changed(Date="28/05/2026", Time="21:00"))
     wall_s = kick_off_s + far_s - 5.0
@@ -206,8 +206,8 @@ def test_rounding_does_not_stop_the_time(tmp_path: Path) -> None:
     ]
 
 
-def test_a_match_without_a_time_ends_with_its_day(tmp_path: Path) -> None:
-    """Played as it was shown live: off the board three hours after midnight in London."""
+def test_match_without_a_time_ends_with_its_day(tmp_path: Path) -> None:
+    """As in the live service, it is removed three hours after midnight in London."""
     body = csv_bytes(changed(Date="28/05/2026", Time=""))
     path = _recorded(tmp_path, received(body, 0.0, stale_after_s=1e9), received(b"<html>", 1e5))
     midnight_s = 9_200.0  # after WALL_0, 21:26:40 in London
@@ -217,15 +217,15 @@ def test_a_match_without_a_time_ends_with_its_day(tmp_path: Path) -> None:
     ]
 
 
-def test_what_cannot_be_read_changes_nothing(tmp_path: Path) -> None:
-    """An unreadable payload is counted and told; the board stays."""
+def test_unreadable_payload_changes_nothing(tmp_path: Path) -> None:
+    """An unreadable payload is counted and reported, and the board stays."""
     path = _recorded(tmp_path, received(ONE, 0.0), received(b"<html>", 1.0), received(TWO, 2.0))
 
     assert [(0.0, 1, [2.0]), (1.0, 1, [2.0]), (2.0, 2, [2.1])] == _shown(path)
 
 
-def test_a_folder_is_played_by_receive_time(tmp_path: Path) -> None:
-    """Two recordings as one service: events merged, bookmakers in the order of their configuration."""
+def test_folder_is_played_by_receive_time(tmp_path: Path) -> None:
+    """Two recordings become one service: payloads by time, bookmakers in configured order."""
     write(tmp_path / "a.rec.zst", header(source="a", bookmakers=[BIRCH]), received(ONE, 5.0))
     late = header(source="z", bookmakers=[ALDER], started_at=WALL_0 + 2.0)
     write(tmp_path / "z.rec.zst", late, received(ONE, 1.0, wall_s=3.0), received(TWO, 4.0, wall_s=6.0))
@@ -256,8 +256,10 @@ def test_a_folder_is_played_by_receive_time(tmp_path: Path) -> None:
     ],
     ids=["none", "one bookmaker twice", "one source twice", "two expiries", "kind", "options"],
 )
-def test_what_does_not_fit_together_is_refused(tmp_path: Path, files: list[object], message: str) -> None:
-    """Naming the file and what was found."""
+def test_recordings_that_do_not_match_are_refused(
+    tmp_path: Path, files: list[object], message: str
+) -> None:
+    """The error has the file and what was found."""
     for name, one in zip("ab", files, strict=False):
         write(tmp_path / f"{name}.rec.zst", one)  # type: ignore[arg-type]  # a header, as all of them
 
@@ -265,8 +267,8 @@ def test_what_does_not_fit_together_is_refused(tmp_path: Path, files: list[objec
         open_sources(tmp_path, kind_named)
 
 
-async def test_it_shows_what_the_service_showed(tmp_path: Path) -> None:
-    """After each tick of a recorded live run, of three computed bookmakers, the same entries."""
+async def test_replay_equals_the_live_service(tmp_path: Path) -> None:
+    """After each tick of a recorded service with three computed bookmakers the entries are equal."""
     config, clock = tmp_path / "simulated.toml", VirtualClock()
     config.write_text(CONFIG, "utf-8")
     settings, live = load(config, {}), []
@@ -293,7 +295,7 @@ async def test_it_shows_what_the_service_showed(tmp_path: Path) -> None:
 
 
 def _long(folder: Path) -> Path:
-    """Record 200 payloads of 60 matches, two minutes apart at times, with repeats and damage between."""
+    """Record 200 payloads of 60 matches, sometimes two minutes apart, with repeats and damage."""
     random, at, records = Random(3), 0.25, []
     for number in range(200):
         prices = [(random.choice((2.0, 2.1, 2.2)), 3.5, 4.0) for _ in range(60)]
@@ -304,7 +306,7 @@ def _long(folder: Path) -> Path:
 
 
 async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple[dict[int, bytes], bytes]:
-    """Replay and read the board so often; give what was seen by version, and the last body."""
+    """Replay and read the board that often; return each version's content, and the last body."""
     replay = Replay(open_sources(path, kind_named), speed, VirtualClock())
     playback, status = replay.playback, replay.status
     seen: dict[int, bytes] = {}
@@ -326,8 +328,8 @@ async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple
     return seen, last
 
 
-async def test_the_same_every_time(tmp_path: Path) -> None:
-    """Whatever the speed and whoever reads meanwhile: each version has one body, byte for byte."""
+async def test_replay_is_always_equal(tmp_path: Path) -> None:
+    """At any speed and with any reads, each version has one body, byte for byte."""
     path = _long(tmp_path)
 
     often, last = await _bodies(path, 1.0, 7.0, 1500)
@@ -339,8 +341,8 @@ async def test_the_same_every_time(tmp_path: Path) -> None:
     assert {**seldom, **fast, **often} == {**often, **fast, **seldom}
 
 
-async def test_changes_are_told(tmp_path: Path) -> None:
-    """Whoever waits hears of each commit, and what changed leads from any version to the last one."""
+async def test_listeners_are_called_for_changes(tmp_path: Path) -> None:
+    """Listeners are called for each commit, and the changes since any version lead to the last one."""
     replay = Replay(open_sources(_long(tmp_path), kind_named), inf, VirtualClock())
     playback = replay.playback
     lists: list[tuple[int, dict[str, Entry | None]]] = [(playback.snapshot.version, {})]
@@ -365,8 +367,8 @@ async def test_changes_are_told(tmp_path: Path) -> None:
     assert all(ends[-1] == one for one in ends)
 
 
-async def test_changes_are_told_when_they_happen(tmp_path: Path) -> None:
-    """Nobody waits for the next payload: not for a change, not for what goes stale."""
+async def test_listeners_are_called_at_the_time_of_the_change(tmp_path: Path) -> None:
+    """Listeners do not wait for the next payload, neither for a change nor for a stale list."""
     path = _recorded(tmp_path, received(ONE, 0.0, stale_after_s=30.125), received(TWO, 90.0))
     replay, heard = Replay(open_sources(path, kind_named), 1.0, VirtualClock()), []
     replay.playback.history.subscribe(lambda _: heard.append(anyio.current_time()))
@@ -378,8 +380,8 @@ async def test_changes_are_told_when_they_happen(tmp_path: Path) -> None:
     assert [0.0, 30.0, 90.0] == heard
 
 
-async def test_the_speed_is_kept(tmp_path: Path) -> None:
-    """At speed 2 a payload comes after half the time; deadlines keep their place among them."""
+async def test_speed_is_kept(tmp_path: Path) -> None:
+    """At speed 2 a payload comes after half the time, and deadlines keep their place between payloads."""
     path = _recorded(
         tmp_path, received(ONE, 10.0, stale_after_s=30.125), received(TWO, 90.0, stale_after_s=30.125)
     )
@@ -394,8 +396,8 @@ async def test_the_speed_is_kept(tmp_path: Path) -> None:
     assert [1, 1, 0, 0, 1, 1] == seen
 
 
-async def test_the_probes_show_what_was_recorded(tmp_path: Path) -> None:
-    """Counters and states are those of the recording's end, and nothing is called live odds."""
+async def test_probes_show_the_recorded_figures(tmp_path: Path) -> None:
+    """Counters and states are those at the recording's end, and no odds are called live."""
     path = _recorded(
         tmp_path,
         received(ONE, 0.0, list_id="a"),
@@ -437,8 +439,8 @@ async def test_the_probes_show_what_was_recorded(tmp_path: Path) -> None:
     )
 
 
-async def test_a_recording_without_payloads_stands_empty(tmp_path: Path) -> None:
-    """It begins and ends at the moment when the recorder began."""
+async def test_recording_without_payloads_is_empty(tmp_path: Path) -> None:
+    """An empty recording begins and ends at the moment when the recorder began."""
     replay = Replay(open_sources(_recorded(tmp_path), kind_named), 1.0, VirtualClock())
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)

@@ -1,7 +1,7 @@
-"""The recorded stream over a real socket, whole tree, against the library betfairlightweight.
+"""The recorded stream over a real socket and the whole system, compared with betfairlightweight.
 
-The server speaks the protocol: bytes come in random pieces, with heartbeats between them, images in the
-middle, and lost connections that resume by their clock.
+The server speaks the protocol: bytes arrive in random pieces, with heartbeats, with images in between,
+and with lost connections that resume by their clocks.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ IMAGES = [
     *("stream_image_2026-01-28_105_soccer_markets.json", "mcm_live_image.json", "mcm_sub_image.json"),
     *("mcm_resub_delta.json",),
 ]
-"""What replaces all that is known; the last is a patch of markets whose image was not recorded."""
+"""Messages that replace everything; the last is a patch of markets whose image was not recorded."""
 HEARTBEAT, IMAGE, CUT = 0.2, 0.003, 0.01
-"""How likely each is after a message."""
+"""The probability of each event after a message."""
 GREETINGS = 3
-"""Lines of a new connection before the first message: a greeting and two statuses."""
+"""Lines of a new connection before its first message: a greeting and two statuses."""
 
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
 class Playback:
-    """What the server has said, what the library made of it, and how the next is sent."""
+    """The messages sent, the library's reading of them, and how the next one is sent."""
 
     def __init__(self, live: Exchange, seed: int) -> None:
         self.live = live
@@ -50,7 +50,7 @@ class Playback:
         self.resumed = 0
 
     async def say(self, message: Json) -> None:
-        """Send a message in random pieces, and wait until the board shows what the library has."""
+        """Send a message in random pieces, and wait until the board equals the library's reading."""
         before = dict(self.offers)
         self.hear(message)
         wanted = self.live.board.source.payloads + 1
@@ -58,11 +58,11 @@ class Playback:
         for piece in _pieces(raw, self.random):
             self.live.stream.write(piece)
         await self.live.board.until(lambda: self.live.board.source.payloads >= wanted)
-        if self.offers != before:  # else the next change tells, or the end
+        if self.offers != before:  # otherwise the next change or the end shows it
             await self.live.shows(self.offers)
 
     def hear(self, message: Json) -> None:
-        """Have the library read a message, and note what it has of the markets in it."""
+        """Pass a message to the library, and record its reading of the markets in it."""
         self.oracle.take(json.dumps(message).encode())
         for name in {one["id"] for one in message["mc"]}:
             self.offers.pop(name, None)
@@ -71,13 +71,13 @@ class Playback:
                 self.offers[name] = prices
 
     async def image(self) -> None:
-        """Send all that is known as a new image."""
+        """Send all known markets as a new image."""
         await self.say(
             {"op": "mcm", "ct": "SUB_IMAGE", "pt": 2, "clk": "i", "initialClk": "i", "mc": self.known()}
         )
 
     async def cut(self, missed: Json) -> None:
-        """Lose the connection and, on the next, send what was missed as a patch."""
+        """Close the connection and send what was missed as a patch on the next one."""
         stream, source = self.live.stream, self.live.board.source
         wanted = source.payloads + GREETINGS + 1
         patch = {**missed, "ct": "RESUB_DELTA"}
@@ -89,7 +89,7 @@ class Playback:
         self.resumed += "clk" in stream.subscriptions()[-1]
 
     def known(self) -> list[Json]:
-        """Return every market as the library has it."""
+        """Return every market as the library reads it."""
         caches = self.oracle._listener.stream._caches
         return [
             {
@@ -113,8 +113,8 @@ def _pieces(raw: bytes, random: Random) -> Iterable[bytes]:
 
 
 @pytest.mark.parametrize("name", IMAGES)
-async def test_a_recorded_image_over_a_real_server(tmp_path: Path, name: str) -> None:
-    """The board shows what the library has of it."""
+async def test_recorded_image_over_a_real_server(tmp_path: Path, name: str) -> None:
+    """The board equals the library's reading."""
     (message,) = (json.loads(line) for line in recorded(name))
     with peers() as (stream, rest):
         async with exchange(tmp_path, stream, rest) as live:
@@ -126,8 +126,8 @@ async def test_a_recorded_image_over_a_real_server(tmp_path: Path, name: str) ->
 
 
 @pytest.mark.long
-async def test_a_recorded_stream_over_a_real_server(tmp_path: Path) -> None:
-    """After every message the board shows what the library has, whatever happens in between."""
+async def test_recorded_stream_over_a_real_server(tmp_path: Path) -> None:
+    """After every message the board equals the library's reading, with any of the events in between."""
     first, *messages = (json.loads(line) for line in recorded(STREAM))
     with peers() as (stream, rest):
         async with exchange(tmp_path, stream, rest, conflate_ms=0) as live:

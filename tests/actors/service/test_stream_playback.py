@@ -1,4 +1,4 @@
-"""The exchange's stream through real sockets, actors and board: what its messages do to what is shown."""
+"""The exchange's stream through real sockets, actors and board: the effect of its messages."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ BOTH = {"1.1": PRICES, "1.2": OTHER}
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
 @pytest.fixture
 def both() -> Iterator[Peers]:
-    """Return a stream that answers a subscription with two markets, and a catalogue that knows nobody."""
+    """Return a stream that answers a subscription with two markets, and an empty catalogue."""
     with peers() as (stream, rest):
         stream.answer = lambda _: [image(market("1.1"), market("1.2", OTHER))]
         yield stream, rest
 
 
-async def test_prices_are_followed_message_by_message(both: Peers, tmp_path: Path) -> None:
-    """A delta changes what it names, one commit each, and leaves the rest."""
+async def test_prices_follow_each_message(both: Peers, tmp_path: Path) -> None:
+    """A delta changes its own markets, in one commit each, and no others."""
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)
         version = one.board.snapshot.version
@@ -60,8 +60,8 @@ async def test_prices_are_followed_message_by_message(both: Peers, tmp_path: Pat
         assert version + 3 == one.board.snapshot.version
 
 
-async def test_an_image_of_much_less_is_believed_at_once(both: Peers, tmp_path: Path) -> None:
-    """Of 50 markets the server keeps 3, at new prices; each message after that counts when it comes."""
+async def test_much_smaller_image_is_accepted_at_once(both: Peers, tmp_path: Path) -> None:
+    """An image with 3 of 50 markets, at new prices, is accepted, and each later message applies at once."""
     stream, _ = both
     few = ["1.1", "1.2", "1.3"]
     stream.answer = lambda _: [image(*(market(f"1.{number}") for number in range(1, 51)))]
@@ -78,8 +78,8 @@ async def test_an_image_of_much_less_is_believed_at_once(both: Peers, tmp_path: 
 
 
 @pytest.mark.parametrize("status", ["SUSPENDED", "INACTIVE", "CLOSED"])
-async def test_a_market_that_is_not_open_goes_at_once(both: Peers, tmp_path: Path, status: str) -> None:
-    """With the message that says so, though its ladders stay filled."""
+async def test_market_that_is_not_open_is_removed_at_once(both: Peers, tmp_path: Path, status: str) -> None:
+    """The message with its status removes it, although its ladders stay filled."""
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)
         one.stream.push(delta({"id": "1.1", "marketDefinition": definition(status=status)}))
@@ -87,8 +87,8 @@ async def test_a_market_that_is_not_open_goes_at_once(both: Peers, tmp_path: Pat
         await one.shows({"1.2": OTHER})
 
 
-async def test_a_suspended_market_comes_back_with_the_prices_of_then(both: Peers, tmp_path: Path) -> None:
-    """What changed meanwhile counts; nothing of it is seen before the market is open again."""
+async def test_suspended_market_comes_back_with_its_newest_prices(both: Peers, tmp_path: Path) -> None:
+    """Changes during the suspension count, but are not shown before the market is open again."""
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)
         suspended = {"id": "1.1", "marketDefinition": definition(status="SUSPENDED")}
@@ -99,7 +99,7 @@ async def test_a_suspended_market_comes_back_with_the_prices_of_then(both: Peers
         await one.shows({"1.1": (2.0, 3.5, 3.9), "1.2": OTHER})
 
 
-async def test_the_turn_in_play_moves_the_kick_off(both: Peers, tmp_path: Path) -> None:
+async def test_turn_in_play_moves_the_kick_off(both: Peers, tmp_path: Path) -> None:
     """The start time is that of the newest definition."""
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)
@@ -110,8 +110,8 @@ async def test_the_turn_in_play_moves_the_kick_off(both: Peers, tmp_path: Path) 
         assert BOTH == one.prices()
 
 
-async def test_a_lost_connection_resumes_where_it_was(both: Peers, tmp_path: Path) -> None:
-    """Entries stay; the same subscription is asked for with both clocks, and a patch brings the rest."""
+async def test_lost_connection_resumes(both: Peers, tmp_path: Path) -> None:
+    """Entries stay; the same subscription is sent with both clocks, and a patch has what was missed."""
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)
         await one.says(delta(change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]}), clk="clk-2"))
@@ -127,7 +127,7 @@ async def test_a_lost_connection_resumes_where_it_was(both: Peers, tmp_path: Pat
 
 
 async def test_entries_stay_until_they_are_stale(both: Peers, tmp_path: Path) -> None:
-    """Without a connection the list is shown as long as it holds, and then withdrawn whole."""
+    """Without a connection the list is shown until its deadline and then withdrawn as a whole."""
     async with exchange(tmp_path, *both, heartbeat_ms=500, stale_after_s=1.0) as one:
         await one.shows(BOTH)
         one.stream.refuse = lambda _: "CONNECTION_FAILED"
@@ -140,8 +140,8 @@ async def test_entries_stay_until_they_are_stale(both: Peers, tmp_path: Path) ->
         assert set() == one.board.serving()
 
 
-async def test_heartbeats_bring_nothing_back(both: Peers, tmp_path: Path) -> None:
-    """What went stale stays withdrawn until an image comes, however often the server is heard (C11)."""
+async def test_heartbeats_do_not_restore_a_stale_list(both: Peers, tmp_path: Path) -> None:
+    """A stale list stays withdrawn until an image arrives, whatever the number of heartbeats (C11)."""
     async with exchange(tmp_path, *both, heartbeat_ms=500, stale_after_s=1.0) as one:
         await one.shows(BOTH)
         one.stream.answer = lambda _: []
@@ -157,7 +157,7 @@ async def test_heartbeats_bring_nothing_back(both: Peers, tmp_path: Path) -> Non
 
 
 async def test_silence_of_two_heartbeats_is_a_lost_connection(both: Peers, tmp_path: Path) -> None:
-    """A connection on which nothing comes is given up, and another one begun."""
+    """A silent connection is closed, and another one begun."""
     async with exchange(tmp_path, *both, heartbeat_ms=500) as one:
         await one.board.until(lambda: one.stream.connections == 2)
         await one.board.until(lambda: one.board.source.failures == 0)
@@ -166,8 +166,8 @@ async def test_silence_of_two_heartbeats_is_a_lost_connection(both: Peers, tmp_p
         assert BOTH == one.prices()
 
 
-async def test_an_unreliable_stream_shows_nothing(both: Peers, tmp_path: Path) -> None:
-    """With status 503 all goes at once; the connection stays, and only a fresh image brings it back."""
+async def test_unreliable_stream_shows_nothing(both: Peers, tmp_path: Path) -> None:
+    """With status 503 all entries are removed; the connection stays, and only a new image restores them."""
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)
         held = [image(market("1.1"))]
@@ -184,8 +184,8 @@ async def test_an_unreliable_stream_shows_nothing(both: Peers, tmp_path: Path) -
         assert "clk" not in newest
 
 
-async def test_who_lost_the_list_gets_a_fresh_one(both: Peers, tmp_path: Path) -> None:
-    """It comes from the server, on the same connection, never from memory."""
+async def test_bookmaker_that_lost_the_list_gets_a_fresh_one(both: Peers, tmp_path: Path) -> None:
+    """The fresh list comes from the server, on the same connection, never from memory."""
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)
         one.stream.answer = lambda _: [image(market("1.1", OTHER))]
@@ -197,7 +197,7 @@ async def test_who_lost_the_list_gets_a_fresh_one(both: Peers, tmp_path: Path) -
         assert "clk" not in one.stream.subscriptions()[-1]
 
 
-async def test_bytes_that_are_no_message_cost_the_connection_alone(both: Peers, tmp_path: Path) -> None:
+async def test_invalid_bytes_close_the_connection_only(both: Peers, tmp_path: Path) -> None:
     """The list stays, and the next connection begins with an image."""
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)

@@ -1,4 +1,4 @@
-"""The names of the exchange's markets, through real sockets: from definitions, or from the catalogue."""
+"""The names of the exchange's markets, through real sockets: from definitions or from the catalogue."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ BOTH = {"1.1": PRICES, "1.2": OTHER}
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
 @pytest.fixture
 def both() -> Iterator[Peers]:
-    """Return a stream that answers a subscription with two markets, and a catalogue that knows nobody."""
+    """Return a stream that answers a subscription with two markets, and an empty catalogue."""
     with peers() as (stream, rest):
         stream.answer = lambda _: [image(market("1.1"), market("1.2", OTHER))]
         yield stream, rest
 
 
-async def test_a_rename_is_followed(both: Peers, tmp_path: Path) -> None:
-    """Where definitions carry names, the newest ones are shown, with single spaces."""
+async def test_new_name_is_shown(both: Peers, tmp_path: Path) -> None:
+    """If definitions have names, the newest ones are shown, with single spaces."""
     async with exchange(tmp_path, *both) as one:
         await one.shows(BOTH)
         for name in ("Alder  Town", "Alder City"):
@@ -59,8 +59,8 @@ async def test_a_rename_is_followed(both: Peers, tmp_path: Path) -> None:
             await one.names("1.1", (" ".join(name.split()), "Birch", None))
 
 
-async def test_names_are_fetched_in_batches(both: Peers, tmp_path: Path) -> None:
-    """A hundred a request; and again for markets that appear later."""
+async def test_names_are_requested_in_batches(both: Peers, tmp_path: Path) -> None:
+    """A request has up to a hundred markets, and later markets cause another request."""
     stream, rest = both
     names = [f"1.{number}" for number in range(150)]
     stream.answer = lambda _: [image(*map(market, names))]
@@ -76,8 +76,8 @@ async def test_names_are_fetched_in_batches(both: Peers, tmp_path: Path) -> None
         assert {TEAMS} == set(one.teams().values())
 
 
-async def test_a_market_without_names_is_not_among_the_named(both: Peers, tmp_path: Path) -> None:
-    """It is shown with empty names where that is allowed, and asked for once."""
+async def test_market_without_names_is_not_in_v2(both: Peers, tmp_path: Path) -> None:
+    """A market without names is shown with empty ones in v1, and its names are requested once."""
     both[1].answers[CATALOGUE] = respond(catalogue("1.1"))
     async with exchange(tmp_path, *both) as one:
         await one.board.until(lambda: one.board.snapshot.books[EXCHANGE].named == 1)
@@ -88,8 +88,8 @@ async def test_a_market_without_names_is_not_among_the_named(both: Peers, tmp_pa
         assert 1 == len(one.asked(CATALOGUE))
 
 
-async def test_trouble_with_names_is_no_trouble_with_prices(both: Peers, tmp_path: Path) -> None:
-    """A catalogue that fails is counted, and prices go on."""
+async def test_failed_catalogue_does_not_affect_prices(both: Peers, tmp_path: Path) -> None:
+    """The error is counted, and prices go on."""
     both[1].answers[CATALOGUE] = respond(b"<html>", status=500)
     async with exchange(tmp_path, *both) as one:
         await one.board.until(lambda: one.board.source.failed_by["errand_status_500"] == 1)

@@ -1,4 +1,4 @@
-"""The exchange's stream refuses: too large a subscription, no session, not allowed, a clock too old."""
+"""Refusals of the exchange's stream: too large a subscription, no session, no permission, an old clock."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DENIED_S = 60.0
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not go by virtual time."""
+    """Run on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 
@@ -44,7 +44,7 @@ def both() -> Iterator[Peers]:
 
 
 def _in_turn(*answers: Answer) -> Answer:
-    """Return one answer after the other, and the last for ever."""
+    """Return one answer after the other, then the last one forever."""
     left = list(answers)
 
     def answer(connection: socket.socket, asked: Asked) -> None:
@@ -58,8 +58,8 @@ def _waits_s(one: Exchange) -> float:
     return (one.board.source.next_attempt_at or 0.0) - one.board.clock.now().wall
 
 
-async def test_too_large_a_subscription_becomes_the_nearest_kick_offs(both: Peers, tmp_path: Path) -> None:
-    """The catalogue tells which are nearest; as many as the account may have are asked for."""
+async def test_too_large_subscription_becomes_the_nearest_kick_offs(both: Peers, tmp_path: Path) -> None:
+    """The catalogue lists the nearest matches, and the subscription has as many as the account may have."""
     stream, rest = both
     stream.refuse = _unless_few(3)
     rest.answers[CATALOGUE] = respond(catalogue("1.1", "1.5", "1.3", "1.2"))
@@ -72,8 +72,8 @@ async def test_too_large_a_subscription_becomes_the_nearest_kick_offs(both: Peer
         assert 1 == one.board.source.failed_by["subscription_limit_exceeded"]
 
 
-async def test_a_subscription_that_is_still_too_large_is_halved(both: Peers, tmp_path: Path) -> None:
-    """Until the account may have it."""
+async def test_subscription_that_is_still_too_large_is_halved(both: Peers, tmp_path: Path) -> None:
+    """The subscription is halved until the exchange accepts it."""
     stream, rest = both
     stream.refuse = _unless_few(2)
     rest.answers[CATALOGUE] = respond(catalogue(*(f"1.{number}" for number in range(1, 20))))
@@ -93,8 +93,8 @@ def _unless_few(most: int) -> Any:
     return refuse
 
 
-async def test_a_session_that_has_ended_is_renewed(both: Peers, tmp_path: Path) -> None:
-    """A login gives another token, which the next connection and the catalogue are shown."""
+async def test_expired_session_is_renewed(both: Peers, tmp_path: Path) -> None:
+    """A login returns another token, which the next connection and the catalogue use."""
     stream, rest = both
     rest.answers[LOGIN] = _in_turn(respond(token("token-1")), respond(token("token-2")))
     stream.refuse = lambda request: "NO_SESSION" if request.get("session") == "token-1" else None
@@ -112,8 +112,10 @@ async def test_a_session_that_has_ended_is_renewed(both: Peers, tmp_path: Path) 
 @pytest.mark.parametrize(
     "code", ["NOT_AUTHORIZED", "INVALID_APP_KEY", "MAX_CONNECTION_LIMIT_EXCEEDED", "NO_SESSION"]
 )
-async def test_who_is_denied_asks_at_most_once_a_minute(both: Peers, tmp_path: Path, code: str) -> None:
-    """With a token that nothing can renew, or without the right, there is no hurry (A13)."""
+async def test_denied_connection_is_retried_at_most_once_a_minute(
+    both: Peers, tmp_path: Path, code: str
+) -> None:
+    """A token that no login can renew, or a missing permission, is retried once a minute at most (A13)."""
     both[0].refuse = lambda _: code
     async with exchange(tmp_path, *both) as one:
         await one.board.until(lambda: one.board.source.next_attempt_at is not None)
@@ -122,8 +124,8 @@ async def test_who_is_denied_asks_at_most_once_a_minute(both: Peers, tmp_path: P
         assert {code.lower(): 1} == one.board.source.failed_by
 
 
-async def test_a_refused_login_is_tried_at_most_once_a_minute(both: Peers, tmp_path: Path) -> None:
-    """Wrong credentials are no passing trouble, and accounts are locked for less (A13)."""
+async def test_refused_login_is_retried_at_most_once_a_minute(both: Peers, tmp_path: Path) -> None:
+    """Wrong credentials do not become right by retries, and accounts can be locked (A13)."""
     both[1].answers[LOGIN] = respond(token("", status="FAIL"))
     async with exchange(tmp_path, *both, **ACCOUNT) as one:
         await one.board.until(lambda: one.board.source.next_attempt_at is not None)
@@ -132,10 +134,8 @@ async def test_a_refused_login_is_tried_at_most_once_a_minute(both: Peers, tmp_p
         assert (1, 0) == (len(one.asked(LOGIN)), one.stream.connections)
 
 
-async def test_a_session_refused_after_a_fresh_login_is_no_reason_to_hurry(
-    both: Peers, tmp_path: Path
-) -> None:
-    """Who refuses the token of a login made for it will refuse the next one too (A13)."""
+async def test_session_refused_after_a_login_is_retried_slowly(both: Peers, tmp_path: Path) -> None:
+    """If the token of a fresh login is refused, the next one probably is as well (A13)."""
     both[0].refuse = lambda _: "NO_SESSION"
     async with exchange(tmp_path, *both, **ACCOUNT) as one:
         await one.board.until(lambda: one.board.source.failed_by["no_session"] >= 3 or _waits_s(one) > 10)
@@ -143,8 +143,8 @@ async def test_a_session_refused_after_a_fresh_login_is_no_reason_to_hurry(
         assert len(one.asked(LOGIN)) <= 2
 
 
-async def test_a_clock_that_is_too_old_costs_no_minute(both: Peers, tmp_path: Path) -> None:
-    """The server closes; the next connection comes soon, without a clock, and begins with an image."""
+async def test_expired_clock_causes_no_delay_of_a_minute(both: Peers, tmp_path: Path) -> None:
+    """The server closes; the next connection follows soon, without a clock, and begins with an image."""
     stream, _ = both
     async with exchange(tmp_path, *both) as one:
         await one.shows({"1.1": PRICES})
@@ -156,8 +156,8 @@ async def test_a_clock_that_is_too_old_costs_no_minute(both: Peers, tmp_path: Pa
         assert [False, True, False] == ["clk" in request for request in stream.subscriptions()]
 
 
-async def test_no_catalogue_to_choose_from_is_no_reason_to_hurry(both: Peers, tmp_path: Path) -> None:
-    """A subscription that is too large stays so; trouble with choosing is counted."""
+async def test_missing_catalogue_is_retried_slowly(both: Peers, tmp_path: Path) -> None:
+    """Without a catalogue the subscription stays too large, and the failed selection is counted."""
     both[0].refuse = _unless_few(3)
     async with exchange(tmp_path, *both, catalogue_url="") as one:
         await one.board.until(lambda: one.board.source.failed_by["errand_catalogue"] == 1)
@@ -165,10 +165,10 @@ async def test_no_catalogue_to_choose_from_is_no_reason_to_hurry(both: Peers, tm
         assert 1 == one.board.source.failed_by["subscription_limit_exceeded"]
 
 
-async def test_no_secret_is_ever_shown(
+async def test_secrets_are_never_shown(
     both: Peers, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither in the record of the source nor in the logs, though the server repeats them."""
+    """No secret is in the source's record or in the logs, although the server repeats them."""
     both[1].answers[LOGIN] = respond(
         f'{{"status": "FAIL", "error": "{ACCOUNT["password"]} of {ACCOUNT["username"]}"}}'.encode()
     )

@@ -1,4 +1,4 @@
-"""Recording a stream and replaying it, and the exchange's own historic files."""
+"""Recording and replaying a stream, and the exchange's own historic files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def anyio_backend() -> object:
 
 
 def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[str, Entry]]]:
-    """Play a recording; give what the board shows after each moment, by match."""
+    """Play a recording; return the prices on the board after each moment, by match."""
     playback = Playback(open_sources(path, kind_named, price))
     shown = []
     for moment in playback.moments():
@@ -49,7 +49,7 @@ def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[st
 
 
 def counted(records: Generator[Recorded, None, Ending]) -> tuple[int, Ending]:
-    """Count records, and tell how they ended."""
+    """Count the records, and report how they ended."""
     count = 0
     while True:
         try:
@@ -60,21 +60,21 @@ def counted(records: Generator[Recorded, None, Ending]) -> tuple[int, Ending]:
 
 
 def historic(path: Path, messages: Iterable[Json], cut: int | None = None) -> Path:
-    """Write a historic file, cut to so many bytes."""
+    """Write a historic file, cut to that many bytes."""
     content = bz2.compress(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
     path.write_bytes(content[:cut])
     return path
 
 
 def traded(prices: tuple[float, float, float], *, img: bool = False) -> Json:
-    """Return a change of last traded prices alone, as basic historic files have them."""
+    """Return a change of last traded prices only, as in basic historic files."""
     one = market(prices=prices)
     runners = [{"id": runner["id"], "ltp": runner["batb"][0][1]} for runner in one["rc"]]
     return {**one, "rc": runners} if img else {"id": one["id"], "rc": runners}
 
 
-async def test_a_replay_of_a_stream_shows_what_was_shown(tmp_path: Path) -> None:
-    """Image, names, changes, suspension, a lost connection that resumes, a stream that was late."""
+async def test_replay_of_a_stream_equals_the_live_board(tmp_path: Path) -> None:
+    """Image, names, changes, suspension, a lost connection that resumes, and a late stream are replayed."""
     with peers() as (stream, rest):
         stream.answer = lambda _: [image(market("1.1"), market("1.2"), market("1.3"))]
         rest.answers[CATALOGUE] = respond(catalogue("1.1", "1.2"))
@@ -97,8 +97,8 @@ async def test_a_replay_of_a_stream_shows_what_was_shown(tmp_path: Path) -> None
     assert expected == shown[-1]
 
 
-async def test_an_image_of_much_less_is_replayed_as_believed(tmp_path: Path) -> None:
-    """Message by message the replay shows what the exchange offered: 50 markets, 3, and then 2."""
+async def test_much_smaller_image_is_accepted_in_a_replay(tmp_path: Path) -> None:
+    """After each message the replay shows the exchange's offers: 50 markets, then 3, then 2."""
     few = [market(f"1.{number}") for number in range(3)]
     with peers() as (stream, rest):
         stream.answer = lambda _: [image(*(market(f"1.{number}") for number in range(50)))]
@@ -113,8 +113,8 @@ async def test_an_image_of_much_less_is_replayed_as_believed(tmp_path: Path) -> 
     assert [50, 3, 2] == [count for at, count in enumerate(counts[1:]) if counts[at] != count]
 
 
-async def test_a_withdrawn_stream_is_replayed_as_withdrawn(tmp_path: Path) -> None:
-    """What the server called unreliable is off the board until its next image."""
+async def test_withdrawn_stream_is_replayed_as_withdrawn(tmp_path: Path) -> None:
+    """Markets of an unreliable stream are off the board until its next image."""
     with peers() as (stream, rest):
         stream.answer = lambda _: [image(market("1.1"))]
         async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
@@ -130,7 +130,7 @@ async def test_a_withdrawn_stream_is_replayed_as_withdrawn(tmp_path: Path) -> No
 
 
 async def test_no_credential_is_recorded(tmp_path: Path) -> None:
-    """Neither those of the configuration nor a token that a login gave."""
+    """Neither a configured credential nor a token of a login is in the recording."""
     with peers() as (stream, rest):
         stream.answer = lambda _: [image(market("1.1"))]
         options = {"username": "the-user-name", "password": "the-pass-word"}
@@ -142,8 +142,8 @@ async def test_no_credential_is_recorded(tmp_path: Path) -> None:
     assert [] == [one for one in ("the-user", "the-pass", "token-of", "the-app") if one in text]
 
 
-def test_a_historic_file_has_no_offers_but_last_traded_prices(tmp_path: Path) -> None:
-    """They count only where they are asked for; the first line is an image, and nothing becomes stale."""
+def test_historic_file_has_last_traded_prices_only(tmp_path: Path) -> None:
+    """Last traded prices are shown if configured; the first line is an image, and no list goes stale."""
     first = delta(traded((2.0, 3.5, 4.0), img=True), pt=1_780_000_000_000, id=None)
     later = delta(traded((2.1, 3.5, 4.0)), pt=1_780_003_600_000, id=None)
     path = historic(tmp_path / "one.bz2", [first, later])
@@ -158,8 +158,8 @@ def test_a_historic_file_has_no_offers_but_last_traded_prices(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
-def test_a_cut_historic_file_is_played_as_far_as_it_goes(tmp_path: Path, share: float) -> None:
-    """And says that it was cut."""
+def test_truncated_historic_file_is_played_to_its_last_message(tmp_path: Path, share: float) -> None:
+    """The replay reports that the file is truncated."""
     messages = [
         delta(market(str(number)), pt=1_780_000_000_000 + number, id=None) for number in range(8_000)
     ]
@@ -177,8 +177,8 @@ def test_a_cut_historic_file_is_played_as_far_as_it_goes(tmp_path: Path, share: 
     [b"", b"no bzip2", bz2.compress(b"no message\n"), bz2.compress(b"{}\n")],
     ids=["empty", "not compressed", "no JSON", "no time"],
 )
-def test_what_is_no_historic_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    """With its name and what was found."""
+def test_file_that_is_no_historic_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    """The error has its name and what was found."""
     path = tmp_path / "other.bz2"
     path.write_bytes(content)
 
@@ -187,8 +187,8 @@ def test_what_is_no_historic_file_is_refused(tmp_path: Path, content: bytes) -> 
 
 
 @pytest.mark.recordings
-def test_a_real_match_is_replayed_from_its_listing_to_its_end() -> None:
-    """Open, in play, renamed, suspended, open, suspended, closed: shown exactly while it is open."""
+def test_real_match_is_replayed_from_its_listing_to_its_end() -> None:
+    """Open, in play, renamed, suspended, open, suspended, closed: it is shown exactly while it is open."""
     _, shown = played(FOLDER / "betfair" / HISTORIC, "last_traded")
 
     names = {one.match.away for each in shown for one in each.values()}
@@ -196,8 +196,8 @@ def test_a_real_match_is_replayed_from_its_listing_to_its_end() -> None:
     assert {} == shown[-1]
 
 
-async def test_a_list_that_somebody_lost_is_replayed_as_it_was_asked_for_again(tmp_path: Path) -> None:
-    """Nothing is vouched for until the new image, and older ids are dropped, in the replay as well."""
+async def test_list_with_a_lost_part_is_replayed_as_requested_again(tmp_path: Path) -> None:
+    """In a replay too, nothing is confirmed until the new image, and older ids are dropped."""
     with peers() as (stream, rest):
         stream.answer = lambda request: [image(market("1.1", (2.0 + request["id"] / 100, 3.5, 4.0)))]
         async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
@@ -213,24 +213,24 @@ async def test_a_list_that_somebody_lost_is_replayed_as_it_was_asked_for_again(t
     assert [2.02, 2.03] == sorted({one["1.1"].match.home_price for one in shown if one})
 
 
-async def test_a_credential_that_cannot_be_told_from_data_is_not_recorded_with(tmp_path: Path) -> None:
-    """A recording from which "12" was taken out would have other prices."""
+async def test_credential_that_is_also_data_prevents_a_recording(tmp_path: Path) -> None:
+    """A recording from which "12" was removed would have other prices."""
     with peers() as (stream, rest), pytest.raises(ConfigError, match="fewer than 6 characters"):
         async with exchange(tmp_path, stream, rest, tmp_path / "out", app_key="12"):
             raise AssertionError("it was recorded")
 
 
 @pytest.mark.parametrize("published", [10**400, 10**18, -1], ids=["huge", "far", "before"])
-def test_a_historic_time_that_cannot_be_is_damage(tmp_path: Path, published: int) -> None:
-    """It is said in one line, not with a stack."""
+def test_invalid_historic_time_is_damage(tmp_path: Path, published: int) -> None:
+    """An invalid time is reported in one line, without a stack."""
     path = historic(tmp_path / "one.bz2", [delta(market(), pt=published, id=None)])
 
     with pytest.raises(ConfigError, match="is not a historic file"):
         open_sources(path, kind_named)
 
 
-async def test_a_price_is_chosen_for_historic_files_only(tmp_path: Path) -> None:
-    """In other recordings it is what was recorded, and a choice is refused."""
+async def test_price_option_is_for_historic_files_only(tmp_path: Path) -> None:
+    """Other recordings have the recorded prices, and the option is refused."""
     with peers() as (stream, rest):
         async with exchange(tmp_path, stream, rest, tmp_path / "out"):
             pass
@@ -239,8 +239,8 @@ async def test_a_price_is_chosen_for_historic_files_only(tmp_path: Path) -> None
         open_sources(tmp_path / "out", kind_named, "last_traded")
 
 
-async def test_a_long_silence_of_a_recording_is_announced(tmp_path: Path) -> None:
-    """Who watches learns how long nothing will happen."""
+async def test_long_gap_in_a_recording_is_announced(tmp_path: Path) -> None:
+    """The output says how long nothing will happen."""
     messages = [delta(market(), pt=1_780_000_000_000 + at, id=None) for at in (0, 1000, 7_200_000)]
     path = historic(tmp_path / "one.bz2", messages)
     replay = Replay(open_sources(path, kind_named), 1.0, SystemClock())

@@ -1,4 +1,4 @@
-"""The whole system on a simulated configuration: hours of service in virtual time."""
+"""The whole system with a simulated configuration: hours of service in virtual time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def _pass_to(second: float) -> None:
 
 
 async def test_all_bookmakers_are_live_within_a_second(tmp_path: Path) -> None:
-    """They begin as starting; soon every one is live and shows its matches."""
+    """Bookmakers begin as starting; soon every one is live and has its matches on the board."""
     async with simulated_service(tmp_path) as service:
         at_first = service.states()
         await _pass_to(1)
@@ -38,7 +38,7 @@ async def test_all_bookmakers_are_live_within_a_second(tmp_path: Path) -> None:
 
 
 async def test_versions_begin_with_the_milliseconds_of_the_clock(tmp_path: Path) -> None:
-    """So that they go on above those of the life before, unless the clock was set back meanwhile."""
+    """So they are above those of the previous process, unless the clock was set back in between."""
     async with simulated_service(tmp_path) as service:
         shown = await service.system.published.read()
 
@@ -46,8 +46,8 @@ async def test_versions_begin_with_the_milliseconds_of_the_clock(tmp_path: Path)
     assert (expected, expected) == (shown.version, service.system.status.board.first_version)
 
 
-async def test_each_life_has_an_epoch_of_its_own(tmp_path: Path) -> None:
-    """Eight characters that tags, queries and ids of events hold as they are; the same at each commit."""
+async def test_each_start_has_its_own_epoch(tmp_path: Path) -> None:
+    """An epoch is eight characters, safe in tags, queries and event ids, and equal for all commits."""
     lives = []
     for _ in range(2):
         async with simulated_service(tmp_path) as service:
@@ -64,7 +64,7 @@ async def test_each_life_has_an_epoch_of_its_own(tmp_path: Path) -> None:
 
 
 async def test_hours_of_service(tmp_path: Path) -> None:
-    """For hours all are live, nobody crashes, and no match is shown past its time."""
+    """For hours all bookmakers are live, no actor crashes, and no match is shown past its time."""
     states: set[BookmakerState] = set()
     oldest_s = 0.0
 
@@ -81,7 +81,7 @@ async def test_hours_of_service(tmp_path: Path) -> None:
 
 
 class History(NamedTuple):
-    """What five minutes left behind: alder's entries and crashes, the others' entries and batches."""
+    """The results of five minutes: alder's entries and crashes, the others' entries and batches."""
 
     own: list[Entry]
     crashes: int
@@ -104,26 +104,26 @@ def _history(folder: Path, kills: int = 0) -> History:
 
 
 def test_equal_seeds_give_equal_boards(tmp_path: Path) -> None:
-    """Two runs from the same start show the same entries, with the same prices and times."""
+    """Two services with the same start have equal entries, with the same prices and times."""
     assert _history(tmp_path) == _history(tmp_path)
 
 
 @pytest.mark.parametrize(("kills", "crashes"), [(1, 1), (3, 3), (40, 6)])
-def test_a_killed_bookmaker_costs_the_others_nothing(tmp_path: Path, kills: int, crashes: int) -> None:
-    """Killed once, thrice or into quarantine: the others publish and show what they do without that."""
+def test_killed_bookmaker_does_not_affect_the_others(tmp_path: Path, kills: int, crashes: int) -> None:
+    """If it is killed once, three times or into quarantine, the others publish and show the same."""
     undisturbed, disturbed = _history(tmp_path), _history(tmp_path, kills)
 
     assert (undisturbed.others, undisturbed.batches) == (disturbed.others, disturbed.batches)
     assert crashes == disturbed.crashes
 
 
-def test_a_restart_costs_the_bookmaker_nothing_either(tmp_path: Path) -> None:
-    """The image that the fresh instance asks for makes its board what it would have been."""
+def test_restart_does_not_affect_the_bookmaker(tmp_path: Path) -> None:
+    """The image that the new instance requests restores the board that it would have had."""
     assert _history(tmp_path).own == _history(tmp_path, kills=3).own
 
 
-async def test_a_suspended_process_shows_nothing_stale(tmp_path: Path) -> None:
-    """The first read after 40 s of standing still, before any timer fires, has withdrawn everything."""
+async def test_suspended_process_shows_nothing_stale(tmp_path: Path) -> None:
+    """After a stop of 40 s the first read, before any timer, withdraws everything."""
     async with simulated_service(tmp_path) as service:
         await _pass_to(100.25)
         loop = asyncio.get_running_loop()
@@ -138,7 +138,7 @@ async def test_a_suspended_process_shows_nothing_stale(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shift_s", [3600.0, -3600.0])
 async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float) -> None:
-    """An hour's step changes neither staleness nor the length of a quarantine (faults.md, C12)."""
+    """A step of an hour changes neither staleness nor the length of a quarantine (faults.md, C12)."""
     async with simulated_service(tmp_path) as service:
         await _pass_to(100)
         before = service.entries(*NAMES)
@@ -156,7 +156,7 @@ async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float
         assert [{BookmakerState.QUARANTINED}] * 3 + [{BookmakerState.LIVE}] == states
 
 
-async def test_the_process_outlives_all_its_bookmakers(tmp_path: Path) -> None:
+async def test_process_survives_the_quarantine_of_all_bookmakers(tmp_path: Path) -> None:
     """With every bookmaker in quarantine the aggregator ticks on, and they come back (faults.md, D4)."""
     async with simulated_service(tmp_path) as service:
         await _pass_to(100)
@@ -172,8 +172,8 @@ async def test_the_process_outlives_all_its_bookmakers(tmp_path: Path) -> None:
         assert [BookmakerState.LIVE] * 3 == service.states()
 
 
-async def test_the_process_does_not_outlive_its_core(tmp_path: Path) -> None:
-    """The fourth crash of an aggregator, at every turn and no batch to blame, ends all within 5 s (D6).
+async def test_process_ends_with_its_core(tmp_path: Path) -> None:
+    """The fourth crash of an aggregator without a batch as the cause ends the process within 5 s (D6).
 
     A slow machine may take two turns for one second's batches, so that it ends sooner.
     """
@@ -191,8 +191,8 @@ async def test_the_process_does_not_outlive_its_core(tmp_path: Path) -> None:
     assert 10.0 < anyio.current_time() <= 15.0
 
 
-async def test_it_stops_in_order(tmp_path: Path) -> None:
-    """Told to stop, every actor has stopped at once, and none has crashed."""
+async def test_system_stops_in_order(tmp_path: Path) -> None:
+    """After the order to stop, every actor stops at once, without a crash."""
     async with simulated_service(tmp_path) as service:
         await _pass_to(10)
         await service.system.supervisor.stop()
@@ -202,8 +202,8 @@ async def test_it_stops_in_order(tmp_path: Path) -> None:
         assert 10.0 == anyio.current_time()
 
 
-async def test_a_list_that_cannot_be_shown_is_taken_off_and_asked_for_again(tmp_path: Path) -> None:
-    """Its bookmaker's record says why; the others stay as they are, and the next list comes by itself."""
+async def test_list_that_cannot_be_shown_is_withdrawn_and_requested_again(tmp_path: Path) -> None:
+    """The bookmaker's record has the reason; other lists stay, and the next list arrives by itself."""
     async with simulated_service(tmp_path) as service:
         await _pass_to(1)
         published, record = service.system.published, service.system.status.bookmakers[ALDER]
