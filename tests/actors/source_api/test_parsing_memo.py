@@ -1,4 +1,4 @@
-"""Memos: what was read once is not read again, unless it is long or there is no room."""
+"""Memos: a text that was parsed is not parsed again, unless it is long or there is no room."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ def _counting(size: int, max_chars: int) -> tuple[Memo[int], list[str]]:
     return Memo(length, size=size, max_chars=max_chars), read
 
 
-def test_a_short_text_is_read_once() -> None:
-    """The same text gives the same result, read the first time only."""
+def test_short_text_is_parsed_once() -> None:
+    """The same text gives the same result and is parsed the first time only."""
     memo, read = _counting(size=8, max_chars=3)
 
     assert ([3, 3, 0], ["abc", ""]) == ([memo["abc"], memo["abc"], memo[""]], read)
 
 
-def test_a_long_text_is_never_kept() -> None:
-    """What only a hostile source sends fills no memory."""
+def test_long_text_is_not_kept() -> None:
+    """Long texts, which only a hostile source sends, take no memory."""
     memo, read = _counting(size=8, max_chars=3)
 
     assert ([4, 4], ["abcd"] * 2, 0) == ([memo["abcd"], memo["abcd"]], read, len(memo))
 
 
-def test_a_full_memo_begins_anew() -> None:
-    """It never holds more than its size."""
+def test_full_memo_is_emptied() -> None:
+    """A memo never has more entries than its size."""
     memo, read = _counting(size=2, max_chars=3)
     results = [memo[text] for text in ("a", "b", "c", "a")]
 
     assert ([1] * 4, ["a", "b", "c", "a"], {"c", "a"}) == (results, read, set(memo))
 
 
-def test_what_cannot_be_read_is_not_kept() -> None:
-    """An error comes out each time."""
+def test_text_that_cannot_be_parsed_is_not_kept() -> None:
+    """The error is raised each time."""
 
     def refuse(text: str) -> int:
         raise ValueError(text)

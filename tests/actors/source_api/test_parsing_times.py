@@ -1,4 +1,4 @@
-"""Times as the web writes them."""
+"""Times in the formats of web APIs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ from actors.source_api.parsing import unix_time
         *[(text, None) for text in ("99999-06-01T15:00:00Z", "2026-06-01T15:00:60Z", "\u0000", None)],
     ],
 )
-def test_times_are_read_as_they_are_written(text: str | None, seconds: float | None) -> None:
-    """With a time zone, or not at all."""
+def test_times_are_parsed(text: str | None, seconds: float | None) -> None:
+    """A time with a zone is parsed, and one without a zone is refused."""
     assert seconds == unix_time(text)

@@ -1,4 +1,4 @@
-"""Transports are tested on the real loop, against a real peer on a loopback socket."""
+"""Fixtures of the tests of transports, which run on the real loop with a real peer on a loopback socket."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.peers.http import HttpPeer, http_peer
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run asynchronous tests on asyncio's own loop: sockets do not go by virtual time."""
+    """Run asynchronous tests on asyncio's own loop: sockets do not follow virtual time."""
     return "asyncio"
 
 

@@ -1,4 +1,4 @@
-"""Look-ups of names: one at a time for a source, with real connections and a resolver of the test's own."""
+"""Name resolution: one look-up at a time per source, with real connections and a resolver of the test."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Ask = Callable[[str, NameResolver, float], Coroutine[Any, Any, object]]
 
 
 class Resolver:
-    """Gives the same addresses for every name, but not before it is released; counts what is asked."""
+    """Returns the same addresses for every name once it is released; counts the look-ups."""
 
     def __init__(self, *addresses: str, is_released: bool = False) -> None:
         self.asked: list[tuple[str, int]] = []
@@ -43,7 +43,7 @@ class Resolver:
             self.released.set()
 
     def __call__(self, name: str, port: int) -> Sequence[str]:
-        """Wait in the thread that was given."""
+        """Wait in the thread of the look-up."""
         with self._lock:
             self.asked.append((name, port))
             self.running += 1
@@ -90,8 +90,8 @@ def _named(peer: HttpPeer, name: str = NAME) -> str:
 
 
 @EVERY_WAY
-async def test_a_look_up_that_hangs_is_not_begun_again(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
-    """Each attempt ends at its deadline, as a timeout, and the next waits for the same look-up."""
+async def test_hanging_look_up_is_not_started_again(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
+    """Each attempt ends at its deadline, as a timeout, and the next one waits for the same look-up."""
     names, url = NameResolver(hanging), _named(peer)
     reasons = []
     for _ in range(4):
@@ -103,8 +103,8 @@ async def test_a_look_up_that_hangs_is_not_begun_again(ask: Ask, peer: HttpPeer,
 
 
 @EVERY_WAY
-async def test_who_waits_gets_what_the_look_up_gives(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
-    """A late answer is an answer to the attempt that waits for it; the one after looks up anew."""
+async def test_attempt_uses_a_late_look_up(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
+    """A late result is used by the attempt that waits for it; the attempt after that looks up again."""
     names, url = NameResolver(hanging), _named(peer)
     with pytest.raises(TransportError):
         await ask(url, names, 0.05)
@@ -118,8 +118,8 @@ async def test_who_waits_gets_what_the_look_up_gives(ask: Ask, peer: HttpPeer, h
     assert ([(NAME, peer.port)] * 2, 1) == (hanging.asked, hanging.most)
 
 
-async def test_another_name_of_the_same_source_waits_its_turn(peer: HttpPeer, hanging: Resolver) -> None:
-    """However many names a source has, it never has more than one look-up."""
+async def test_second_name_of_a_source_waits_for_the_first(peer: HttpPeer, hanging: Resolver) -> None:
+    """A source never has more than one look-up, whatever its number of names."""
     names = NameResolver(hanging)
     async with anyio.create_task_group() as tasks:
         for number in range(5):
@@ -132,7 +132,7 @@ async def test_another_name_of_the_same_source_waits_its_turn(peer: HttpPeer, ha
 
 @EVERY_WAY
 async def test_sources_do_not_wait_for_each_other(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
-    """Look-ups of many sources hang, more than any executor has threads, and another one is served."""
+    """More look-ups hang than any executor has threads, and another source is still served."""
     url, good = _named(peer), Resolver(LOCAL, is_released=True)
     async with anyio.create_task_group() as tasks:
         for _ in range(50):
@@ -145,8 +145,8 @@ async def test_sources_do_not_wait_for_each_other(ask: Ask, peer: HttpPeer, hang
 
 
 @EVERY_WAY
-async def test_a_name_that_is_none_was_never_asked(ask: Ask, peer: HttpPeer) -> None:
-    """It is no connection, with the system's own words, and nothing can have been sent."""
+async def test_unknown_name_was_not_sent_anything(ask: Ask, peer: HttpPeer) -> None:
+    """The error has the system's own words, and says that no request can have been sent."""
     with pytest.raises(TransportError, match="Name or service not known") as caught:
         await ask(_named(peer), NameResolver(Resolver(is_released=True)), 10.0)
 
@@ -154,16 +154,16 @@ async def test_a_name_that_is_none_was_never_asked(ask: Ask, peer: HttpPeer) -> 
 
 
 @EVERY_WAY
-async def test_an_address_is_not_looked_up(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
-    """It is one already."""
+async def test_address_is_not_looked_up(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
+    """A host that is an IP address needs no look-up."""
     await ask(_named(peer, LOCAL), NameResolver(hanging), 10.0)
 
     assert [] == hanging.asked
 
 
 @EVERY_WAY
-async def test_the_next_address_is_tried_where_one_fails(ask: Ask, peer: HttpPeer) -> None:
-    """As for a name with an address that cannot be reached from here; if none can, it is refused."""
+async def test_next_address_is_tried_when_one_fails(ask: Ask, peer: HttpPeer) -> None:
+    """If an address cannot be reached, the next one is tried; if none can, the connection is refused."""
     await ask(_named(peer), NameResolver(Resolver(NOT_LISTENING, LOCAL, is_released=True)), 10.0)
     with pytest.raises(TransportError) as caught:
         await ask(_named(peer), NameResolver(Resolver(NOT_LISTENING, "127.0.0.3", is_released=True)), 10.0)
@@ -171,8 +171,8 @@ async def test_the_next_address_is_tried_where_one_fails(ask: Ask, peer: HttpPee
     assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
 
 
-async def test_the_host_is_the_name_that_was_asked_for(peer: HttpPeer) -> None:
-    """Not its address."""
+async def test_host_header_is_the_requested_name(peer: HttpPeer) -> None:
+    """The Host header has the name, not its address."""
     await _poll(_named(peer), NameResolver(Resolver(LOCAL, is_released=True)), 10.0)
 
     assert [f"{NAME}:{peer.port}"] == [one.headers["host"] for one in peer.asked]
@@ -180,10 +180,10 @@ async def test_the_host_is_the_name_that_was_asked_for(peer: HttpPeer) -> None:
 
 @pytest.mark.parametrize("certified", [f"DNS:{NAME}", f"DNS:other.example,IP:{LOCAL}"])
 @pytest.mark.parametrize("scheme", ["https", "tls"])
-async def test_a_certificate_is_judged_by_the_name(
+async def test_certificate_is_checked_by_the_name(
     tmp_path_factory: pytest.TempPathFactory, certified: str, scheme: str
 ) -> None:
-    """That of another name is refused, be it that of the address; the server is told the name (SNI)."""
+    """A certificate of another name or of the address is refused; the server gets the name (SNI)."""
     authority = Authority(tmp_path_factory.mktemp("certificates"))
     server, told = authority.signed("server", certified).server_context(), []
     server.set_servername_callback(lambda _, name, __: told.append(name))
@@ -216,8 +216,8 @@ async def _secured(url: str, context: ssl.SSLContext, names: NameResolver) -> st
         return error.reason
 
 
-async def test_a_thread_that_is_refused_blocks_nothing() -> None:
-    """At a limit of the machine the look-up fails; the next one begins anew."""
+async def test_failed_thread_start_does_not_block_later_look_ups() -> None:
+    """If the machine allows no further thread the look-up fails; the next one starts anew."""
     names = NameResolver(Resolver(LOCAL, is_released=True))
     usual = threading.stack_size(2**45)  # more than there is
     try:

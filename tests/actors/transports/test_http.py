@@ -1,4 +1,4 @@
-"""Asking beside a stream, over real sockets."""
+"""HTTP requests beside a stream, over real sockets."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ pytestmark = pytest.mark.anyio
 
 
 async def ask(url: str) -> bytes:
-    """Ask once, on a connection pool of its own."""
+    """Send one request, with a new connection pool."""
     async with RestTransport(5.0, ManualClock(), tls_context(None, None)) as rest:
         return await rest.ask("POST", url, {"X-Application": "key"}, b"body")
 
 
-async def test_an_answer_is_its_body(peer: HttpPeer) -> None:
-    """Asked with the headers that were given, and no others that tell who asks."""
+async def test_answer_is_its_body(peer: HttpPeer) -> None:
+    """The request has the given headers and no others that identify the client."""
     peer.answers["/rpc"] = respond(b"content")
 
     assert b"content" == await ask(peer.url("/rpc"))
@@ -41,10 +41,10 @@ async def test_an_answer_is_its_body(peer: HttpPeer) -> None:
         (302, {"Location": "http://elsewhere.invalid/"}, None),
     ],
 )
-async def test_a_refusal_says_when_to_ask_again(
+async def test_refusal_has_the_time_of_the_next_request(
     peer: HttpPeer, status: int, headers: dict[str, str], retry_after_s: float | None
 ) -> None:
-    """Retry-After is honoured, a denial waits a minute, no redirect is followed."""
+    """Retry-After is honoured, a denial waits a minute, and no redirect is followed."""
     peer.answers["/rpc"] = respond(b"", status, headers)
 
     with pytest.raises(TransportError) as caught:
@@ -52,8 +52,8 @@ async def test_a_refusal_says_when_to_ask_again(
     assert (status, retry_after_s) == (caught.value.status, caught.value.retry_after_s)
 
 
-async def test_an_answer_has_its_limit(peer: HttpPeer) -> None:
-    """One that is longer is no answer."""
+async def test_answer_has_a_size_limit(peer: HttpPeer) -> None:
+    """A longer answer is an error."""
     peer.answers["/rpc"] = respond(b"x" * (MAX_ANSWER_BYTES + 1))
 
     with pytest.raises(TransportError, match="exceeds"):

@@ -1,4 +1,4 @@
-"""Inflating under a limit: exact content, or an error; never a part of it, never too much memory."""
+"""Decompression with a limit: the exact content or an error, with bounded memory."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ BODIES = st.binary(max_size=2000) | st.binary(max_size=30).map(lambda part: part
 
 @pytest.mark.parametrize("encoding", ["gzip", "GZIP", " gzip ", "x-gzip"])
 @given(BODIES)
-def test_gzip_gives_the_content(encoding: str, body: bytes) -> None:
-    """What was packed comes back byte for byte."""
+def test_gzip_returns_the_content(encoding: str, body: bytes) -> None:
+    """The content is equal byte for byte."""
     assert run_now(inflated(gzip.compress(body), encoding, LIMIT)) == body
 
 
 @pytest.mark.parametrize("encoding", ["deflate", "Deflate"])
 @given(BODIES)
-def test_deflate_gives_the_content(encoding: str, body: bytes) -> None:
+def test_deflate_returns_the_content(encoding: str, body: bytes) -> None:
     """Deflate is the zlib format (RFC 9110, 8.4.1.2)."""
     assert run_now(inflated(zlib.compress(body), encoding, LIMIT)) == body
 
 
 @pytest.mark.parametrize("encoding", ["", " ", "identity", "Identity"])
 @given(BODIES)
-def test_no_encoding_gives_the_body(encoding: str, body: bytes) -> None:
-    """A body that is not packed is the content."""
+def test_no_encoding_returns_the_body(encoding: str, body: bytes) -> None:
+    """Without an encoding the body is the content."""
     assert run_now(inflated(body, encoding, LIMIT)) == body
 
 
 @pytest.mark.parametrize(
     "encoding", ["br", "zstd", "compress", "gzip, gzip", "gzip;q=1", "none", "\u202egzip"]
 )
-def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
-    """Only what the request named is read, and the error says what that is."""
+def test_encoding_that_was_not_requested_is_refused(encoding: str) -> None:
+    """Only the encodings of the request are read, and the error names them."""
     with pytest.raises(PayloadError, match="must be gzip, deflate or none"):
         run_now(inflated(TEXT, encoding, LIMIT))
 
@@ -58,29 +58,29 @@ def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
 @pytest.mark.parametrize("size", [0, 1, LIMIT - 1, LIMIT])
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
 def test_content_may_be_as_long_as_the_limit(pack: Callable[[bytes, int], bytes], size: int) -> None:
-    """The limit itself is allowed."""
+    """The limit is inclusive."""
     assert run_now(inflated(pack(bytes(size), 0), "gzip", LIMIT)) == bytes(size)
 
 
 @pytest.mark.parametrize("size", [LIMIT + 1, 2 * LIMIT, 50 * LIMIT])
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
 def test_content_beyond_the_limit_is_refused(pack: Callable[[bytes, int], bytes], size: int) -> None:
-    """One byte more than the limit is too much, and the error says what is allowed."""
+    """One byte more than the limit is refused, and the error says what is allowed."""
     with pytest.raises(PayloadError, match=f"at most {LIMIT}"):
         run_now(inflated(pack(bytes(size), 0), "gzip", LIMIT))
 
 
 @given(st.integers(0, len(gzip.compress(TEXT)) - 1))
-def test_cut_data_is_an_error(length: int) -> None:
-    """A packed body that ends too early is never taken for a shorter one."""
+def test_truncated_data_is_an_error(length: int) -> None:
+    """A compressed body that ends too early is never read as a shorter one."""
     with pytest.raises(PayloadError):
         run_now(inflated(gzip.compress(TEXT)[:length], "gzip", LIMIT))
 
 
 @given(st.integers(0, len(gzip.compress(TEXT)) - 1), st.integers(0, 7))
 @example(len(gzip.compress(TEXT)) - 8, 0)
-def test_a_flipped_bit_is_an_error_or_harmless(place: int, bit: int) -> None:
-    """The checksum finds what the format does not: the content is the true one, or there is none."""
+def test_flipped_bit_is_an_error_or_harmless(place: int, bit: int) -> None:
+    """With the checksum, the result is the true content or an error."""
     body = bytearray(gzip.compress(TEXT))
     body[place] ^= 1 << bit
 
@@ -92,14 +92,14 @@ def test_a_flipped_bit_is_an_error_or_harmless(place: int, bit: int) -> None:
 
 @given(st.binary(max_size=200), st.sampled_from(["gzip", "deflate"]))
 def test_any_bytes_are_an_error_or_content(body: bytes, encoding: str) -> None:
-    """Bytes that are no packed data at all raise nothing but a PayloadError."""
+    """Bytes that are not compressed data raise only a PayloadError."""
     try:
         assert len(run_now(inflated(body, encoding, LIMIT))) <= LIMIT
     except PayloadError as error:
         assert str(error).isprintable()  # noqa: PT017 - either outcome is right
 
 
-def test_a_second_gzip_member_is_never_dropped_in_silence() -> None:
+def test_second_gzip_member_is_not_dropped() -> None:
     """Members that follow one another are one content (RFC 1952, 2.2): all of it or an error."""
     packed = gzip.compress(TEXT) + gzip.compress(b"XX,15/02/2026,Cedar City,Dogwood\r\n")
 
@@ -113,8 +113,8 @@ def test_a_second_gzip_member_is_never_dropped_in_silence() -> None:
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 @pytest.mark.parametrize("size", [50_000_000, 90_000])
-def test_a_bomb_is_refused_for_its_ratio(encoding: str, size: int) -> None:
-    """Content that is more than a hundred times its packed size is refused even below the limit."""
+def test_bomb_is_refused_for_its_ratio(encoding: str, size: int) -> None:
+    """Content over a hundred times its compressed size is refused even below the limit."""
     bomb = gzip.compress(bytes(size)) if encoding == "gzip" else zlib.compress(bytes(size))
     assert size > MAX_RATIO * len(bomb)
 
@@ -122,8 +122,8 @@ def test_a_bomb_is_refused_for_its_ratio(encoding: str, size: int) -> None:
         run_now(inflated(bomb, encoding, LIMIT))
 
 
-def test_a_bomb_is_cut_before_it_is_unpacked() -> None:
-    """A bomb of 50 MB costs no more memory than the limit allows (faults.md, A18)."""
+def test_bomb_is_refused_before_it_is_inflated() -> None:
+    """A bomb of 50 MB takes no more memory than the limit allows (faults.md, A18)."""
     bomb = gzip.compress(bytes(50_000_000))
     tracemalloc.start()
 
@@ -137,8 +137,8 @@ def test_a_bomb_is_cut_before_it_is_unpacked() -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
 @pytest.mark.parametrize("content", [NOISE, LINES, FEW], ids=["dense", "text", "few words"])
-def test_a_long_body_is_inflated_in_slices(pack: Callable[[bytes], bytes], content: bytes) -> None:
-    """Whether much comes of little or little of much, and whatever follows it is noticed."""
+def test_long_body_is_inflated_in_slices(pack: Callable[[bytes], bytes], content: bytes) -> None:
+    """A long body of any ratio is inflated in slices, and bytes after the end are still detected."""
     body = pack(content)
     slices = sum(1 for _ in inflated(body, "gzip", len(content)))
 

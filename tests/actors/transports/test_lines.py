@@ -1,4 +1,4 @@
-"""Lines: whole however they arrive, bounded, and a connection that ends is trouble that is expected."""
+"""Lines are complete, limited in length, and the end of their connection is an expected error."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ async def _received(pieces: list[bytes], max_line_bytes: int = MAX) -> list[byte
     ends=st.sampled_from([b"\n", b"\r\n"]),
     cuts=st.lists(st.integers(0, 200), max_size=12),
 )
-def test_lines_are_whole_however_they_arrive(lines: list[bytes], ends: bytes, cuts: list[int]) -> None:
-    """Cut anywhere, also between CR and LF, the lines are the same; what has no end yet is none."""
+def test_lines_are_complete_however_they_arrive(lines: list[bytes], ends: bytes, cuts: list[int]) -> None:
+    """Bytes cut anywhere, also between CR and LF, give the same lines; an incomplete line is kept back."""
     raw = b"".join(line + ends for line in lines) + b"half"
     places = sorted({0, len(raw), *(cut % len(raw) for cut in cuts)})
     pieces = [raw[a:b] for a, b in pairwise(places)]
@@ -41,13 +41,13 @@ def test_lines_are_whole_however_they_arrive(lines: list[bytes], ends: bytes, cu
     assert lines == anyio.run(_received, pieces)
 
 
-async def test_a_carriage_return_inside_a_line_stays() -> None:
-    """Only the one before the line feed is not part of the line."""
+async def test_carriage_return_inside_a_line_stays() -> None:
+    """Only the carriage return before a line feed is removed."""
     assert [b"a\rb\r", b""] == await _received([b"a\rb\r\r\n\n"])
 
 
-async def test_a_line_of_the_longest_length_is_taken() -> None:
-    """The limit itself is allowed."""
+async def test_line_of_the_maximum_length_is_accepted() -> None:
+    """The limit is inclusive."""
     assert [b"x" * 100] == await _received([b"x" * 60, b"x" * 40, b"\n"], max_line_bytes=100)
 
 
@@ -56,16 +56,16 @@ async def test_a_line_of_the_longest_length_is_taken() -> None:
     [[b"x" * 101], [b"x" * 60, b"x" * 41], [b"ok\n" + b"x" * 101 + b"\nok\n"], [b"x" * 99 + b"yy\nok\n"]],
     ids=["one", "pieces", "inside", "ended"],
 )
-async def test_a_line_that_is_too_long_ends_the_connection(pieces: list[bytes]) -> None:
-    """One byte more than the limit, and nothing of what came with it is believed."""
+async def test_line_beyond_the_limit_ends_the_connection(pieces: list[bytes]) -> None:
+    """One byte more than the limit is an error, and no line received with it is returned."""
     with pytest.raises(TransportError) as caught:
         await _received(pieces, max_line_bytes=100)
 
     assert "too_big" == caught.value.reason
 
 
-async def test_an_endless_line_is_not_read_to_its_end() -> None:
-    """No more is kept than the limit and one chunk."""
+async def test_endless_line_is_not_read_to_its_end() -> None:
+    """The buffer never has more than the limit and one chunk."""
     stream = Pieces(b"x" * 65536 for _ in range(1000))
     connection = LineConnection(stream, 2**20)
     with pytest.raises(TransportError, match="1048576 bytes"):
@@ -88,18 +88,18 @@ def _reset(connection: socket.socket) -> None:
     [(_close, {"closed", "connection"}), (_reset, {"connection"})],
     ids=["closed", "reset"],
 )
-async def test_a_connection_that_ends_is_a_transport_error(
+async def test_end_of_a_connection_is_a_transport_error(
     converse: Callable[[socket.socket], None], reasons: set[str]
 ) -> None:
-    """A peer that closes or resets is trouble that is expected; half a line is nothing."""
+    """A close or a reset by the peer is an expected error, and an incomplete line is dropped."""
     with line_peer(converse) as peer:
         trouble = await trouble_with(peer.url(), tls_context(None, None))
 
     assert trouble.reason in reasons
 
 
-async def test_what_came_before_the_end_is_given() -> None:
-    """The lines that were whole when the peer closed are not lost."""
+async def test_lines_before_the_end_are_returned() -> None:
+    """Complete lines received before the peer closed are not lost."""
     with line_peer(_close) as peer:
         async with connected(peer.url(), 5.0, MAX, tls_context(None, None)) as connection:
             first = await lines_of(connection, 1)
@@ -109,8 +109,8 @@ async def test_what_came_before_the_end_is_given() -> None:
     assert ([b"one"], "closed") == (first, caught.value.reason)
 
 
-async def test_sending_to_a_peer_that_is_gone_is_a_transport_error() -> None:
-    """What cannot be written any more says so in the end."""
+async def test_sending_to_a_closed_peer_is_a_transport_error() -> None:
+    """Repeated sending to a closed connection ends with an error."""
     with line_peer(_reset) as peer:
         async with connected(peer.url(), 5.0, MAX, tls_context(None, None)) as connection:
             await connection.send(b"x")
@@ -126,8 +126,8 @@ async def _send_for_ever(connection: LineConnection) -> NoReturn:
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "tls"])
-async def test_a_refused_connection_is_a_transport_error(scheme: str) -> None:
-    """Nobody listens: nothing can have been sent."""
+async def test_refused_connection_is_a_transport_error(scheme: str) -> None:
+    """If no peer listens, nothing can have been sent."""
     with line_peer(_close) as gone:
         url = gone.url(scheme)
 
@@ -135,8 +135,8 @@ async def test_a_refused_connection_is_a_transport_error(scheme: str) -> None:
     assert ("connection", False) == (trouble.reason, trouble.is_sent)
 
 
-async def test_a_handshake_that_takes_too_long_is_given_up() -> None:
-    """A peer that accepts and never answers costs no more than the time allowed."""
+async def test_handshake_has_a_deadline() -> None:
+    """A peer that accepts and never answers is given up after the time limit."""
     done = threading.Event()
 
     def hang(connection: socket.socket) -> None:
@@ -150,8 +150,8 @@ async def test_a_handshake_that_takes_too_long_is_given_up() -> None:
     assert ("timeout", "no connection within 0.3 s") == (trouble.reason, str(trouble))
 
 
-async def test_a_cancelled_receive_loses_nothing() -> None:
-    """Half a line waits for its other half, whatever was cancelled in between."""
+async def test_cancelled_receive_loses_nothing() -> None:
+    """Half a line waits for its other half, also when a receive is cancelled in between."""
     go_on = threading.Event()
 
     def halves(connection: socket.socket) -> None:

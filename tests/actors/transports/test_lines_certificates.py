@@ -1,4 +1,4 @@
-"""Lines over TLS: nobody whose certificate is not good gets a byte of ours (faults.md, A9)."""
+"""Lines over TLS: a peer without a valid certificate gets no byte of ours (faults.md, A9)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 def _trusting(authority: Authority, client: Pair | None = None) -> ssl.SSLContext:
-    """Return our context, told to trust the authority."""
+    """Return our TLS context, which trusts the authority."""
     files = (None, None) if client is None else (str(client.certificate), str(client.key))
     context = tls_context(*files)
     context.load_verify_locations(authority.itself.certificate)
@@ -34,8 +34,8 @@ def _trusting(authority: Authority, client: Pair | None = None) -> ssl.SSLContex
 
 
 @pytest.mark.parametrize("fault", ["self-signed", "expired", "wrong host", "unknown authority"])
-async def test_a_certificate_that_is_not_good_gets_nothing(fault: str, authority: Authority) -> None:
-    """Refused before a byte of ours is sent."""
+async def test_peer_with_an_invalid_certificate_gets_nothing(fault: str, authority: Authority) -> None:
+    """A peer with an invalid certificate is refused before any byte of ours is sent."""
     server = {
         "self-signed": lambda: authority.self_signed("self"),
         "expired": lambda: authority.signed("expired", days=-1),
@@ -50,8 +50,8 @@ async def test_a_certificate_that_is_not_good_gets_nothing(fault: str, authority
     assert "certificate" in str(trouble).lower()
 
 
-async def test_a_peer_without_tls_gets_nothing() -> None:
-    """What was to be encrypted is never sent in the clear."""
+async def test_peer_without_tls_gets_nothing() -> None:
+    """Data for an encrypted connection is never sent unencrypted."""
     heard: list[bytes] = []
 
     def greet(connection: socket.socket) -> None:
@@ -66,8 +66,8 @@ async def test_a_peer_without_tls_gets_nothing() -> None:
     assert [] == [one for one in heard if b"authentication" in one or b"token" in one]
 
 
-async def test_an_outdated_protocol_gets_nothing(authority: Authority) -> None:
-    """TLS 1.1 is not spoken."""
+async def test_peer_with_an_outdated_protocol_gets_nothing(authority: Authority) -> None:
+    """TLS 1.1 is not supported."""
     server = authority.signed("outdated").server_context()
     with pytest.warns(DeprecationWarning, match="TLSv1_1"):
         server.minimum_version = ssl.TLSVersion.TLSv1_1
@@ -79,8 +79,8 @@ async def test_an_outdated_protocol_gets_nothing(authority: Authority) -> None:
     assert ([], "connection") == (peer.received, trouble.reason)
 
 
-async def test_a_good_certificate_carries_lines_both_ways(authority: Authority) -> None:
-    """Its authority trusted, its host the right one: the greeting comes, what we send arrives."""
+async def test_valid_certificate_carries_lines_both_ways(authority: Authority) -> None:
+    """With a trusted authority and the right host, the greeting is received and our lines arrive."""
     with stream_peer(authority.signed("good").server_context()) as peer:
         async with connected(peer.url, 5.0, MAX, _trusting(authority)) as connection:
             (greeting,) = await lines_of(connection, 1)
@@ -91,8 +91,8 @@ async def test_a_good_certificate_carries_lines_both_ways(authority: Authority) 
     assert [json.loads(CREDENTIALS)] == peer.requests
 
 
-async def test_a_server_that_ends_without_a_goodbye_has_closed(authority: Authority) -> None:
-    """The connection is over, whatever TLS would have had it say."""
+async def test_server_that_ends_without_a_close_notify_has_closed(authority: Authority) -> None:
+    """The connection is over, although TLS demands a closing message."""
     with stream_peer(authority.signed("abrupt").server_context()) as peer:
         async with connected(peer.url, 5.0, MAX, _trusting(authority)) as connection:
             await lines_of(connection, 1)
@@ -103,8 +103,8 @@ async def test_a_server_that_ends_without_a_goodbye_has_closed(authority: Author
     assert caught.value.reason in {"closed", "connection"}
 
 
-async def test_our_own_certificate_is_shown_where_one_is_wanted(authority: Authority) -> None:
-    """A server that asks for a client certificate gets the one that is configured."""
+async def test_client_certificate_is_sent_on_request(authority: Authority) -> None:
+    """A server that requests a client certificate gets the configured one."""
     server = authority.signed("asking").server_context()
     server.verify_mode = ssl.CERT_REQUIRED
     server.load_verify_locations(authority.itself.certificate)

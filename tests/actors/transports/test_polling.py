@@ -1,4 +1,4 @@
-"""Polling over a real socket: what a whole answer is, what 304 means, and when to come again."""
+"""Polling over a real socket: complete answers, 304, and the time of the next poll."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ MODIFIED_AT = 1_774_012_618.0
 WALL = 1_774_100_000.0
 
 
-async def test_an_answer_is_its_body_its_validators_and_its_time(peer: HttpPeer) -> None:
-    """A 200 gives the content, what to ask with next time, and Last-Modified as Unix seconds."""
+async def test_answer_has_body_validators_and_time(peer: HttpPeer) -> None:
+    """A 200 has the content, the validators of the next request, and Last-Modified as Unix seconds."""
     peer.answers["/f.csv"] = respond(BODY, headers={"ETag": '"one"', "Last-Modified": MODIFIED})
 
     assert await fetch(peer.url("/f.csv"), Validators()) == Fetched(
@@ -37,8 +37,8 @@ async def test_an_answer_is_its_body_its_validators_and_its_time(peer: HttpPeer)
     )
 
 
-async def test_a_first_request_is_unconditional_and_anonymous(peer: HttpPeer) -> None:
-    """Without validators nothing is asked but the file, packed or not."""
+async def test_first_request_is_unconditional_and_anonymous(peer: HttpPeer) -> None:
+    """Without validators the request has only the headers that a download needs."""
     peer.answers["/f.csv"] = respond(BODY)
     answer = await fetched(peer.url("/f.csv"))
     (asked,) = peer.asked
@@ -48,7 +48,7 @@ async def test_a_first_request_is_unconditional_and_anonymous(peer: HttpPeer) ->
     assert (asked.headers["user-agent"], asked.headers["accept-encoding"]) == ("oddsboard", "gzip, deflate")
 
 
-async def test_no_cookie_is_ever_given_back(peer: HttpPeer) -> None:
+async def test_cookies_are_not_returned(peer: HttpPeer) -> None:
     """Every request is anonymous, and no peer can make the next one longer."""
     peer.answers["/f.csv"] = respond(BODY, headers={"Set-Cookie": "visitor=1; Path=/"})
     async with PollingTransport(LIMITS, SystemClock()) as transport:
@@ -66,10 +66,10 @@ async def test_no_cookie_is_ever_given_back(peer: HttpPeer) -> None:
         (Validators(None, MODIFIED), {"if-modified-since": MODIFIED}),
     ],
 )
-async def test_validators_are_sent_as_they_came(
+async def test_validators_are_sent_unchanged(
     peer: HttpPeer, validators: Validators, sent: dict[str, str]
 ) -> None:
-    """Whichever the server gave is given back byte for byte, and its 304 says that nothing changed."""
+    """The server's validators are sent back byte for byte, and its 304 means that nothing changed."""
     peer.answers["/f.csv"] = respond(status=304)
     answer = await fetch(peer.url("/f.csv"), validators)
     (asked,) = peer.asked
@@ -78,16 +78,16 @@ async def test_validators_are_sent_as_they_came(
     assert {name: asked.headers[name] for name in asked.headers if name.startswith("if-")} == sent
 
 
-async def test_a_changed_file_comes_whole(peer: HttpPeer) -> None:
-    """Validators of an older file bring the new one with its own."""
+async def test_changed_file_is_returned_in_full(peer: HttpPeer) -> None:
+    """A request with the validators of an older file gets the new one with its own."""
     peer.answers["/f.csv"] = conditional(BODY, '"two"')
     answer = await fetched(peer.url("/f.csv"), Validators('"one"', None))
 
     assert (answer.body, answer.validators.etag) == (BODY, '"two"')
 
 
-async def test_a_304_that_nobody_asked_for_is_refused(peer: HttpPeer) -> None:
-    """Without validators there is nothing that a 304 could vouch for."""
+async def test_unrequested_304_is_refused(peer: HttpPeer) -> None:
+    """Without validators in the request, there is no list that a 304 could confirm."""
     peer.answers["/f.csv"] = respond(status=304, headers={"ETag": '"one"'})
     error = await refusal(peer.url("/f.csv"))
 
@@ -95,8 +95,8 @@ async def test_a_304_that_nobody_asked_for_is_refused(peer: HttpPeer) -> None:
 
 
 @pytest.mark.parametrize("status", [201, 204, 206, 300, 400, 404, 410, 429, 500, 502, 503, 599, 999])
-async def test_any_other_status_is_refused(peer: HttpPeer, status: int) -> None:
-    """Only 200 brings a list, whatever the body looks like; the site says 300 for a missing file."""
+async def test_other_status_is_refused(peer: HttpPeer, status: int) -> None:
+    """Only a 200 has a list, whatever the body; the site answers 300 for a missing file."""
     peer.answers["/f.csv"] = respond(BODY, status)
     error = await refusal(peer.url("/f.csv"))
 
@@ -123,7 +123,7 @@ async def test_any_other_status_is_refused(peer: HttpPeer, status: int) -> None:
 async def test_retry_after_is_honoured_up_to_an_hour(
     peer: HttpPeer, value: str, seconds: float | None
 ) -> None:
-    """Seconds or any form of HTTP date (RFC 9110, 10.2.3) are read; what is neither is not there."""
+    """Seconds and all forms of HTTP date (RFC 9110, 10.2.3) are read; any other value is ignored."""
     peer.answers["/f.csv"] = respond(status=503, headers={"Retry-After": value})
     error = await refusal(peer.url("/f.csv"), clock=ManualClock(wall=WALL))
 
@@ -131,8 +131,8 @@ async def test_retry_after_is_honoured_up_to_an_hour(
 
 
 @pytest.mark.parametrize("status", [404, 429, 500, 502, 503])
-async def test_retry_after_counts_with_any_refusal(peer: HttpPeer, status: int) -> None:
-    """Whoever says when to come again is heard."""
+async def test_retry_after_is_honoured_with_any_refusal(peer: HttpPeer, status: int) -> None:
+    """Retry-After is read from every refusal, whatever its status."""
     peer.answers["/f.csv"] = respond(status=status, headers={"Retry-After": "120"})
 
     assert (await refusal(peer.url("/f.csv"))).retry_after_s == 120.0
@@ -142,10 +142,10 @@ async def test_retry_after_counts_with_any_refusal(peer: HttpPeer, status: int) 
 @pytest.mark.parametrize(
     ("headers", "seconds"), [({}, 60.0), ({"Retry-After": "5"}, 60.0), ({"Retry-After": "600"}, 600.0)]
 )
-async def test_who_is_denied_comes_back_slowly(
+async def test_denied_source_is_polled_slowly(
     peer: HttpPeer, status: int, headers: dict[str, str], seconds: float
 ) -> None:
-    """After 401 and 403 the next request is a minute away at least."""
+    """After a 401 or 403 the next request is at least a minute away."""
     peer.answers["/f.csv"] = respond(status=status, headers=headers)
     error = await refusal(peer.url("/f.csv"))
 
@@ -153,8 +153,8 @@ async def test_who_is_denied_comes_back_slowly(
 
 
 @pytest.mark.parametrize("status", [200, 401, 404, 302])
-async def test_an_error_never_quotes_the_address(peer: HttpPeer, status: int) -> None:
-    """A key in the address stays out of the message, whatever goes wrong (faults.md, A13)."""
+async def test_error_does_not_contain_the_address(peer: HttpPeer, status: int) -> None:
+    """The address, which may have a key, is in no error message (faults.md, A13)."""
     location = {"Location": "http://other.example/?key=SECRET"}
     peer.answers["/f?key=SECRET"] = respond(BODY, status, headers=location, length=99)
     error = await trouble(peer.url("/f?key=SECRET"))
@@ -165,9 +165,7 @@ async def test_an_error_never_quotes_the_address(peer: HttpPeer, status: int) ->
 
 @pytest.mark.parametrize("value", [MODIFIED, "Friday, 20-Mar-26 13:16:58 GMT", "Fri Mar 20 13:16:58 2026"])
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo"])
-def test_an_http_date_is_gmt_wherever_we_run(
-    monkeypatch: pytest.MonkeyPatch, zone: str, value: str
-) -> None:
+def test_http_date_is_gmt_in_any_time_zone(monkeypatch: pytest.MonkeyPatch, zone: str, value: str) -> None:
     """All three forms of RFC 9110, 5.6.7 mean GMT, whatever the zone of this machine."""
     with monkeypatch.context() as environment:
         environment.setenv("TZ", zone)
@@ -181,6 +179,6 @@ def test_an_http_date_is_gmt_wherever_we_run(
 @pytest.mark.parametrize(
     "value", [None, "", "yesterday", "0", "Fri, 20 Mar 2026", "Fri, 32 Mar 2026 13:16:58 GMT", "9" * 5000]
 )
-def test_what_is_no_http_date_is_none(value: str | None) -> None:
-    """A date that cannot be read is as good as none."""
+def test_invalid_http_date_is_none(value: str | None) -> None:
+    """A date that cannot be read counts as missing."""
     assert http_date(value) is None

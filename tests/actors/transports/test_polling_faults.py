@@ -1,4 +1,4 @@
-"""Polling a peer that fails: refused, silent, slow, cut, reset, too much, damaged (faults.md, A)."""
+"""Polling a failing peer: refused, silent, slow, cut, reset, too large, damaged (faults.md, A)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOTAL = 100_000_000
 
 
 class Pourer:
-    """Pours out 100 MB behind a head, and knows how much of it was taken."""
+    """Sends 100 MB after the headers, and counts how much of it was received."""
 
     def __init__(self, head: bytes, part: bytes) -> None:
         self.done = threading.Event()
@@ -31,7 +31,7 @@ class Pourer:
         self._part = part
 
     def __call__(self, connection: socket.socket, asked: Asked) -> None:
-        """Answer a request; ends when the client hangs up."""
+        """Answer a request; it ends when the client disconnects."""
         del asked
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
         try:
@@ -40,13 +40,13 @@ class Pourer:
                 connection.sendall(self._part)
                 self.poured += len(self._part)
         except OSError:
-            pass  # it hung up, as it should
+            pass  # the client disconnected, as it should
         finally:
             self.done.set()
 
 
-async def test_a_refused_connection_is_a_transport_error() -> None:
-    """Nobody listens: the error says so."""
+async def test_refused_connection_is_a_transport_error() -> None:
+    """The error says that the connection was refused."""
     with http_peer() as gone:
         url = gone.url("/f.csv")
 
@@ -64,8 +64,8 @@ async def test_a_refused_connection_is_a_transport_error() -> None:
     ],
     ids=["silence", "head drips", "body drips", "chunks drip", "interim answers only"],
 )
-async def test_no_whole_answer_in_time_is_a_transport_error(peer: HttpPeer, late: Answer) -> None:
-    """The deadline is for the whole answer: a byte now and then does not extend it (faults.md, A3, A6)."""
+async def test_incomplete_answer_in_time_is_a_transport_error(peer: HttpPeer, late: Answer) -> None:
+    """The deadline is for the whole answer: single bytes do not extend it (faults.md, A3, A6)."""
     peer.answers["/f.csv"] = late
     error = await trouble(peer.url("/f.csv"), limits=HASTY)
 
@@ -92,15 +92,15 @@ async def test_no_whole_answer_in_time_is_a_transport_error(peer: HttpPeer, late
         *("one byte short", "last chunk missing", "chunk cut", "reset between chunks"),
     ],
 )
-async def test_a_broken_answer_is_rejected_whole(peer: HttpPeer, broken: Answer) -> None:
-    """An answer that ends before its announced end brings nothing (faults.md, A7, A8)."""
+async def test_truncated_answer_is_rejected(peer: HttpPeer, broken: Answer) -> None:
+    """An answer that ends before its announced end is rejected as a whole (faults.md, A7, A8)."""
     peer.answers["/f.csv"] = broken
 
     assert isinstance(await trouble(peer.url("/f.csv")), TransportError)
 
 
-async def test_a_body_of_exactly_the_limit_is_read(peer: HttpPeer) -> None:
-    """The limit itself is allowed, announced or in chunks."""
+async def test_body_of_exactly_the_limit_is_read(peer: HttpPeer) -> None:
+    """The limit is inclusive, for an announced length and in chunks."""
     body = bytes(LIMITS.max_payload_bytes)
     peer.answers["/f.csv"] = respond(body)
     peer.answers["/chunked.csv"] = raw(CHUNKED + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
@@ -131,7 +131,7 @@ async def test_a_body_of_exactly_the_limit_is_read(peer: HttpPeer) -> None:
     ],
 )
 async def test_100_megabytes_are_cut_off_early(peer: HttpPeer, head: bytes, part: bytes) -> None:
-    """Beyond the limit no more is read than lies in the sockets' buffers (faults.md, A17)."""
+    """Beyond the limit no more is read than the sockets' buffers hold (faults.md, A17)."""
     pourer = Pourer(head, part)
     peer.answers["/f.csv"] = pourer
     error = await trouble(peer.url("/f.csv"))
@@ -150,8 +150,8 @@ async def test_100_megabytes_are_cut_off_early(peer: HttpPeer, head: bytes, part
         ("identity", BODY),
     ],
 )
-async def test_a_packed_body_is_unpacked(peer: HttpPeer, encoding: str, wire: bytes) -> None:
-    """The content counts; how many bytes were on the wire is told beside it."""
+async def test_compressed_body_is_inflated(peer: HttpPeer, encoding: str, wire: bytes) -> None:
+    """The answer has the content, and the number of bytes received."""
     peer.answers["/f.csv"] = respond(wire, headers={"Content-Encoding": encoding})
     answer = await fetched(peer.url("/f.csv"))
 
@@ -173,10 +173,10 @@ async def test_a_packed_body_is_unpacked(peer: HttpPeer, encoding: str, wire: by
     ],
     ids=["bomb", "zlib bomb", "cut", "damaged", "not packed", "empty", "brotli", "twice", "bytes"],
 )
-async def test_a_body_that_cannot_be_unpacked_is_a_payload_error(
+async def test_body_that_cannot_be_inflated_is_a_payload_error(
     peer: HttpPeer, encoding: str, wire: bytes
 ) -> None:
-    """Bombs, damage and encodings that were not asked for are rejected whole (faults.md, A18)."""
+    """Bombs, damage and encodings that were not requested are rejected as a whole (faults.md, A18)."""
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(wire)}\r\nContent-Encoding: {encoding}\r\n\r\n"
     peer.answers["/f.csv"] = raw(head.encode("latin-1") + wire)
 
@@ -184,7 +184,7 @@ async def test_a_body_that_cannot_be_unpacked_is_a_payload_error(
 
 
 async def test_environment_proxies_are_ignored(monkeypatch: pytest.MonkeyPatch, peer: HttpPeer) -> None:
-    """The environment is read by the settings alone: no proxy of it is ever connected to."""
+    """No proxy of the environment is used, since the settings alone read the environment."""
     peer.answers["/f.csv"] = respond(BODY)
     with http_peer() as proxy, monkeypatch.context() as environment:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HTTPS_PROXY"):

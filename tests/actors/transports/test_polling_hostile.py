@@ -1,4 +1,4 @@
-"""Polling a peer that speaks no proper HTTP: nothing but a SourceError ever leaves `fetch`."""
+"""Polling a peer that does not speak correct HTTP: `fetch` raises nothing but a SourceError."""
 
 from __future__ import annotations
 
@@ -83,15 +83,15 @@ NOT_HTTP = (
 
 
 @pytest.mark.parametrize("answer", NOT_HTTP, ids=lambda answer: repr(answer[:60]))
-async def test_what_is_no_http_answer_is_a_transport_error(peer: HttpPeer, answer: bytes) -> None:
-    """Garbage in the head or in the framing of the body is trouble with the transport."""
+async def test_invalid_http_is_a_transport_error(peer: HttpPeer, answer: bytes) -> None:
+    """Invalid bytes in the headers or in the framing of the body are an error of the transport."""
     peer.answers["/f.csv"] = raw(answer)
 
     assert isinstance(await trouble(peer.url("/f.csv")), TransportError)
 
 
-async def test_a_peer_without_tls_is_a_transport_error() -> None:
-    """An https address is never asked in the clear: what answers without TLS is refused."""
+async def test_peer_without_tls_is_a_transport_error() -> None:
+    """An https address is never requested unencrypted, and an answer without TLS is refused."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=_answer_in_the_clear, args=(listener,), daemon=True)
         thread.start()
@@ -112,8 +112,8 @@ def _answer_in_the_clear(listener: socket.socket) -> None:
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:99999/", "http://[::1/", "http://", "http://\u2100/", "ftp://a/", ""]
 )
-async def test_an_address_that_is_none_is_a_source_error(url: str) -> None:
-    """What the configuration let through and nobody can ask ends as expected trouble too."""
+async def test_invalid_address_is_a_source_error(url: str) -> None:
+    """An address that the configuration accepts but that cannot be requested is an expected error."""
     assert isinstance(await trouble(url), SourceError)
 
 
@@ -130,8 +130,8 @@ async def test_an_address_that_is_none_is_a_source_error(url: str) -> None:
         b"",
     ],
 )
-async def test_any_validator_can_be_given_back(peer: HttpPeer, value: bytes) -> None:
-    """An entity tag may hold bytes from 0x80 (RFC 9110, 8.8.3): they go back as they came, or not."""
+async def test_any_validator_can_be_sent_back(peer: HttpPeer, value: bytes) -> None:
+    """An entity tag may hold bytes from 0x80 (RFC 9110, 8.8.3): it is sent back unchanged or not at all."""
     head = OK + b"Content-Length: 10\r\nETag: %b\r\nLast-Modified: %b\r\n\r\n" % (value, value)
     peer.answers["/f.csv"] = raw(head + BODY)
     first = await fetched(peer.url("/f.csv"))
@@ -142,9 +142,9 @@ async def test_any_validator_can_be_given_back(peer: HttpPeer, value: bytes) -> 
     assert sent <= {value.decode("latin-1"), None}
 
 
-async def test_mutated_answers_are_trouble_or_an_answer(peer: HttpPeer) -> None:
-    """Whatever happens to the bytes of an answer, `fetch` gives one or raises a SourceError."""
-    random = Random(20260320)  # mutations that can be repeated
+async def test_mutated_answers_are_an_error_or_an_answer(peer: HttpPeer) -> None:
+    """For any mutated bytes of an answer, `fetch` returns an answer or raises a SourceError."""
+    random = Random(20260320)  # reproducible mutations
     validators = Validators('"one"', None)
     whole = 0
     async with PollingTransport(HASTY, ManualClock()) as transport:
@@ -162,8 +162,8 @@ async def test_mutated_answers_are_trouble_or_an_answer(peer: HttpPeer) -> None:
     assert 50 < whole < 400
 
 
-async def test_the_transport_goes_on_after_trouble(peer: HttpPeer) -> None:
-    """Bad answers leave nothing behind: the same pool gets the next good one."""
+async def test_transport_works_after_an_error(peer: HttpPeer) -> None:
+    """After invalid answers the same pool gets the next valid one."""
     peer.answers["/f.csv"] = raw(GOOD)
     peer.answers["/bad.csv"] = raw(GOOD[:-1])
     async with PollingTransport(HASTY, ManualClock()) as transport:

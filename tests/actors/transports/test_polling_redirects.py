@@ -1,4 +1,4 @@
-"""Redirects: followed on the same host, refused to anywhere else, never for ever (faults.md, A14)."""
+"""Redirects are followed on the same host only, and only a few times (faults.md, A14)."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def _moved(location: str, status: int = 302) -> httpx2.Response:
 @pytest.mark.parametrize(
     "location", ["/new/f.csv", "f.csv", "//{host}/new/f.csv", "http://{host}/new/f.csv"]
 )
-async def test_a_redirect_on_the_same_host_is_followed(peer: HttpPeer, status: int, location: str) -> None:
-    """A file that has moved is found, and asked for with the same validators."""
+async def test_redirect_on_the_same_host_is_followed(peer: HttpPeer, status: int, location: str) -> None:
+    """The new address is requested with the same validators."""
     target = location.format(host=f"127.0.0.1:{peer.port}")
     peer.answers["/new/old.csv"] = respond(status=status, headers={"Location": target})
     peer.answers["/new/f.csv"] = respond(BODY, headers={"ETag": '"new"'})
@@ -49,8 +49,8 @@ async def test_a_redirect_on_the_same_host_is_followed(peer: HttpPeer, status: i
     assert [asked.headers["if-none-match"] for asked in peer.asked] == ['"old"', '"old"']
 
 
-async def test_a_304_behind_a_redirect_confirms(peer: HttpPeer) -> None:
-    """The validators are those of the file at the end of the way."""
+async def test_304_after_a_redirect_confirms(peer: HttpPeer) -> None:
+    """The validators are those of the file at the last address."""
     peer.answers["/old.csv"] = respond(status=302, headers={"Location": "/f.csv"})
     peer.answers["/f.csv"] = respond(status=304)
 
@@ -74,8 +74,8 @@ async def test_a_304_behind_a_redirect_confirms(peer: HttpPeer) -> None:
         "",
     ],
 )
-async def test_a_redirect_to_elsewhere_is_refused(peer: HttpPeer, location: str) -> None:
-    """Another host, port, user or scheme is elsewhere: the error says so, and nobody is connected to."""
+async def test_redirect_elsewhere_is_refused(peer: HttpPeer, location: str) -> None:
+    """Another host, port, user or scheme is refused: the error says so, and no connection is made."""
     with http_peer() as other:
         target = location.format(other=other.port, port=peer.port)
         peer.answers["/f.csv"] = respond(status=302, headers={"Location": target})
@@ -116,8 +116,8 @@ async def test_a_redirect_to_elsewhere_is_refused(peer: HttpPeer, location: str)
         ),
     ],
 )
-async def test_a_location_that_is_no_address_is_a_transport_error(peer: HttpPeer, location: bytes) -> None:
-    """Whatever stands in Location, the request ends as expected trouble."""
+async def test_invalid_location_is_a_transport_error(peer: HttpPeer, location: bytes) -> None:
+    """For any value of Location, the request ends with an expected error."""
     peer.answers["/f.csv"] = raw(
         b"HTTP/1.1 302 Moved\r\nContent-Length: 0\r\nLocation: " + location + b"\r\n\r\n"
     )
@@ -125,16 +125,16 @@ async def test_a_location_that_is_no_address_is_a_transport_error(peer: HttpPeer
     assert isinstance(await trouble(peer.url("/f.csv")), TransportError)
 
 
-async def test_a_redirect_without_a_location_is_refused(peer: HttpPeer) -> None:
-    """There is nowhere to go."""
+async def test_redirect_without_a_location_is_refused(peer: HttpPeer) -> None:
+    """Without a Location there is no address to request."""
     peer.answers["/f.csv"] = respond(status=301)
 
     assert isinstance(await trouble(peer.url("/f.csv")), TransportError)
 
 
 @pytest.mark.parametrize("first", ["/a", "/self", "/count/0"])
-async def test_redirects_end(peer: HttpPeer, first: str) -> None:
-    """Loops and long ways are given up after a few requests."""
+async def test_redirects_are_limited(peer: HttpPeer, first: str) -> None:
+    """Loops and long chains are given up after a few requests."""
     steps = {"/a": "/b", "/b": "/a", "/self": "/self"} | {
         f"/count/{n}": f"/count/{n + 1}" for n in range(20)
     }
@@ -146,7 +146,7 @@ async def test_redirects_end(peer: HttpPeer, first: str) -> None:
     assert len(peer.asked) == MAX_REDIRECTS + 1
 
 
-async def test_tls_is_never_given_up() -> None:
+async def test_redirect_from_https_to_http_is_refused() -> None:
     """A redirect from https to http is refused, on the same host too."""
     sites = {"https://feed.example/f.csv": _moved("http://feed.example/f.csv")}
     async with Scripted(sites) as transport:
@@ -156,8 +156,8 @@ async def test_tls_is_never_given_up() -> None:
     assert transport.asked == list(sites)
 
 
-async def test_tls_may_be_taken_up() -> None:
-    """A redirect from http to https on the same host is followed, and from there not back."""
+async def test_redirect_from_http_to_https_is_followed() -> None:
+    """A redirect to https on the same host is followed, and one back to http is refused."""
     sites = {
         "http://feed.example/f.csv": _moved("https://feed.example/f.csv", 301),
         "https://feed.example/f.csv": _moved("http://feed.example/f.csv"),
