@@ -1,4 +1,4 @@
-"""The exchange's stream under hostile lines: expected trouble, or nothing the library does not read too."""
+"""The exchange's stream with hostile lines: an expected error, or no more than the library reads too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OF_DEFINITIONS = st.sampled_from(["status", "marketType", "marketTime", "runners
 
 
 def _told(raw: bytes) -> None:
-    """Return a live subscription; anything but expected trouble is a failure."""
+    """Pass a line to a live subscription; any exception but an expected error is a failure."""
     duel = Duel()
     duel.take(raw)
 
@@ -40,14 +40,14 @@ def _told(raw: bytes) -> None:
 @example(b'{"op":"mcm","id":2,"mc":' + b'[{"rc":' * 50_000)
 @example(b'{"op":"mcm","id":2,"pt":' + b"9" * 5000 + b"}")
 @example(b'{"op":"mcm","id":' + b"9" * 400 + b"}")
-def test_any_bytes_are_trouble_or_a_message(raw: bytes) -> None:
+def test_any_bytes_are_an_error_or_a_message(raw: bytes) -> None:
     """Bytes that are no message never crash the protocol."""
     _told(raw)
 
 
 @given(FIELDS, JSON)
 def test_any_value_in_a_message(name: str, value: Any) -> None:
-    """Whatever a field holds."""
+    """Any value in any field of a message is an expected error or is read."""
     _told(line({**delta(market()), name: value}))
     _told(line({**image(market()), name: value}))
 
@@ -55,7 +55,7 @@ def test_any_value_in_a_message(name: str, value: Any) -> None:
 @given(OF_MARKETS, JSON)
 @example("id", "../../etc")
 def test_any_value_in_a_market(name: str, value: Any) -> None:
-    """Whatever a market's change holds."""
+    """Any value in the change of a market is an expected error or is read."""
     _told(line(delta({**market(), name: value})))
 
 
@@ -63,7 +63,7 @@ def test_any_value_in_a_market(name: str, value: Any) -> None:
 @example("marketTime", "0001-01-01T00:00:00+23:59")
 @example("marketTime", "9999-12-31T23:59:59-23:59")
 def test_any_value_in_a_definition(name: str, value: Any) -> None:
-    """Whatever a definition holds."""
+    """Any value in a market definition is an expected error or is read."""
     _told(line(delta(market(**{name: value}))))
 
 
@@ -72,15 +72,15 @@ def test_any_value_in_a_definition(name: str, value: Any) -> None:
 @example("hc", 1e308)
 @example("batb", [[10**30, 2.0, 3.0]])
 def test_any_value_in_a_runner(name: str, value: Any) -> None:
-    """Whatever a runner's change holds."""
+    """Any value in the change of a runner is an expected error or is read."""
     _told(line(delta(change("1.1", {"id": HOME, name: value}))))
 
 
 @pytest.mark.parametrize(
     "published", [10**27, 10**400, -(10**400), 1 << 64], ids=["27", "400", "-400", "64"]
 )
-def test_a_time_of_publication_that_cannot_be(published: int) -> None:
-    """However large, it crashes nobody."""
+def test_impossible_publish_time_causes_no_crash(published: int) -> None:
+    """A publish time of any size causes no crash."""
     _told(line(delta(market(), pt=published)))
 
 
@@ -93,16 +93,16 @@ def test_a_time_of_publication_that_cannot_be(published: int) -> None:
     ],
     ids=["padding", "changes", "ladder"],
 )
-def test_a_line_of_a_megabyte(raw: bytes) -> None:
-    """It is read as any other."""
+def test_line_of_a_megabyte(raw: bytes) -> None:
+    """A line of a megabyte is read like any other."""
     assert len(raw) > 2**20 - 2**17
 
     _told(raw)
 
 
 @given(st.lists(st.sampled_from([None, {"ct": "SUB_IMAGE"}, {"img": True}, {"id": 1}, {}]), max_size=9))
-def test_messages_cut_short_by_nulls(parts: list[Json | None]) -> None:
-    """Null among markets is no market."""
+def test_null_among_markets_is_no_market(parts: list[Json | None]) -> None:
+    """A null in the list of markets is ignored or an expected error."""
     stage = live(market())
     try:
         stage.receive(line(delta() | {"mc": parts}))
@@ -118,7 +118,7 @@ def test_messages_cut_short_by_nulls(parts: list[Json | None]) -> None:
     ],
 )
 def test_no_price_that_the_library_does_not_have(seed: int, count: int) -> None:
-    """Lines cut, doubled, out of order and full of wrong values, in any number."""
+    """Cut, repeated, reordered or wrong lines show no price that the library does not have."""
     random, duel = Random(seed), Duel()
     kept: list[bytes] = []
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""One market of the exchange: its ladders, its sides, and when it offers odds."""
+"""One market of the exchange: its ladders, its outcomes, and when it has odds."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _prices(*changes: Json, **terms: Any) -> tuple[float, float, float] | str:
     ],
 )
 def test_levels_are_kept_by_level(changes: list[Json], best: tuple[float, float] | None) -> None:
-    """Level 0 is the best and no other takes its place; a size that is not above 0 removes a level."""
+    """Level 0 is the best and no other level replaces it; a size not above 0 removes a level."""
     assert best == _runner(*changes).best_back()
 
 
@@ -89,7 +89,7 @@ def test_levels_are_kept_by_level(changes: list[Json], best: tuple[float, float]
     ],
 )
 def test_full_ladders_are_kept_by_price(changes: list[Json], best: tuple[float, float] | None) -> None:
-    """The highest price is the best to back; a size that is not above 0 removes a price."""
+    """The highest price to back is the best; a size not above 0 removes a price."""
     assert best == _runner(*changes).best_back()
 
 
@@ -97,7 +97,7 @@ def test_full_ladders_are_kept_by_price(changes: list[Json], best: tuple[float, 
     ("selection", "is_read"), [("11", True), (11, True), ("0011", True), ("12", False), (-11, False)]
 )
 def test_ids_of_runners_are_numbers_or_strings(selection: int | str, *, is_read: bool) -> None:
-    """A runner is the same, however its id is written."""
+    """An id means the same runner in both forms."""
     changed = {"rc": [{"id": selection, "batb": [[0, 2.5, 5]]}]}
 
     assert (2.5 if is_read else 2.0, 3.5, 4.0) == _prices(market(), changed)
@@ -106,7 +106,7 @@ def test_ids_of_runners_are_numbers_or_strings(selection: int | str, *, is_read:
 @pytest.mark.parametrize(
     ("handicap", "home"), [({}, 2.5), ({"hc": None}, 2.5), ({"hc": 0}, 2.5), ({"hc": -0.5}, 2.0)]
 )
-def test_runners_are_told_apart_by_handicap(handicap: Json, home: float) -> None:
+def test_handicap_is_part_of_the_identity_of_a_runner(handicap: Json, home: float) -> None:
     """Absent, null and 0 are the runner itself; any other handicap is another runner."""
     changed = {"rc": [{"id": HOME, "batb": [[0, 2.5, 5]], **handicap}]}
 
@@ -116,20 +116,20 @@ def test_runners_are_told_apart_by_handicap(handicap: Json, home: float) -> None
 @pytest.mark.parametrize(
     ("min_size", "is_offer"), [(0.0, True), (9.99, True), (10.0, True), (10.01, False)]
 )
-def test_small_amounts_are_no_offer(min_size: float, *, is_offer: bool) -> None:
-    """The amount at the best price must be at least the smallest that counts."""
+def test_small_amounts_are_not_offered(min_size: float, *, is_offer: bool) -> None:
+    """The amount at the best price must be at least the configured minimum."""
     assert (PRICES if is_offer else Reason.INCOMPLETE) == _prices(market(), min_size=min_size)
 
 
-def test_the_next_level_does_not_stand_in_for_a_small_one() -> None:
-    """What is offered at worse prices is not the best offer."""
+def test_next_level_does_not_replace_a_small_amount() -> None:
+    """A worse price is not used if the amount at the best one is too small."""
     levels = {"rc": [{"id": HOME, "batb": [[0, 2.5, 1], [1, 2.0, 99]]}]}
 
     assert Reason.INCOMPLETE == _prices(market(), levels, min_size=5.0)
 
 
-def test_last_traded_prices_are_taken_where_they_are_asked_for() -> None:
-    """Then, and only then, they stand for an offer."""
+def test_last_traded_prices_are_used_if_configured() -> None:
+    """Last traded prices replace the best prices to back only if configured."""
     traded = {"rc": [{"id": HOME, "ltp": 2.1}, {"id": AWAY, "ltp": 3.9}, {"id": DRAW, "ltp": 3.3}]}
     alone = {**market(), "rc": traded["rc"]}
 
@@ -141,8 +141,8 @@ def test_last_traded_prices_are_taken_where_they_are_asked_for() -> None:
     assert Reason.INCOMPLETE == _prices(market(), is_last_traded=True)
 
 
-def test_sides_are_told_by_priority_and_the_draw_by_its_id() -> None:
-    """Wherever they stand in the list."""
+def test_outcomes_are_identified_by_priority_and_the_draw_by_its_id() -> None:
+    """The order of the runners in the list does not matter."""
     shuffled = [runner(DRAW, 3), runner(HOME, 2), runner(str(AWAY), 1)]
 
     assert (4.0, 3.5, 2.0) == _prices(market(runners=shuffled))
@@ -164,21 +164,21 @@ def test_sides_are_told_by_priority_and_the_draw_by_its_id() -> None:
         [runner(HOME, 1, status="REMOVED"), runner(AWAY, 2), runner(DRAW, 3)],
     ],
 )
-def test_sides_that_cannot_be_told_are_not_guessed(runners: list[Json] | None) -> None:
-    """Anything but one home, one away and the draw is no match result."""
+def test_unidentified_outcomes_are_refused(runners: list[Json] | None) -> None:
+    """A match result has exactly one home, one away and the draw."""
     assert Reason.OUTCOME == _prices(market(runners=runners))
 
 
-def test_a_removed_runner_is_none() -> None:
-    """What has been removed does not count."""
+def test_removed_runner_does_not_count() -> None:
+    """A runner with the status REMOVED is ignored."""
     runners = [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3), runner(33, 1, status="REMOVED")]
 
     assert PRICES == _prices(market(runners=runners))
 
 
 @pytest.mark.parametrize("status", ["HIDDEN", "REMOVED_VACANT", "LOSER", "WINNER", "REMOVED", None])
-def test_only_an_active_runner_is_one(status: str | None) -> None:
-    """An open market may have others beside the three, or instead of one of them."""
+def test_only_active_runners_count(status: str | None) -> None:
+    """An open market may have other runners beside the three, or in place of one of them."""
     runners = [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3)]
     other = runner(33, 1, status=status)
 
@@ -191,13 +191,13 @@ def test_only_an_active_runner_is_one(status: str | None) -> None:
     [({"eventTypeId": "1"}, True), ({"eventTypeId": 1}, True), ({}, True)]
     + [({"eventTypeId": one}, False) for one in ("7522", 2, "")],
 )
-def test_other_sports_have_match_odds_as_well(sport: Json, *, is_ours: bool) -> None:
-    """A recorded file has no filter: only football counts, and what does not say is what was asked for."""
+def test_other_sports_are_refused(sport: Json, *, is_ours: bool) -> None:
+    """A recorded file has no filter: only football counts, and a missing sport counts as football."""
     assert (PRICES if is_ours else "undefined") == _prices(market(**sport))
 
 
-def test_virtual_bets_are_a_ladder_of_their_own() -> None:
-    """What the exchange shows to people, where it is asked for; the other ladders do not fill its gaps."""
+def test_virtual_bets_are_a_separate_ladder() -> None:
+    """If configured, the prices with virtual bets are used, without those of the other ladders."""
     better = (2.1, 3.6, 4.1)
     shown = [{**one, "bdatb": [[0, price, 5]]} for one, price in zip(offers(), better, strict=True)]
     both = {**market(), "rc": shown}
@@ -211,8 +211,8 @@ def test_virtual_bets_are_a_ladder_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("missing", [HOME, DRAW, AWAY])
-def test_a_missing_price_is_incomplete(missing: int) -> None:
-    """All three sides must be offered."""
+def test_missing_price_is_incomplete(missing: int) -> None:
+    """All three outcomes must have a price."""
     known = [one for one in offers() if one["id"] != missing]
 
     assert Reason.INCOMPLETE == _prices({**market(), "rc": known})
@@ -223,13 +223,13 @@ def test_a_missing_price_is_incomplete(missing: int) -> None:
     ("status", "reason"),
     [("SUSPENDED", "suspended"), ("CLOSED", "closed"), ("INACTIVE", "inactive"), (None, "undefined")],
 )
-def test_only_an_open_market_offers(status: str | None, reason: str) -> None:
-    """However full its ladders are; the reason is its status."""
+def test_only_an_open_market_has_odds(status: str | None, reason: str) -> None:
+    """A market that is not open has none, even with full ladders; the reason is its status."""
     assert reason == _prices(market(status=status))
 
 
-def test_a_market_without_a_definition_offers_nothing() -> None:
-    """It is none of ours until it is defined."""
+def test_market_without_a_definition_has_no_odds() -> None:
+    """Without a definition it is not known to be a match."""
     one = _market({"rc": offers()})
 
     assert (False, False, None) == (one.is_ours, one.is_unnamed_by(None), one.status)
@@ -238,15 +238,15 @@ def test_a_market_without_a_definition_offers_nothing() -> None:
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
 def test_times_at_the_end_of_the_calendar_are_refused_by_the_gate(text: str) -> None:
-    """They are read without a crash and are no kick-offs."""
+    """Such times are read without a crash and are no valid kick-offs."""
     one = _odds(market(marketTime=text))
     admitted = run_now(admit(batch([one] if isinstance(one, Match) else [], removals=[]), Bounds()))
 
     assert () == admitted.batch.matches
 
 
-def test_the_kick_off_moves_with_the_definition() -> None:
-    """The newest definition tells it; one that cannot be read takes the match off."""
+def test_kick_off_follows_the_definition() -> None:
+    """The newest definition has the kick-off; one that cannot be read removes the match."""
     moved = {"marketDefinition": definition(marketTime="2026-06-01T15:02:00.000Z")}
     broken = {"marketDefinition": definition(marketTime="soon")}
     unknown = {"marketDefinition": definition(marketTime=None)}
@@ -256,8 +256,8 @@ def test_the_kick_off_moves_with_the_definition() -> None:
     assert Reason.START_TIME == _prices(market(), broken)
 
 
-def test_a_match_says_where_it_came_from() -> None:
-    """Its id is the market's, its time that of the message."""
+def test_match_has_the_id_of_its_market() -> None:
+    """A match has the id of its market, and the time of the message as its source time."""
     one = _odds(market(), names=NAMES)
 
     assert (

@@ -1,4 +1,4 @@
-"""The names of a market of the exchange: of its definition, of the catalogue, or none yet."""
+"""The names of a market of the exchange: from its definition, from the catalogue, or none yet."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def _teams(one: Market, names: MarketNames | None) -> tuple[str, str, str | None
         ({}, {}, MarketNames({}, "League"), ("", "", "League")),
     ],
 )
-def test_names_of_the_definition_go_before_those_of_the_catalogue(
+def test_names_of_the_definition_take_precedence(
     home: Json, away: Json, names: MarketNames | None, expected: tuple[str, str, str | None]
 ) -> None:
-    """Each side by itself; what nobody has told is empty, the competition is the catalogue's."""
+    """Each name has its own precedence; unknown names are empty, the competition is the catalogue's."""
     assert expected == _teams(_market(home, away), names)
 
 
@@ -64,8 +64,8 @@ def test_names_of_the_definition_go_before_those_of_the_catalogue(
         ({}, {"marketType": "OVER_UNDER_25"}, False),
     ],
 )
-def test_names_are_wanted_for_open_matches_only(home: Json, changes: Json, *, is_unnamed: bool) -> None:
-    """The catalogue is not asked about what is not shown."""
+def test_names_are_needed_for_open_matches_only(home: Json, changes: Json, *, is_unnamed: bool) -> None:
+    """The catalogue is not requested for markets that are not shown."""
     assert is_unnamed is _market(home, {"name": "Fir"}, **changes).is_unnamed_by(None)
 
 
@@ -78,8 +78,8 @@ def test_names_are_wanted_for_open_matches_only(home: Json, changes: Json, *, is
         ("   ", ""),
     ],
 )
-def test_names_pass_the_gate_cleaned(raw: str, shown: str) -> None:
-    """Double spaces occur in real names."""
+def test_names_are_cleaned_by_the_gate(raw: str, shown: str) -> None:
+    """Double spaces occur in real names and become single."""
     match = _market({"name": raw}, {"name": "Fir"}).odds(Terms(), None)
     assert isinstance(match, Match)
     (admitted,) = run_now(admit(batch([match]), Bounds())).batch.matches
@@ -87,8 +87,8 @@ def test_names_pass_the_gate_cleaned(raw: str, shown: str) -> None:
     assert shown == admitted.home
 
 
-def test_a_rename_replaces_the_name() -> None:
-    """The newest definition tells it."""
+def test_new_definition_replaces_the_name() -> None:
+    """The newest definition has the name."""
     one = _market({"name": "Elm"}, {"name": "Fir"})
     runners = [runner(HOME, 1, name="Elm City"), runner(AWAY, 2, name="Fir"), runner(DRAW, 3)]
     change = {"id": "1.1", "marketDefinition": definition(runners=runners)}
@@ -97,8 +97,8 @@ def test_a_rename_replaces_the_name() -> None:
     assert ("Elm City", "Fir", None) == _teams(one, None)
 
 
-def test_a_name_that_is_missing_is_wanted_however_many_are_known() -> None:
-    """As when a runner has been replaced by another one."""
+def test_missing_name_is_needed_even_if_others_are_known() -> None:
+    """A runner that replaces another one needs a name, even if the other names are known."""
     one = _market({}, {})
 
     some = MarketNames({HOME: "Home"}, None)

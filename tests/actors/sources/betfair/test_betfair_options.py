@@ -1,4 +1,4 @@
-"""The options of the exchange's stream: what cannot work is refused, by the name of the option."""
+"""The options of the exchange's stream: invalid ones are refused with the name of the option."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.builders.betfair import OPTIONS
 
 
 def _fault(**changes: Any) -> str | None:
-    """Return what is said against these options."""
+    """Return the error for these options."""
     try:
         check(msgspec.structs.replace(OPTIONS, **changes), ("exchange",))
     except ValueError as error:
@@ -23,8 +23,8 @@ def _fault(**changes: Any) -> str | None:
     return None
 
 
-def test_the_defaults_work() -> None:
-    """With a session token alone."""
+def test_defaults_are_valid() -> None:
+    """The defaults are valid with a session token alone."""
     assert None is _fault()
 
 
@@ -35,8 +35,8 @@ def test_the_defaults_work() -> None:
         *("tcp://127.0.0.1:9000", "tcp://localhost:9000", "tls://stream-api-integration.betfair.com:443"),
     ],
 )
-def test_addresses_of_streams(url: str) -> None:
-    """Over TLS to anywhere, without it on this machine."""
+def test_valid_addresses_of_streams(url: str) -> None:
+    """Any host is allowed with TLS, and only this machine without it."""
     assert None is _fault(stream_url=url)
 
 
@@ -50,8 +50,8 @@ def test_addresses_of_streams(url: str) -> None:
         *("tls://user:pass@x:443", "tls://x:443\n", "tls://x:४४३"),
     ],
 )
-def test_addresses_that_are_no_streams(url: str) -> None:
-    """The option is named, and what it was."""
+def test_invalid_addresses_of_streams(url: str) -> None:
+    """The error has the option and its value."""
     fault = _fault(stream_url=url) or ""
 
     assert fault.startswith(f"stream_url was {url!r}, must be tls://")
@@ -62,8 +62,8 @@ def test_addresses_that_are_no_streams(url: str) -> None:
     "url",
     ["", "https://api.betfair.com/x", "http://127.0.0.1:80/x", "http://localhost/x", "http://[::1]:80/x"],
 )
-def test_addresses_beside_the_stream(name: str, url: str) -> None:
-    """Over TLS to anywhere, without it on this machine; empty is switched off."""
+def test_valid_addresses_beside_the_stream(name: str, url: str) -> None:
+    """Any host is allowed with TLS, and only this machine without it; an empty address is off."""
     assert None is _fault(**{name: url})
 
 
@@ -76,8 +76,8 @@ def test_addresses_beside_the_stream(name: str, url: str) -> None:
         *("http://127.0.0.1:80@api.example/x", "http://localhost:x@api.example/x", "http://127x0x0x1/x"),
     ],
 )
-def test_credentials_are_sent_nowhere_in_the_clear(name: str, url: str) -> None:
-    """Whatever an address looks like, its host decides."""
+def test_credentials_are_never_sent_unencrypted(name: str, url: str) -> None:
+    """The host of an address decides, whatever the address looks like."""
     fault = _fault(**{name: url}) or ""
 
     assert fault.startswith(f"{name} was {url!r}, must be https://")
@@ -94,16 +94,16 @@ def test_credentials_are_sent_nowhere_in_the_clear(name: str, url: str) -> None:
         ({"password": "p"}, False),
     ],
 )
-def test_who_we_are_must_be_told(credentials: dict[str, str], *, is_enough: bool) -> None:
-    """By a session or by an account."""
+def test_credentials_are_required(credentials: dict[str, str], *, is_enough: bool) -> None:
+    """Either a session or an account must be configured."""
     unknown = {"session_token": None, "username": None, "password": None}
     missing = "session_token is missing, or else username and password"
 
     assert (None if is_enough else missing) == _fault(**{**unknown, **credentials})
 
 
-def test_an_account_without_an_address_cannot_log_in() -> None:
-    """Without a session there must be where to get one."""
+def test_account_needs_a_login_address() -> None:
+    """Without a session there must be an address for the login."""
     account = {"username": "u", "password": "p", "session_token": None}
 
     assert "login_url" in (_fault(**account, login_url="") or "")
@@ -117,10 +117,8 @@ def test_an_account_without_an_address_cannot_log_in() -> None:
         ((False, True), "certificate and certificate_key must be given together"),
     ],
 )
-def test_a_certificate_goes_with_its_key(
-    tmp_path: Path, given: tuple[bool, bool], fault: str | None
-) -> None:
-    """Neither without the other."""
+def test_certificate_needs_its_key(tmp_path: Path, given: tuple[bool, bool], fault: str | None) -> None:
+    """A certificate without a key is refused, and a key without a certificate as well."""
     file = tmp_path / "some.pem"
     file.touch()
     names = [str(file) if one else None for one in given]
@@ -129,8 +127,8 @@ def test_a_certificate_goes_with_its_key(
 
 
 @pytest.mark.parametrize("missing", ["certificate", "certificate_key"])
-def test_a_certificate_that_is_not_there(tmp_path: Path, missing: str) -> None:
-    """The option that names no file is told, folders are none."""
+def test_missing_certificate_is_refused(tmp_path: Path, missing: str) -> None:
+    """The error has the option whose file is missing; a folder is not accepted as a file."""
     (tmp_path / "some.pem").touch()
     files = dict.fromkeys(("certificate", "certificate_key"), str(tmp_path / "some.pem"))
 
@@ -148,20 +146,20 @@ def test_a_certificate_that_is_not_there(tmp_path: Path, missing: str) -> None:
         (500, 0.9, "stale_after_s was 0.9, must be at least 1: so long the stream may be silent"),
     ],
 )
-def test_a_list_holds_at_least_as_long_as_the_stream_may_be_silent(
+def test_lifetime_is_at_least_the_allowed_silence(
     heartbeat_ms: int, stale_after_s: float | None, fault: str | None
 ) -> None:
-    """Otherwise it would come and go with every heartbeat."""
+    """A shorter lifetime would withdraw the list between heartbeats."""
     assert fault == _fault(heartbeat_ms=heartbeat_ms, stale_after_s=stale_after_s)
 
 
 def test_silence_is_two_heartbeats() -> None:
-    """After which the connection is lost."""
+    """After that time without a message the connection is lost."""
     assert 3.0 == msgspec.structs.replace(OPTIONS, heartbeat_ms=1500).silence_s
 
 
-def test_the_stream_carries_the_exchange_alone() -> None:
-    """Any other key is no bookmaker of it."""
+def test_only_key_is_the_exchange() -> None:
+    """Any other bookmaker key is refused."""
     check_key("exchange")
 
     with pytest.raises(ValueError, match="key was 'B365', must be 'exchange'"):
@@ -186,7 +184,7 @@ def test_the_stream_carries_the_exchange_alone() -> None:
     ids="-".join,
 )
 def test_values_out_of_bounds_are_refused(option: dict[str, Any]) -> None:
-    """As the configuration is read."""
+    """Values out of bounds are refused when the configuration is read."""
     good = {"kind": "betfair_stream", "app_key": "k", "session_token": "t"}
     msgspec.convert(good, BetfairStreamOptions)
 
@@ -195,12 +193,12 @@ def test_values_out_of_bounds_are_refused(option: dict[str, Any]) -> None:
 
 
 def test_credentials_are_secret() -> None:
-    """Every one of them, and nothing else."""
+    """All credentials are secret options, and no others."""
     assert {"app_key", "username", "password", "session_token"} == secret_names(BetfairStreamOptions)
 
 
-def test_the_kind_is_what_its_parts_say() -> None:
-    """The registry hands out this one."""
+def test_kind_has_its_parts() -> None:
+    """The registered kind consists of the venue's own parts."""
     assert ("betfair_stream", BetfairStreamOptions, check, check_key) == (
         KIND.name,
         KIND.options,

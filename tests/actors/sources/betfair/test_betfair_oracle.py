@@ -1,7 +1,7 @@
-"""The recordings of the exchange, message by message, against the library betfairlightweight.
+"""The recordings of the exchange, message by message, compared with the library betfairlightweight.
 
-After each message the best prices to back and the status of every market are what the library says,
-and the board shows exactly the open matches whose prices can be one offer.
+After each message the best prices to back and the status of every market equal the library's, and the
+board has exactly the open matches with valid prices.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ FRAGMENTS = [
     *("mcm_live_update.json", "mcm_update.json", "mcm_update_md.json", "mcm_update_tv.json"),
     *("mcm_heartbeat.json", "mcm_resub_delta.json", "mcm_samples.ndjson", "mcm_con_true.json"),
 ]
-"""What comes between, without the image that it belongs to."""
+"""Messages after an image, without that image."""
 
 
 class Pair:
-    """Our reading and the library's, side by side; `offers` are the library's."""
+    """Our reading and the library's; `offers` are the library's."""
 
     def __init__(self, *, is_historic: bool = False) -> None:
         self.ours = Follower(is_historic=is_historic)
@@ -44,7 +44,7 @@ class Pair:
             self.ours.connect()
 
     def take(self, raw: bytes) -> None:
-        """Take a message, and compare the markets that it touches and the whole board."""
+        """Read a message, and compare the markets in it and the whole board."""
         self.ours.take(raw)
         self.theirs.take(raw)
         message = json.loads(raw)
@@ -53,7 +53,7 @@ class Pair:
         self.compare({one["id"] for one in message.get("mc", ())})
 
     def compare(self, touched: Iterable[str]) -> None:
-        """Hold best prices and status of these markets, and the board, against the library's."""
+        """Compare best prices and status of these markets, and the board, with the library's."""
         for name in touched:
             theirs, ours = self.theirs.market(name), self.ours.session.markets.get(name)
             wanted = {key: one for key, one in theirs.best.items() if one}
@@ -84,14 +84,14 @@ def _with_ids(message: Json, **fields: object) -> bytes:
 
 @pytest.mark.parametrize("name", LIVE)
 def test_every_message_of_a_live_recording(name: str) -> None:
-    """Best prices, status and board are the library's after each message."""
+    """Best prices, status and board equal the library's after each message."""
     pair = _played(_with_ids(json.loads(raw), id=2) for raw in recorded(name))
 
     assert pair.ours.snapshot.books[EXCHANGE].is_serving
 
 
 def test_every_message_of_a_historic_recording() -> None:
-    """Status and last traded prices are the library's after each message, until the market is closed."""
+    """Status and last traded prices equal the library's after each message, until the market is closed."""
     pair = Pair(is_historic=True)
     statuses = []
     for raw in recorded(LIFECYCLE):
@@ -110,7 +110,7 @@ def test_every_message_of_a_historic_recording() -> None:
 
 @pytest.mark.parametrize("name", FRAGMENTS)
 def test_every_message_without_its_image(name: str) -> None:
-    """What patches nothing that is known shows nothing, with or without an image before it."""
+    """Deltas of unknown markets show nothing, with or without an image before them."""
     pair = Pair(is_historic=True)
     for raw in recorded(name):
         message = json.loads(raw)
@@ -120,8 +120,8 @@ def test_every_message_without_its_image(name: str) -> None:
     assert {} == pair.ours.shown()
 
 
-def test_all_recordings_are_played() -> None:
-    """No recorded stream is left out."""
+def test_all_recordings_are_tested() -> None:
+    """Every recorded stream is in one of the tests."""
     played = {LIFECYCLE, *LIVE, *FRAGMENTS}
 
     assert {
@@ -131,7 +131,7 @@ def test_all_recordings_are_played() -> None:
 
 @pytest.mark.anyio
 async def test_bytes_cut_anywhere_give_the_same_lines() -> None:
-    """However the bytes arrive, the lines are those of the recording, and so is the board."""
+    """For any cuts, the lines equal those of the recording, and so does the board."""
     lines = recorded(STREAM)
     raw, random = b"\r\n".join(lines) + b"\r\n", Random(20250507)
     cuts = sorted({0, len(raw), *(random.randrange(len(raw)) for _ in range(5000)), 1, 2, len(raw) - 1})
@@ -143,7 +143,7 @@ async def test_bytes_cut_anywhere_give_the_same_lines() -> None:
 
 
 def test_heartbeats_change_nothing() -> None:
-    """A heartbeat after every message vouches for the board and leaves it as it is."""
+    """A heartbeat after every message confirms the board and does not change it."""
     pair = Pair()
     for raw in recorded(STREAM):
         pair.take(_with_ids(json.loads(raw), id=2))
@@ -158,13 +158,13 @@ def test_heartbeats_change_nothing() -> None:
 
 
 def _image_again(messages: list[Json]) -> list[Json]:
-    """Send the first image again every 600 messages."""
+    """Repeat the first image every 600 messages."""
     parts = [messages[at : at + 600] for at in range(0, len(messages), 600)]
     return [one for part in parts for one in (messages[0], *part)]
 
 
 def _market_images_again(messages: list[Json]) -> list[Json]:
-    """Send the image of some markets again in the middle of the deltas."""
+    """Repeat the image of some markets between the deltas."""
     images = messages[0]["mc"]
     for at, message in enumerate(messages[1:]):
         if at % 7 == 0:
@@ -173,8 +173,8 @@ def _market_images_again(messages: list[Json]) -> list[Json]:
 
 
 @pytest.mark.parametrize("changed", [_image_again, _market_images_again])
-def test_images_in_the_middle_replace(changed: Callable[[list[Json]], list[Json]]) -> None:
-    """An image may come at any time, of the whole subscription or of one market."""
+def test_images_between_deltas_replace(changed: Callable[[list[Json]], list[Json]]) -> None:
+    """An image of the whole subscription or of one market may come at any time."""
     messages = [{**json.loads(raw), "id": 2} for raw in recorded(STREAM)]
 
     _played(map(line, changed(messages)))
@@ -182,8 +182,8 @@ def test_images_in_the_middle_replace(changed: Callable[[list[Json]], list[Json]
 
 @pytest.mark.parametrize("name", [STREAM, IMAGE])
 @pytest.mark.parametrize("size", [1, 7, 104])
-def test_a_segmented_image_is_the_same_image(name: str, size: int) -> None:
-    """However an image is cut into segments, nothing comes of it before the last, and then all."""
+def test_segmented_image_equals_the_whole_image(name: str, size: int) -> None:
+    """For any segments, nothing is shown before the last one, and then everything."""
     first = {**json.loads(recorded(name)[0]), "id": 2}
     markets, pair = first["mc"], Pair()
     parts = [markets[at : at + size] for at in range(0, len(markets), size)]
@@ -196,8 +196,8 @@ def test_a_segmented_image_is_the_same_image(name: str, size: int) -> None:
     pair.compare(pair.theirs.markets())
 
 
-def test_a_connection_that_is_lost_resumes() -> None:
-    """Cut a hundred times and resumed by its clock, the board is the library's after each patch."""
+def test_lost_connection_resumes() -> None:
+    """After each of a hundred interruptions and patches the board equals the library's."""
     messages = [{**json.loads(raw), "id": 2} for raw in recorded(STREAM)]
     pair, random, at = Pair(), Random(5), 1
     pair.take(line(messages[0]))
@@ -213,8 +213,8 @@ def test_a_connection_that_is_lost_resumes() -> None:
         assert patch["clk"] == pair.ours.session._clk
 
 
-def test_what_the_105_images_cannot_mean_is_counted() -> None:
-    """Every recorded image is on the board within its bounds, or counted under its reason."""
+def test_recorded_images_are_shown_or_counted() -> None:
+    """Every one of the 105 recorded images is on the board, within the bounds, or counted by its reason."""
     follower = Follower()
     follower.connect()
     (raw,) = recorded(IMAGE)
@@ -229,7 +229,7 @@ def test_what_the_105_images_cannot_mean_is_counted() -> None:
 
 
 def _verdict(market: Json) -> str:
-    """Judge one recorded market by its raw levels."""
+    """Validate one recorded market by its raw levels."""
     levels = [level for one in market["rc"] for level in one.get("batb", ()) if level[0] == 0]
     if len(levels) < 3:
         return "incomplete"
@@ -237,7 +237,7 @@ def _verdict(market: Json) -> str:
 
 
 def test_handicap_markets_never_appear() -> None:
-    """Only match odds are shown, though handicap markets hold prices of the same selections."""
+    """Only match odds are shown, although handicap markets have prices of the same selections."""
     messages = [json.loads(raw) for raw in recorded(STREAM)]
     types = {one["id"]: one["marketDefinition"]["marketType"] for one in messages[0]["mc"]}
     follower = Follower()

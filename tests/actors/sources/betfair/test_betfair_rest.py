@@ -1,4 +1,4 @@
-"""What the exchange is asked over HTTP beside its stream, and how its answers are read."""
+"""HTTP requests to the exchange beside its stream, and how its answers are read."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def _headers(content_type: str, token: str | None = TOKEN) -> dict[str, str]:
     return headers if token is None else {**headers, "X-Authentication": token}
 
 
-def test_a_login_sends_the_account_as_a_form() -> None:
-    """Its body is percent-encoded, and nothing of it stands in the address."""
+def test_login_sends_the_account_as_a_form() -> None:
+    """The body is percent-encoded, and nothing of it is in the address."""
     request = login(ACCOUNT)
     assert request is not None
     form = parse_qs(request.body.decode("ascii"))
@@ -54,8 +54,8 @@ def test_a_login_sends_the_account_as_a_form() -> None:
         ({"certificate": "c.pem", "login_url": "https://x.example/y"}, "https://x.example/y"),
     ],
 )
-def test_a_certificate_logs_in_where_certificates_do(options: dict[str, str], login_url: str) -> None:
-    """The other login ignores it; an address that is configured wins."""
+def test_certificate_uses_the_login_for_certificates(options: dict[str, str], login_url: str) -> None:
+    """The other login ignores certificates; a configured address takes precedence."""
     request = login(msgspec.structs.replace(ACCOUNT, **options))
 
     assert request is not None
@@ -64,7 +64,7 @@ def test_a_certificate_logs_in_where_certificates_do(options: dict[str, str], lo
 
 @pytest.mark.parametrize("missing", [{"username": None}, {"password": None}])
 def test_without_an_account_there_is_no_login(missing: dict[str, None]) -> None:
-    """A session that was given cannot be had again."""
+    """A configured session cannot be renewed."""
     assert None is login(msgspec.structs.replace(ACCOUNT, **missing))
 
 
@@ -81,16 +81,16 @@ def test_without_an_account_there_is_no_login(missing: dict[str, None]) -> None:
         ("http://127.0.0.1:8080/api/login", "http://127.0.0.1:8080/api/keepAlive"),
     ],
 )
-def test_a_session_is_kept_alive_beside_its_login(login_url: str | None, keep_alive_url: str) -> None:
-    """The host for certificates only logs in; the other one keeps alive."""
+def test_keep_alive_uses_the_interactive_host(login_url: str | None, keep_alive_url: str) -> None:
+    """The host for certificates has the login only; the other one has the keep-alive."""
     request = keep_alive(msgspec.structs.replace(OPTIONS, login_url=login_url), "a-token")
 
     headers = _headers("application/x-www-form-urlencoded", "a-token")
     assert Request("POST", keep_alive_url, headers, b"") == request
 
 
-def test_without_an_address_nothing_is_asked() -> None:
-    """An empty address switches an errand off."""
+def test_empty_address_makes_no_request() -> None:
+    """An empty address switches off its requests."""
     options = msgspec.structs.replace(OPTIONS, login_url="", catalogue_url="")
 
     assert [None] * 3 == [
@@ -109,10 +109,10 @@ def test_without_an_address_nothing_is_asked() -> None:
     ],
     ids=["names", "nearest", "more than a catalogue gives"],
 )
-def test_the_catalogue_is_asked_by_json_rpc(
+def test_catalogue_is_requested_by_json_rpc(
     request_: Request, wanted: dict[str, list[str]], count: str
 ) -> None:
-    """With runners and competitions, the nearest kick-off first."""
+    """The request asks for runners and competitions, the nearest kick-off first."""
     assert ("POST", OPTIONS.catalogue_url, _headers("application/json")) == (
         request_.method,
         request_.url,
@@ -140,8 +140,8 @@ def test_the_catalogue_is_asked_by_json_rpc(
     ],
     ids=["interactive", "certificate", "limited"],
 )
-def test_a_session_is_read(body: bytes) -> None:
-    """Of both kinds of login, and of an account that may look but not bet."""
+def test_session_is_read(body: bytes) -> None:
+    """A session is read from both kinds of login, also for an account that may not bet."""
     assert "abc=" == read_token(body)
 
 
@@ -160,8 +160,8 @@ def test_a_session_is_read(body: bytes) -> None:
         (json.dumps({"status": "FAIL", "error": "x" * 9999}).encode(), "x" * 64),
     ],
 )
-def test_a_login_that_was_refused_says_why(body: bytes, message: str) -> None:
-    """In few words, whatever the answer says."""
+def test_refused_login_has_a_reason(body: bytes, message: str) -> None:
+    """The reason is short, whatever the answer contains."""
     with pytest.raises(PayloadError) as caught:
         read_token(body)
 
@@ -173,15 +173,15 @@ def test_a_login_that_was_refused_says_why(body: bytes, message: str) -> None:
     [b"", b"<html>", b"[]", b'{"token":7}', b'{"result":{}}', b"\xff", b"[" * 200_000, b'{"result":[{}]}'],
     ids=["empty", "html", "list", "number", "object", "bytes", "deep", "no id"],
 )
-def test_answers_that_cannot_be_read_are_payload_errors(body: bytes) -> None:
-    """Whatever they are, of either kind."""
+def test_unreadable_answers_are_payload_errors(body: bytes) -> None:
+    """Any unreadable answer, of a login or of the catalogue, is a PayloadError."""
     for read in (read_token, read_names):
         with pytest.raises(PayloadError):
             read(body)
 
 
 def test_names_are_read() -> None:
-    """Runners by selection, and the competition where there is one."""
+    """Names of runners are read by selection, and the competition if there is one."""
     entries = json.loads(catalogue("1.1", "1.2"))
     del entries["result"][1]["competition"]
     runners = {HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}
@@ -190,7 +190,7 @@ def test_names_are_read() -> None:
     assert expected == read_names(json.dumps(entries).encode())
 
 
-def test_the_order_of_the_catalogue_is_kept() -> None:
+def test_order_of_the_catalogue_is_kept() -> None:
     """The nearest kick-off comes first."""
     assert ["1.9", "1.1", "1.5"] == list(read_names(catalogue("1.9", "1.1", "1.5")))
 
@@ -211,8 +211,8 @@ def test_the_order_of_the_catalogue_is_kept() -> None:
         (None, "catalogue", "no reason given"),
     ],
 )
-def test_a_catalogue_that_was_refused_says_why(error: object, reason: str, message: str) -> None:
-    """By the code in it, where there is one; a session that is over asks for another login."""
+def test_refused_catalogue_has_a_reason(error: object, reason: str, message: str) -> None:
+    """The reason is the error code if there is one; an expired session causes another login."""
     with pytest.raises(PayloadError) as caught:
         read_names(json.dumps({"jsonrpc": "2.0", "error": error, "id": 1}).encode())
 
@@ -223,8 +223,8 @@ def test_a_catalogue_that_was_refused_says_why(error: object, reason: str, messa
 
 
 @pytest.mark.recordings
-def test_the_recorded_catalogue() -> None:
-    """Ten matches with three named runners each, the draw among them; it has no competitions."""
+def test_recorded_catalogue() -> None:
+    """The recorded catalogue has ten matches, each with three named runners, and no competitions."""
     names = read_names((FOLDER / "betfair" / "rest_list_market_catalogue_2026-01-28.json").read_bytes())
 
     assert 10 == len(names)

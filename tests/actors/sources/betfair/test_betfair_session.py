@@ -1,4 +1,4 @@
-"""The protocol of the exchange's stream: what is sent, and what becomes of what is received."""
+"""The protocol of the exchange's stream: the lines that it sends, and the effect of received lines."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
     return prices_of(reaction.image.matches)
 
 
-def test_the_handshake_line_by_line() -> None:
-    """Nothing before the greeting, then who we are, then what we want: one CRLF line each."""
+def test_handshake_line_by_line() -> None:
+    """After the greeting come authentication and then subscription, each as one CRLF line."""
     stage = Stage(heartbeat_ms=1000, conflate_ms=250)
     stage.session.connect(TOKEN)
     greeted = stage.receive(GREETING)
@@ -59,8 +59,8 @@ def test_the_handshake_line_by_line() -> None:
     } == stage.sent[1]
 
 
-def test_a_success_that_answers_nothing_is_passed_over() -> None:
-    """Only that of the authentication leads to a subscription, once."""
+def test_unrelated_success_is_ignored() -> None:
+    """Only the success of the authentication causes a subscription, once."""
     stage = Stage()
     stage.session.connect(TOKEN)
     stage.receive(GREETING)
@@ -72,8 +72,8 @@ def test_a_success_that_answers_nothing_is_passed_over() -> None:
     assert ["authentication", "marketSubscription"] == [one["op"] for one in stage.sent]
 
 
-def test_a_success_without_a_number_answers_the_authentication() -> None:
-    """Nothing else has been asked; with a subscription it is not taken for an answer again."""
+def test_success_without_an_id_answers_the_authentication() -> None:
+    """A success without an id counts before the subscription and has no effect after it."""
     stage = Stage()
     stage.session.connect(TOKEN)
     stage.receive(GREETING)
@@ -83,8 +83,8 @@ def test_a_success_without_a_number_answers_the_authentication() -> None:
     assert ["authentication", "marketSubscription"] == [one["op"] for one in stage.sent]
 
 
-def test_virtual_bets_are_asked_for() -> None:
-    """In place of the others, where the option says so."""
+def test_virtual_bets_are_requested() -> None:
+    """If configured, prices with virtual bets are requested in place of the other ladders."""
     stage = Stage(virtual_bets=True)
     stage.connect()
     shown = [{"id": one["id"], "bdatb": one["batb"]} for one in offers()]
@@ -93,8 +93,8 @@ def test_virtual_bets_are_asked_for() -> None:
     assert {"1.1": PRICES} == _shown(stage.receive(image({**market(), "rc": shown})))
 
 
-def test_nothing_is_believed_before_the_image() -> None:
-    """No delta patches and no heartbeat vouches, until there is something."""
+def test_nothing_is_accepted_before_the_image() -> None:
+    """Before the image no delta applies and no heartbeat confirms."""
     stage = Stage()
     stage.connect()
     before = [stage.receive(one) for one in (heartbeat(), delta(market()), delta(BETTER))]
@@ -105,8 +105,8 @@ def test_nothing_is_believed_before_the_image() -> None:
 
 
 @pytest.mark.parametrize("phase", ["greeted", "connecting"])
-def test_market_data_before_a_subscription_is_no_stream(phase: str) -> None:
-    """The server speaks out of turn."""
+def test_market_data_before_a_subscription_is_a_protocol_error(phase: str) -> None:
+    """Market data without a subscription raises an error."""
     stage = Stage()
     stage.session.connect(TOKEN)
     if phase == "greeted":
@@ -116,21 +116,21 @@ def test_market_data_before_a_subscription_is_no_stream(phase: str) -> None:
         stage.receive(image(market()))
 
 
-def test_a_second_greeting_is_no_stream() -> None:
+def test_second_greeting_is_a_protocol_error() -> None:
     """A connection has one session."""
     with pytest.raises(PayloadError, match="second session"):
         live(market()).receive(GREETING)
 
 
 @pytest.mark.parametrize("message", [heartbeat(), heartbeat(mc=None), delta(), delta(mc=None)])
-def test_a_message_without_changes_vouches(message: Json) -> None:
-    """A list may be null."""
+def test_message_without_changes_confirms(message: Json) -> None:
+    """The list of markets may be null."""
     assert Reaction(vouches=True) == live(market()).receive(message)
 
 
 @pytest.mark.parametrize("op", ["ocm", "", "x" * 100_000])
-def test_an_unknown_message_is_no_stream(op: str) -> None:
-    """And says so in few words."""
+def test_unknown_message_is_a_protocol_error(op: str) -> None:
+    """The error has a short text."""
     with pytest.raises(PayloadError) as caught:
         live(market()).receive({"op": op})
 
@@ -149,8 +149,8 @@ def test_an_unknown_message_is_no_stream(op: str) -> None:
         (None, "refused", False, False),
     ],
 )
-def test_refusals_are_told_apart(code: str, reason: str, *, is_login: bool, is_too_much: bool) -> None:
-    """By the codes that are known; any other is one reason, and is not repeated."""
+def test_refusals_have_their_reasons(code: str, reason: str, *, is_login: bool, is_too_much: bool) -> None:
+    """Known codes have their own reasons; all others share one, and their text is not repeated."""
     with pytest.raises(StreamError) as caught:
         live(market()).receive(failure(code))
     error = caught.value
@@ -159,14 +159,14 @@ def test_refusals_are_told_apart(code: str, reason: str, *, is_login: bool, is_t
     assert f"the server refused: {reason}" == str(error)
 
 
-def test_a_status_that_says_nothing_is_a_refusal() -> None:
-    """What is no success is none."""
+def test_incomplete_status_is_a_refusal() -> None:
+    """A status other than a success counts as a refusal."""
     with pytest.raises(StreamError):
         live(market()).receive({"op": "status"})
 
 
-def test_phases_are_gone_through_in_order() -> None:
-    """From the connection to the image."""
+def test_phases_have_an_order() -> None:
+    """The phases go from the connection to the image."""
     stage, phases = Stage(), []
     for message in (None, GREETING, {**SUCCESS, "id": 1}, {**SUCCESS, "id": 2}, image(market())):
         stage.session.connect(TOKEN) if message is None else stage.receive(message)

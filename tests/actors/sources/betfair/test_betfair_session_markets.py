@@ -1,4 +1,4 @@
-"""The markets of a subscription to the exchange: images, changes, and what they make of the list."""
+"""The markets of a subscription to the exchange: images, deltas, and the resulting list."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
     return prices_of(reaction.image.matches)
 
 
-def test_a_delta_gives_what_it_changes() -> None:
-    """And nothing of the rest, for which it vouches."""
+def test_delta_returns_its_changes() -> None:
+    """A delta returns its own markets and confirms all others."""
     stage = live(market("1.1"), market("1.2"))
     reaction = stage.receive(delta(BETTER))
 
@@ -45,8 +45,8 @@ def test_a_delta_gives_what_it_changes() -> None:
     assert (True, None, False) == (reaction.vouches, reaction.image, reaction.withdraw)
 
 
-def test_a_market_named_twice_in_a_message_is_given_once() -> None:
-    """With the state after the last."""
+def test_market_twice_in_a_message_is_returned_once() -> None:
+    """A market that occurs twice is returned with its state after the last change."""
     stage = live(market())
     worse = change("1.1", {"id": HOME, "batb": [[0, 1.9, 7]]})
     reaction = stage.receive(delta(BETTER, worse))
@@ -55,8 +55,8 @@ def test_a_market_named_twice_in_a_message_is_given_once() -> None:
     assert [1.9] == [one.home_price for one in reaction.changes.matches]
 
 
-def test_an_image_at_any_time_replaces_everything() -> None:
-    """What it does not name is gone, also its prices."""
+def test_image_at_any_time_replaces_everything() -> None:
+    """Markets that the image does not contain are removed, with their prices."""
     stage = live(market("1.1"), market("1.2"))
     stage.receive(delta(BETTER))
     again = stage.receive(image(market("1.1"), market("1.3")))
@@ -66,8 +66,8 @@ def test_an_image_at_any_time_replaces_everything() -> None:
     assert None is late.changes
 
 
-def test_an_image_of_a_market_replaces_it() -> None:
-    """With img, nothing of its old ladders or definition is left; without, it is patched."""
+def test_image_of_a_market_replaces_it() -> None:
+    """With img, nothing of its old ladders or definition stays; without, it is changed."""
     stage = live(market())
     stage.receive(delta(change("1.1", {"id": HOME, "batb": [[1, 1.9, 5]]})))
     partly = {**market(), "rc": offers()[:2]}
@@ -76,16 +76,16 @@ def test_an_image_of_a_market_replaces_it() -> None:
     assert "Match" == type(offered(stage.receive(delta({**partly, "img": False, "rc": offers()})))).__name__
 
 
-def test_an_image_of_a_market_without_a_definition_is_not_passed_over() -> None:
-    """Whatever it is taken for, the prices from before it hold no longer."""
+def test_image_of_a_market_without_a_definition_removes_its_prices() -> None:
+    """Whatever such an image means, the prices before it are no longer valid."""
     stage = live(market())
     stage.receive(delta({"id": "1.1", "img": True, "rc": offers((1.5, 4.5, 7.0))}))
 
     assert {"1.1": PRICES} != prices_of(stage.session.image().matches)
 
 
-def test_a_market_that_becomes_another_type_is_taken_off() -> None:
-    """What was a match result and is none any more must not stay on the board."""
+def test_market_that_becomes_another_type_is_removed() -> None:
+    """A market that is no longer a match result must not stay on the board."""
     stage = live(market())
     reaction = stage.receive(
         delta({"id": "1.1", "marketDefinition": definition(marketType="ASIAN_HANDICAP")})
@@ -96,15 +96,15 @@ def test_a_market_that_becomes_another_type_is_taken_off() -> None:
 
 
 @pytest.mark.parametrize("status", ["SUSPENDED", "CLOSED", "INACTIVE"])
-def test_a_status_is_followed_within_its_message(status: str) -> None:
-    """The removal names it, whatever else the message says."""
+def test_status_is_applied_with_its_message(status: str) -> None:
+    """The message makes a removal, whatever else it contains."""
     message = delta({**BETTER, "marketDefinition": definition(status=status)})
 
     assert status.lower() == offered(live(market()).receive(message)).reason  # type: ignore[union-attr]
 
 
-def test_a_closed_market_is_let_go() -> None:
-    """Later changes are of a market that is not known; a new image brings it back."""
+def test_closed_market_is_dropped() -> None:
+    """Later changes are of an unknown market; a new image restores it."""
     stage = live(market())
     stage.session.name({"1.1": MarketNames({})})
     stage.receive(delta({"id": "1.1", "marketDefinition": definition(status="CLOSED")}))
@@ -115,8 +115,8 @@ def test_a_closed_market_is_let_go() -> None:
     assert PRICES == prices_of([offered(stage.receive(delta(market())))])["1.1"]  # type: ignore[list-item]
 
 
-def test_a_closed_market_of_another_type_is_let_go() -> None:
-    """Whatever is subscribed to, markets that are over take no room."""
+def test_closed_market_of_another_type_is_dropped() -> None:
+    """For any subscription, closed markets take no memory."""
     stage = live(market(), HANDICAP)
     closed = {"id": "1.9", "marketDefinition": definition(marketType="ASIAN_HANDICAP", status="CLOSED")}
     stage.receive(delta(closed))
@@ -124,8 +124,8 @@ def test_a_closed_market_of_another_type_is_let_go() -> None:
     assert {"1.1"} == set(stage.session.markets)
 
 
-def test_changes_of_unknown_markets_are_passed_over() -> None:
-    """Nobody has told what they are."""
+def test_changes_of_unknown_markets_are_ignored() -> None:
+    """Without a definition nothing is known about the market."""
     stage = live(market())
 
     assert Reaction(vouches=True) == stage.receive(delta(change("1.7", *offers())))
@@ -133,7 +133,7 @@ def test_changes_of_unknown_markets_are_passed_over() -> None:
 
 
 def test_handicap_markets_never_appear() -> None:
-    """Neither in an image nor by a delta, nor do they want names."""
+    """Handicap markets appear neither in an image nor by a delta, and need no names."""
     stage = Stage()
     stage.connect()
     first = stage.receive(image(market(), HANDICAP))
@@ -145,7 +145,7 @@ def test_handicap_markets_never_appear() -> None:
 
 
 def test_con_is_counted() -> None:
-    """The server says that we read too slowly; null and false say nothing."""
+    """The server reports that the client reads too slowly; null and false report nothing."""
     stage = live(market(), market("1.2"))
     for con in (True, False, None):
         stage.receive(delta({**BETTER, "con": con}, change("1.2", con=con)))
@@ -157,10 +157,8 @@ def test_con_is_counted() -> None:
     ("asked_ms", "told_ms", "counted"),
     [(0, None, 1), (0, 0, 1), (250, None, 0), (0, 180_000, 0), (250, 0, 1)],
 )
-def test_con_is_normal_on_a_stream_that_is_held_back(
-    asked_ms: int, told_ms: int | None, counted: int
-) -> None:
-    """By what was asked for, or by what the server says, as for a delayed key."""
+def test_con_is_normal_on_a_delayed_stream(asked_ms: int, told_ms: int | None, counted: int) -> None:
+    """The delay is requested, or set by the server, as for a delayed key."""
     stage = Stage(conflate_ms=asked_ms)
     stage.connect()
     stage.receive(image(market(), conflateMs=told_ms))
@@ -169,8 +167,8 @@ def test_con_is_normal_on_a_stream_that_is_held_back(
     assert counted == stage.session.slow_messages
 
 
-def test_the_servers_pace_is_that_of_its_connection() -> None:
-    """The next one begins with what was asked for."""
+def test_heartbeat_of_the_server_applies_to_its_connection() -> None:
+    """The next connection begins with the requested heartbeat."""
     stage = live(market())
     stage.receive(heartbeat(conflateMs=180_000))
     stage.connect()
@@ -179,8 +177,8 @@ def test_the_servers_pace_is_that_of_its_connection() -> None:
     assert 1 == stage.session.slow_messages
 
 
-def test_a_market_without_names_is_reported() -> None:
-    """With every message that changes it, until its names are known; a suspended one when it opens."""
+def test_market_without_names_is_reported() -> None:
+    """Each message that changes it reports it until its names are known; a suspended one when it opens."""
     stage = Stage()
     stage.connect()
     suspended = market("1.2", status="SUSPENDED")
@@ -191,8 +189,8 @@ def test_a_market_without_names_is_reported() -> None:
     assert (("1.1",), ("1.1",), ("1.2",)) == (first.unnamed, changed.unnamed, opened.unnamed)
 
 
-def test_too_many_markets_are_no_stream() -> None:
-    """More than any account may have."""
+def test_too_many_markets_are_a_protocol_error() -> None:
+    """The limit is more than any account may have."""
     stage = live()
     known = [market(f"1.{number}") for number in range(MAX_MARKETS)]
     stage.receive(delta(*known))

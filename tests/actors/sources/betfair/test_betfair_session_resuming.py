@@ -1,4 +1,4 @@
-"""What of a subscription to the exchange outlives a connection: clocks, patches, narrowing, trust."""
+"""The parts of a subscription to the exchange that outlive a connection: clocks, markets, trust."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
 
 
 def _presented(stage: Stage) -> Clocks:
-    """Connect again and give the clocks that are presented."""
+    """Connect again and return the clocks in the subscription."""
     stage.connect()
     return stage.sent[-1].get("initialClk"), stage.sent[-1].get("clk")
 
@@ -63,8 +63,8 @@ def _presented(stage: Stage) -> Clocks:
         ([heartbeat(clk="b", status=503)], ("initial-1", "clk-1")),
     ],
 )
-def test_both_clocks_are_presented(messages: list[Json], clocks: Clocks) -> None:
-    """As they were last given, each by itself; what was not applied does not move them."""
+def test_both_clocks_are_sent(messages: list[Json], clocks: Clocks) -> None:
+    """Both clocks have their last values; a message that was not applied does not change them."""
     stage = live(market())
     for message in messages:
         stage.receive(message)
@@ -72,8 +72,8 @@ def test_both_clocks_are_presented(messages: list[Json], clocks: Clocks) -> None
     assert clocks == _presented(stage)
 
 
-def test_a_heartbeat_amid_segments_does_not_move_the_clock_past_them() -> None:
-    """What has not been applied would be left out when the subscription is resumed."""
+def test_heartbeat_between_segments_does_not_move_the_clock() -> None:
+    """Otherwise a resumed subscription would leave out the segments, which were not applied."""
     stage = live(market())
     stage.receive(delta(BETTER, segmentType="SEG_START"))
     stage.receive(heartbeat(clk="after-the-segments"))
@@ -82,15 +82,15 @@ def test_a_heartbeat_amid_segments_does_not_move_the_clock_past_them() -> None:
 
 
 def test_clocks_of_an_image_replace() -> None:
-    """A new image has clocks of its own."""
+    """A new image has its own clocks."""
     stage = live(market())
     stage.receive(image(market(), initialClk="j", clk="b"))
 
     assert ("j", "b") == _presented(stage)
 
 
-def test_a_subscription_is_resumed_with_the_same_criteria() -> None:
-    """And with a new number, so that what is late of the old connection is told apart."""
+def test_subscription_is_resumed_with_the_same_criteria() -> None:
+    """A resumed subscription has a new id, so that late messages of the old one can be recognised."""
     stage = live(market())
     first = stage.sent[1]
     stage.connect("another-token")
@@ -100,8 +100,8 @@ def test_a_subscription_is_resumed_with_the_same_criteria() -> None:
     assert {**first, "id": 4, "initialClk": "initial-1", "clk": "clk-1"} == second
 
 
-def test_a_patch_is_laid_over_what_is_known() -> None:
-    """It gives the whole list, of which it names what has changed."""
+def test_patch_is_applied_to_the_known_markets() -> None:
+    """A patch returns the whole list, and which of its markets have changed."""
     stage = live(market("1.1"), market("1.2"))
     stage.connect()
     reaction = stage.receive(image(BETTER, ct="RESUB_DELTA", id=4))
@@ -110,16 +110,16 @@ def test_a_patch_is_laid_over_what_is_known() -> None:
     assert (True, Phase.LIVE) == (reaction.vouches, stage.session.phase)
 
 
-def test_an_image_in_place_of_a_patch_replaces() -> None:
-    """The server need not resume."""
+def test_image_in_place_of_a_patch_replaces() -> None:
+    """The server need not resume the subscription."""
     stage = live(market("1.1"), market("1.2"))
     stage.connect()
 
     assert {"1.1": PRICES} == _shown(stage.receive(image(market("1.1"), id=4)))
 
 
-def test_a_patch_where_nothing_is_known_is_no_stream() -> None:
-    """There is nothing to lay it over."""
+def test_patch_without_known_markets_is_a_protocol_error() -> None:
+    """There are no markets to which the patch could be applied."""
     stage = Stage()
     stage.connect()
 
@@ -127,8 +127,8 @@ def test_a_patch_where_nothing_is_known_is_no_stream() -> None:
         stage.receive(image(BETTER, ct="RESUB_DELTA"))
 
 
-def test_what_is_known_is_not_vouched_for_by_a_new_connection() -> None:
-    """Before its patch or image, no heartbeat and no delta counts, nor moves the clock."""
+def test_known_markets_are_not_confirmed_by_a_new_connection() -> None:
+    """Before its patch or image, no heartbeat and no delta confirms them or moves the clock."""
     stage = live(market())
     stage.connect()
     answers = [stage.receive(heartbeat(id=4, clk="b")), stage.receive(delta(BETTER, id=4))]
@@ -137,8 +137,8 @@ def test_what_is_known_is_not_vouched_for_by_a_new_connection() -> None:
     assert ("initial-1", "clk-1") == _presented(stage)
 
 
-def test_a_clock_that_is_too_old_on_an_open_connection() -> None:
-    """The subscription is asked for afresh at once, on the same connection."""
+def test_expired_clock_on_an_open_connection() -> None:
+    """A new subscription is sent at once, on the same connection."""
     stage = live(market())
     stage.connect()
     stage.receive(failure("INVALID_CLOCK", closed=False, id=4))
@@ -151,8 +151,8 @@ def test_a_clock_that_is_too_old_on_an_open_connection() -> None:
     assert {"1.1": PRICES} == _shown(stage.receive(image(market(), id=5)))
 
 
-def test_a_clock_that_is_too_old_on_a_closed_connection() -> None:
-    """The next connection begins without one."""
+def test_expired_clock_on_a_closed_connection() -> None:
+    """The next connection begins without a clock."""
     stage = live(market())
     stage.connect()
     with pytest.raises(SourceError) as caught:
@@ -162,8 +162,8 @@ def test_a_clock_that_is_too_old_on_a_closed_connection() -> None:
 
 
 @pytest.mark.parametrize("late", [delta(BETTER), image(market("1.9")), heartbeat(status=503), heartbeat()])
-def test_what_is_late_of_a_replaced_subscription_is_dropped(late: Json) -> None:
-    """It carries an older number; one without a number is of the newest."""
+def test_late_messages_of_a_replaced_subscription_are_dropped(late: Json) -> None:
+    """Messages with an older id are dropped; one without an id belongs to the newest subscription."""
     stage = live(market())
     stage.take(stage.session.refresh())
     stage.receive({**SUCCESS, "id": 3})
@@ -178,8 +178,10 @@ def test_what_is_late_of_a_replaced_subscription_is_dropped(late: Json) -> None:
 
 @pytest.mark.parametrize("status", ["SUSPENDED", "CLOSED", "INACTIVE"])
 @pytest.mark.parametrize("number", [2, 3, None], ids=["of the old", "of the new", "of none"])
-def test_what_is_not_open_goes_also_while_an_image_is_under_way(status: str, number: int | None) -> None:
-    """Of all that is said before the image only this counts: that prices hold no more."""
+def test_market_that_is_not_open_is_removed_while_an_image_is_incomplete(
+    status: str, number: int | None
+) -> None:
+    """Of all messages before the image only such removals have an effect."""
     stage = live(market("1.1"), market("1.2"))
     stage.take(stage.session.refresh())
     ended = {"id": "1.1", "marketDefinition": definition(status=status)}
@@ -191,8 +193,8 @@ def test_what_is_not_open_goes_also_while_an_image_is_under_way(status: str, num
     assert {"1.1", "1.2"} == set(_shown(stage.receive(image(market("1.1"), market("1.2"), id=3))))
 
 
-def test_what_an_old_subscription_says_after_the_image_is_dropped() -> None:
-    """The image is newer, also where the older message says that a market is not open."""
+def test_old_subscription_has_no_effect_after_the_image() -> None:
+    """The image is newer, also than an older message that a market is not open."""
     stage = live(market("1.1"))
     stage.take(stage.session.refresh())
     stage.receive(image(market("1.1"), id=3))
@@ -201,8 +203,8 @@ def test_what_an_old_subscription_says_after_the_image_is_dropped() -> None:
     assert Reaction() == stage.receive(late)
 
 
-def test_a_fresh_image_is_asked_for_once() -> None:
-    """While one is under way, and where there is no subscription, there is nothing to ask."""
+def test_new_image_is_requested_once() -> None:
+    """No request is made while one is under way or while there is no subscription."""
     stage = live(market())
     asked = [stage.session.refresh().send for _ in range(2)]
     stage.session.connect(TOKEN)
@@ -211,8 +213,8 @@ def test_a_fresh_image_is_asked_for_once() -> None:
     assert Reaction() == stage.session.refresh()
 
 
-def test_an_unreliable_stream_is_withdrawn_at_once() -> None:
-    """Once; what it says meanwhile is not believed, and the first good word asks for an image."""
+def test_unreliable_stream_is_withdrawn_at_once() -> None:
+    """The list is withdrawn once; messages have no effect until a reliable one, which requests an image."""
     stage = live(market())
     first = stage.receive({"op": "mcm", "id": 2, "status": 503})
     more = stage.receive(delta(BETTER, status=503))
@@ -230,8 +232,8 @@ def test_an_unreliable_stream_is_withdrawn_at_once() -> None:
     assert {"1.1": PRICES} == _shown(fresh)
 
 
-def test_an_unreliable_stream_before_its_image() -> None:
-    """It is withdrawn the same, and the image that comes then is asked for again."""
+def test_unreliable_stream_before_its_image() -> None:
+    """The list is withdrawn also before its image, and the image that arrives then is requested again."""
     stage = Stage()
     stage.connect()
     reactions = [stage.receive(heartbeat(status=503)), stage.receive(image(market()))]
@@ -240,8 +242,8 @@ def test_an_unreliable_stream_before_its_image() -> None:
     assert (None, 3) == (reactions[1].image, stage.last_id)
 
 
-def test_a_narrower_subscription_begins_with_an_image() -> None:
-    """These markets alone, from the next occasion on, on this connection or another."""
+def test_narrower_subscription_begins_with_an_image() -> None:
+    """The next subscription has only these markets, on this connection or another."""
     stage = live(market())
     stage.session.narrow(["1.5", "1.3"])
     stage.take(stage.session.refresh())
@@ -254,8 +256,8 @@ def test_a_narrower_subscription_begins_with_an_image() -> None:
     assert (False, True) == ("clk" in here, "clk" in stage.sent[-1])
 
 
-def test_clocks_that_came_after_narrowing_are_of_the_wider_subscription() -> None:
-    """They are not presented with other criteria than they were given for."""
+def test_clocks_received_after_narrowing_belong_to_the_wider_subscription() -> None:
+    """Clocks are not sent with other criteria than their own."""
     stage = live(market())
     stage.session.narrow(["1.5"])
     stage.receive(delta(BETTER, clk="b", initialClk="j"))
@@ -264,8 +266,8 @@ def test_clocks_that_came_after_narrowing_are_of_the_wider_subscription() -> Non
 
 
 @pytest.mark.parametrize("told", [{"clk": None}, {"initialClk": None}])
-def test_one_clock_alone_resumes_nothing(told: Json) -> None:
-    """Where the server has given but one of the two, the next connection begins with an image."""
+def test_one_clock_alone_does_not_resume(told: Json) -> None:
+    """If the server has sent only one of the two, the next connection begins with an image."""
     stage = Stage()
     stage.connect()
     stage.receive(image(market(), **told))
@@ -273,7 +275,7 @@ def test_one_clock_alone_resumes_nothing(told: Json) -> None:
     assert (None, None) == _presented(stage)
 
 
-def test_what_is_forgotten_is_not_resumed() -> None:
+def test_forgotten_subscription_is_not_resumed() -> None:
     """The next connection begins with an image."""
     stage = live(market())
     stage.session.forget()

@@ -1,4 +1,4 @@
-"""Messages of the exchange that come in segments: whole at the end, or no message at all."""
+"""Messages of the exchange in segments: complete at the end, or without effect."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def _connected() -> Stage:
     return stage
 
 
-def test_an_image_is_whole_at_its_end_only() -> None:
-    """Nothing comes of it before."""
+def test_image_is_complete_at_its_end_only() -> None:
+    """Nothing is returned before its last segment."""
     stage = _connected()
     before = [
         stage.receive(image(market("1.1"), **START)),
@@ -46,16 +46,16 @@ def test_an_image_is_whole_at_its_end_only() -> None:
     assert dict.fromkeys(["1.1", "1.2", "1.3"], PRICES) == prices_of(last.image.matches)
 
 
-def test_an_unfinished_image_takes_nothing_away() -> None:
-    """What was there before it stays until it is whole."""
+def test_incomplete_image_removes_nothing() -> None:
+    """The previous list stays until the image is complete."""
     stage = live(market("1.1"))
     stage.receive(image(market("1.2"), **START))
 
     assert {"1.1": PRICES} == prices_of(stage.session.image().matches)
 
 
-def test_a_delta_may_be_segmented() -> None:
-    """It too is whole at its end, and vouches then."""
+def test_delta_may_be_segmented() -> None:
+    """A segmented delta is applied, and confirms, at its last segment."""
     stage = live(market("1.1"), market("1.2"))
     first = stage.receive(delta(BETTER, **START))
     last = stage.receive(delta(change("1.2", {"id": HOME, "batb": [[0, 1.9, 7]]}), **END))
@@ -65,8 +65,8 @@ def test_a_delta_may_be_segmented() -> None:
     assert {"1.1": (2.04, 3.5, 4.0), "1.2": (1.9, 3.5, 4.0)} == prices_of(last.changes.matches)
 
 
-def test_what_was_cut_is_forgotten() -> None:
-    """Segments of a connection that was lost are no part of the next message."""
+def test_interrupted_segments_are_dropped() -> None:
+    """Segments of a lost connection are no part of the next message."""
     stage = live(market("1.1"))
     stage.receive(image(market("1.9"), **START))
     stage.connect()
@@ -76,8 +76,8 @@ def test_what_was_cut_is_forgotten() -> None:
     assert {"1.1": (2.04, 3.5, 4.0)} == prices_of(patch.image.matches)
 
 
-def test_a_fresh_image_begins_anew() -> None:
-    """So are those of a subscription that was replaced."""
+def test_new_image_starts_without_old_segments() -> None:
+    """Segments of a replaced subscription are dropped too."""
     stage = live(market("1.1"))
     stage.receive(image(market("1.9"), **START))
     stage.take(stage.session.refresh())
@@ -102,8 +102,8 @@ def test_a_fresh_image_begins_anew() -> None:
     ],
     ids=["middle", "end", "end twice", "delta", "image", "start twice", "unknown", "empty"],
 )
-def test_segments_out_of_order_are_no_stream(messages: list[Json]) -> None:
-    """Something is missing, and what follows cannot be trusted."""
+def test_segments_out_of_order_are_a_protocol_error(messages: list[Json]) -> None:
+    """A segment is missing, so later messages cannot be trusted."""
     *good, bad = messages
     stage = live(market())
     for message in good:
@@ -114,8 +114,8 @@ def test_segments_out_of_order_are_no_stream(messages: list[Json]) -> None:
     assert "segments" == caught.value.reason
 
 
-def test_segments_of_different_kinds_are_no_stream() -> None:
-    """An image does not end as a patch."""
+def test_segments_of_different_kinds_are_a_protocol_error() -> None:
+    """An image cannot end as a patch."""
     stage = live(market())
     stage.receive(image(market("1.2"), **START))
 
@@ -123,8 +123,8 @@ def test_segments_of_different_kinds_are_no_stream() -> None:
         stage.receive(delta(BETTER, ct="RESUB_DELTA", **END))
 
 
-def test_segments_without_a_kind_are_of_the_kind_of_the_first() -> None:
-    """So an image is one, whether all its segments say so or the first alone."""
+def test_segments_without_a_kind_have_that_of_the_first() -> None:
+    """An image is one whether all its segments have the kind or only the first."""
     stage = live(market())
     stage.receive(image(market("1.2"), **START))
     reaction = stage.receive(delta(market("1.3"), **END))
@@ -133,16 +133,16 @@ def test_segments_without_a_kind_are_of_the_kind_of_the_first() -> None:
     assert ["1.2", "1.3"] == [match.source_match_id for match in reaction.image.matches]
 
 
-def test_a_heartbeat_amid_segments_does_not_vouch() -> None:
-    """What it would vouch for is about to change, nobody knows how."""
+def test_heartbeat_between_segments_does_not_confirm() -> None:
+    """The list is about to change in an unknown way."""
     stage = live(market())
     stage.receive(delta(BETTER, **START))
 
     assert not stage.receive(heartbeat()).vouches
 
 
-def test_too_many_segments_are_no_stream() -> None:
-    """What is put together is bounded, also where it is never ended."""
+def test_too_many_segments_are_a_protocol_error() -> None:
+    """The total size is limited, also for a message that never ends."""
     stage = _connected()
     some = [change("1.1")] * (MAX_MARKETS // 4)
     for kind in (START, MIDDLE, MIDDLE, MIDDLE):
@@ -153,7 +153,7 @@ def test_too_many_segments_are_no_stream() -> None:
 
 
 def test_clocks_of_any_segment_count() -> None:
-    """Of those of a whole message the newest, and none of one that was not ended."""
+    """The newest clocks of a complete message count, and none of an incomplete one."""
     stage = live(market())
     first = {**image(market("1.2"), **START), "initialClk": "i-first", "clk": "c-first"}
     stage.receive(first)

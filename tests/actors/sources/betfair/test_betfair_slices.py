@@ -1,4 +1,4 @@
-"""The exchange's stream: a long message is taken in slices, whole, and is the same as a short one."""
+"""The exchange's stream: a long message is read in slices, with the same result as a short one."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MANY = [market(f"1.{number}") for number in range(COUNT)]
 
 
 def _segments(parts: list[Any], size: int) -> list[dict[str, Any]]:
-    """Write an image in segments of so many markets."""
+    """Return an image in segments of that many markets."""
     cut = [parts[at : at + size] for at in range(0, len(parts), size)]
     kinds = ["SEG_START", *["SEG"] * (len(cut) - 2), "SEG_END"]
     return [{**image(*one), "segmentType": kind} for one, kind in zip(cut, kinds, strict=True)]
 
 
-def test_a_long_line_is_read_as_a_short_one() -> None:
-    """Its markets are decoded one by one, and all else of it at once: the same message."""
+def test_long_line_is_read_like_a_short_one() -> None:
+    """A long line's markets are decoded one by one, its other fields at once, with the same result."""
     message = image(*MANY)
     whole = json.dumps(message).encode()
     parts = [run_now(read_message(json.dumps({**message, "mc": [one]}).encode())) for one in MANY]
@@ -67,15 +67,15 @@ def test_a_long_line_is_read_as_a_short_one() -> None:
         "later words",
     ],
 )
-def test_a_long_line_is_read_as_its_json_is(written: Any) -> None:
-    """However it is laid out, and wherever it seems to end: what the JSON reader makes of all of it."""
+def test_long_line_is_read_like_its_json(written: Any) -> None:
+    """For any layout and any apparent ends, the result equals that of the JSON decoder."""
     raw = written(json.dumps(image(*MANY)).encode())
 
     assert msgspec.json.decode(raw, type=Message) == run_now(read_message(raw))
 
 
 def test_only_a_long_line_is_read_in_slices() -> None:
-    """A short one at once, a long one market by market."""
+    """A short line is decoded at once, a long one market by market."""
     short = json.dumps(image(*MANY[: COUNT // 2])).encode()
     long = json.dumps(image(*MANY)).encode()
 
@@ -94,8 +94,8 @@ def test_only_a_long_line_is_read_in_slices() -> None:
     ],
     ids=["cut", "an id that is none", "no UTF-8", "a bracket too many", "too deep"],
 )
-def test_a_long_line_that_is_broken_is_refused_whole(broken: Any) -> None:
-    """Nothing of it counts, wherever it is broken: not one of its markets is known."""
+def test_invalid_long_line_is_refused_entirely(broken: Any) -> None:
+    """Wherever it is invalid, none of its markets is applied."""
     stage = live(market("1.x"))
 
     with pytest.raises(PayloadError):
@@ -103,8 +103,8 @@ def test_a_long_line_that_is_broken_is_refused_whole(broken: Any) -> None:
     assert ["1.x"] == list(stage.session.markets)
 
 
-def test_an_image_is_taken_in_slices() -> None:
-    """Decoded, applied and read out, each market by market."""
+def test_image_is_processed_in_slices() -> None:
+    """An image is decoded, applied and returned market by market."""
     stage = Stage()
     stage.connect()
     slices = sum(1 for _ in stage.session.receive(line(image(*MANY))))
@@ -113,8 +113,8 @@ def test_an_image_is_taken_in_slices() -> None:
     assert len(prices_of(stage.session.image().matches)) == COUNT
 
 
-def test_a_segmented_image_is_taken_in_slices() -> None:
-    """The last segment brings all of it: applied and read out market by market as well."""
+def test_segmented_image_is_processed_in_slices() -> None:
+    """With the last segment, the markets are applied and returned one by one as well."""
     stage = Stage()
     stage.connect()
     slices = [sum(1 for _ in stage.session.receive(line(one))) for one in _segments(MANY, 128)]
