@@ -1,4 +1,4 @@
-"""football-data.co.uk: what counts as a price, and which bodies are no file of theirs at all."""
+"""football-data.co.uk: valid prices, and bodies that are not a file of this site."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ BAD_PRICES = (
 
 @pytest.mark.parametrize("column", ["B365H", "B365D", "B365A"])
 @pytest.mark.parametrize("price", BAD_PRICES)
-def test_a_price_that_is_not_plainly_above_one_rejects_its_match(column: str, price: str) -> None:
-    """That match is rejected and counted, whichever of the three it is; the others of the file stay."""
+def test_invalid_price_rejects_its_match(column: str, price: str) -> None:
+    """The match is rejected and counted, for any of its three prices; the others of the file stay."""
     other = changed(HomeTeam="Cedar City")
     admission = judged(csv_bytes(changed(**{column: price}), other))
 
@@ -43,15 +43,15 @@ def test_a_price_that_is_not_plainly_above_one_rejects_its_match(column: str, pr
 
 
 @pytest.mark.parametrize(("cell", "price"), [("2", 2.0), ("2.50", 2.5), ("1.01", 1.01), (" 2.25 ", 2.25)])
-def test_a_plain_decimal_is_a_price(cell: str, price: float) -> None:
-    """Digits with or without decimals, and blanks around them, are read as they stand."""
+def test_plain_decimal_is_a_price(cell: str, price: float) -> None:
+    """Digits with or without decimals are read as a price, without blanks around them."""
     (match,) = extracted(csv_bytes(changed(B365H=cell))).matches
 
     assert (match.home_price, match.draw_price, match.away_price) == (price, 3.4, 3.6)
 
 
-def test_a_blank_triple_is_a_match_that_is_not_offered() -> None:
-    """A bookmaker that stopped is no error: the match is neither listed nor counted as rejected."""
+def test_blank_prices_are_a_match_that_is_not_offered() -> None:
+    """Three blank prices are no error: the match is neither listed nor counted as rejected."""
     blank = changed(B365H="", B365D=" ", B365A="")
     admission = judged(csv_bytes(blank, changed(HomeTeam="Cedar City")))
 
@@ -60,8 +60,8 @@ def test_a_blank_triple_is_a_match_that_is_not_offered() -> None:
 
 
 @pytest.mark.parametrize("columns", [("B365H",), ("B365D",), ("B365A",), ("B365H", "B365A")])
-def test_an_incomplete_triple_is_rejected(columns: tuple[str, ...]) -> None:
-    """Two prices are no offer: the match is counted and named as one that leaves the board."""
+def test_incomplete_prices_are_rejected(columns: tuple[str, ...]) -> None:
+    """A match with one or two prices is counted and becomes a removal."""
     admission = judged(csv_bytes(changed(**dict.fromkeys(columns, ""))))
     (listed,) = shown(csv_bytes(ROW))
 
@@ -70,15 +70,15 @@ def test_an_incomplete_triple_is_rejected(columns: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("prices", [("11.0", "3.4", "3.6"), ("1.2", "3.4", "3.6")])
-def test_prices_that_cannot_be_one_offer_are_rejected(prices: tuple[str, str, str]) -> None:
-    """A typing error shows in the book sum."""
+def test_prices_with_an_impossible_book_sum_are_rejected(prices: tuple[str, str, str]) -> None:
+    """A typing error in a price shows in the book sum."""
     admission = judged(csv_bytes((*ROW[:5], *prices)))
 
     assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.BOOK_SUM: 1})
 
 
-def test_one_bad_row_among_many_costs_only_itself() -> None:
-    """499 of 500 are shown, one is counted (faults.md, B6)."""
+def test_invalid_row_does_not_affect_the_others() -> None:
+    """Of 500 rows 499 are shown and one is counted (faults.md, B6)."""
     rows = [changed(HomeTeam=f"Team {number}") for number in range(500)]
     rows[250] = changed(HomeTeam="Team 250", B365D="#")
     admission = judged(csv_bytes(*rows))
@@ -86,8 +86,8 @@ def test_one_bad_row_among_many_costs_only_itself() -> None:
     assert (len(admission.batch.matches), dict(admission.rejected)) == (499, {Reason.PRICE: 1})
 
 
-def test_the_same_match_twice_in_one_file_shows_the_last() -> None:
-    """The last row of a match wins, and the repetition is counted (faults.md, B8)."""
+def test_last_row_of_a_repeated_match_counts() -> None:
+    """The last row of a match counts, and the repetition is counted (faults.md, B8)."""
     admission = judged(csv_bytes(ROW, changed(HomeTeam="Cedar City"), changed(B365H="2.20")))
     shown_prices = {match.home: match.home_price for match in admission.batch.matches}
 
@@ -98,15 +98,15 @@ def test_the_same_match_twice_in_one_file_shows_the_last() -> None:
 @pytest.mark.parametrize(
     "row", [("",) * 8, ROW, (*ROW[:1], "never", *ROW[2:])], ids=["blank", "good", "unreadable"]
 )
-def test_a_long_file_is_read_in_slices(row: tuple[str, ...]) -> None:
-    """Whatever its rows hold, the loop gets its turn after every few hundred of them."""
+def test_long_file_is_read_in_slices(row: tuple[str, ...]) -> None:
+    """For any rows, the computation yields after every few hundred of them."""
     slices = sum(1 for _ in KIND.decode(payload(csv_bytes(*[row] * 10_000)), OPTIONS))
 
     assert slices >= 10_000 // SLICE
 
 
-def test_a_file_without_rows_is_an_empty_list() -> None:
-    """The header alone says that there is nothing, which is not an error."""
+def test_file_without_rows_is_an_empty_list() -> None:
+    """A header without rows is an empty list, which is no error."""
     assert extracted(csv_bytes()).matches == ()
 
 
@@ -163,7 +163,7 @@ HTML = b"<!DOCTYPE html>\n<html><head><title>300 Multiple Choices</title></head>
         *("no home", "no away", "no date", "cut in the header", "huge cell"),
     ],
 )
-def test_what_is_not_their_file_is_rejected_whole(body: bytes) -> None:
+def test_body_that_is_no_file_is_rejected_entirely(body: bytes) -> None:
     """Wrong shape, wrong encoding or a header without teams and date: PayloadError, and the list stays."""
     with pytest.raises(PayloadError):
         decoded(body)
@@ -178,14 +178,14 @@ def test_what_is_not_their_file_is_rejected_whole(body: bytes) -> None:
     ],
     ids=["in the first row", "at the end", "in the header"],
 )
-def test_a_quote_that_never_closes_is_a_truncated_file(body: bytes) -> None:
-    """It swallows every row behind it: such a file is rejected whole, never read as a shorter list."""
+def test_quote_without_an_end_is_a_truncated_file(body: bytes) -> None:
+    """An open quote would contain all later rows, so the file is rejected, not read as a shorter list."""
     with pytest.raises(PayloadError):
         decoded(body)
 
 
-def test_an_error_shows_little_of_what_was_found() -> None:
-    """The message quotes the first cell, cut and without control characters."""
+def test_error_shows_little_of_the_body() -> None:
+    """The message has the first cell, cut and without control characters."""
     with pytest.raises(PayloadError) as caught:
         decoded(b"\x1b[31m" + b"A" * 10_000 + b"\n" + GOOD)
 
@@ -200,8 +200,8 @@ def test_an_error_shows_little_of_what_was_found() -> None:
     [changed(B365H="", B365D="", B365A=""), changed(B365H="2.20", B365D="")],
     ids=["withdrawn", "incomplete"],
 )
-def test_a_later_row_takes_an_earlier_price_back(later: tuple[str, ...]) -> None:
-    """Twice in one file: the last wins, also when it says that there is no price; it is counted."""
+def test_later_row_without_a_price_removes_an_earlier_one(later: tuple[str, ...]) -> None:
+    """If a match occurs twice, the last row counts, also without a price; the repetition is counted."""
     other = changed(HomeTeam="Cedar City")
     admission = judged(csv_bytes(ROW, other, later))
 
@@ -209,20 +209,20 @@ def test_a_later_row_takes_an_earlier_price_back(later: tuple[str, ...]) -> None
     assert admission.rejected[Reason.DUPLICATE] == 1
 
 
-def test_a_later_row_with_the_result_takes_an_earlier_price_back() -> None:
-    """A match that is over in its last row is not on offer."""
+def test_later_row_with_a_result_removes_an_earlier_price() -> None:
+    """A match that is over in its last row is not offered."""
     header = (*COLUMNS, "FTHG")
     body = csv_bytes((*ROW, ""), (*changed(HomeTeam="Cedar City"), ""), (*ROW, "2"), header=header)
 
     assert [match.home for match in shown(body)] == ["Cedar City"]
 
 
-def test_a_price_cut_in_two_is_never_read() -> None:
-    """Without an announced length a file must end with a line: `12.50` cut to `12` is a price too."""
+def test_truncated_price_is_never_read() -> None:
+    """Without an announced length a file must end with a line end: `12.50` cut to `12` is a price too."""
     body = csv_bytes(ROW, changed(HomeTeam="Cedar City", B365H="1.30", B365D="5.50", B365A="12.50"))
     cut = body[: -len(".50\r\n")]
 
-    assert [match.away_price for match in shown(cut)] == [3.6, 12.0]  # framed: nobody cut it
+    assert [match.away_price for match in shown(cut)] == [3.6, 12.0]  # framed, so it counts as complete
     with pytest.raises(PayloadError, match="may be cut"):
         run_now(KIND.decode(structs.replace(payload(cut), is_framed=False), OPTIONS))
     whole = run_now(KIND.decode(structs.replace(payload(body), is_framed=False), OPTIONS))
@@ -230,8 +230,8 @@ def test_a_price_cut_in_two_is_never_read() -> None:
 
 
 @pytest.mark.parametrize("tail", ["s3cret", "file.csv?key=s3cret", "s3cret/"])
-def test_the_scope_tells_nothing_of_the_address(tail: str) -> None:
-    """It is shown to everybody: only what is plainly a file's name becomes one."""
+def test_scope_does_not_contain_the_address(tail: str) -> None:
+    """The scope is public, so only a plain file name becomes one."""
     options = structs.replace(OPTIONS, url=f"https://feed.example/{tail}")
 
     assert [target.scope in {"file", "file.csv"} for target in KIND.plan(options, ()).targets()] == [True]

@@ -1,4 +1,4 @@
-"""football-data.co.uk: 10,000 damaged pieces of recorded files show no price but in its own place."""
+"""football-data.co.uk: 10,000 damaged parts of recorded files show no price in a wrong place."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SEEDS = st.integers(0, 2**64)
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=1_000 // len(KINDS) + 1)
 @given(SEEDS)
-def test_no_damage_moves_a_price(kind: str, seed: int) -> None:
-    """Cells lost, doubled or split, stray commas and marks, lines cut or joined: rejected, or as it was."""
+def test_damage_never_moves_a_price(kind: str, seed: int) -> None:
+    """A price near lost, doubled or split cells, stray marks or torn lines is rejected or as it was."""
     assert () == trial(Random(seed), kind).wrong
 
 
@@ -27,13 +27,13 @@ def test_no_damage_moves_a_price(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=10_000 // len(KINDS) + 1)
 @given(SEEDS)
-def test_no_damage_moves_a_price_for_long(kind: str, seed: int) -> None:
-    """The same for ten times as many."""
+def test_damage_never_moves_a_price_in_a_long_run(kind: str, seed: int) -> None:
+    """The rule holds for ten times as many trials."""
     assert () == trial(Random(seed), kind).wrong
 
 
-def test_the_trials_are_about_something() -> None:
-    """Of an undamaged line prices are shown, and something of a damaged one is rejected, of every kind."""
+def test_trials_show_and_reject_something() -> None:
+    """Every kind of damage has trials with shown prices and trials with rejected ones."""
     made = [trial(Random(f"{number}"), kind) for kind in KINDS for number in range(50)]
 
     assert set(KINDS) == {one.kind for one in made if one.accepted}

@@ -50,8 +50,8 @@ def _id(**cells: str) -> str:
         ("14/02/2026", " ", None),
     ],
 )
-def test_a_kick_off_is_london_wall_time(date: str, time: str, start: datetime | None) -> None:
-    """Every league's kick-off is Europe/London time, an hour ahead of UTC in summer; no time is unknown."""
+def test_kick_off_is_london_wall_time(date: str, time: str, start: datetime | None) -> None:
+    """Every kick-off is in Europe/London time, an hour ahead of UTC in summer; no time means unknown."""
     assert _start(date, time) == start
 
 
@@ -65,30 +65,30 @@ def test_a_kick_off_is_london_wall_time(date: str, time: str, start: datetime | 
         ("31/12/26", datetime(2027, 1, 1, tzinfo=UTC)),
     ],
 )
-def test_a_match_without_a_time_ends_with_its_day(date: str, end: datetime) -> None:
-    """Its start stays unknown, but it is no later than the end of that day in London."""
+def test_match_without_a_time_ends_with_its_day(date: str, end: datetime) -> None:
+    """A match without a time has an unknown start, at the latest the end of that day in London."""
     (match,) = shown(csv_bytes(changed(Date=date, Time="")))
 
     assert (None, int(end.timestamp())) == (match.start_time, match.latest_start)
 
 
-def test_a_match_with_a_time_ends_by_that() -> None:
-    """The start is known, and nothing else is needed."""
+def test_match_with_a_time_ends_by_that_time() -> None:
+    """If the start is known, no last moment is set."""
     (match,) = shown(csv_bytes(ROW))
 
     assert (1_771_081_200, None) == (match.start_time, match.latest_start)
 
 
 @pytest.mark.parametrize("date", ["31/12/9999", "01/01/0001", "14/02/2126"])
-def test_an_impossible_day_is_rejected_without_a_time_too(date: str) -> None:
-    """It cannot end what is shown, so it is not shown."""
+def test_impossible_day_without_a_time_is_rejected(date: str) -> None:
+    """Without a valid day the match would have no end, so it is not shown."""
     admission = judged(csv_bytes(changed(Date=date, Time="")))
 
     assert ((), {Reason.START_TIME: 1}) == (admission.batch.matches, dict(admission.rejected))
 
 
-def test_a_file_without_a_time_column_has_no_starts() -> None:
-    """Files before 2019/20 tell the day only."""
+def test_file_without_a_time_column_has_no_starts() -> None:
+    """Files before 2019/20 have the day only."""
     without = [name for name in COLUMNS if name != "Time"]
     cells = dict(zip(COLUMNS, ROW, strict=True))
     (match,) = shown(csv_bytes(tuple(cells[name] for name in without), header=tuple(without)))
@@ -104,8 +104,8 @@ def test_a_file_without_a_time_column_has_no_starts() -> None:
         *("", "\u0661\u0664/02/2026", "1" * 5000, "14/02/2126", "01/01/0001"),
     ],
 )
-def test_an_impossible_date_is_rejected(date: str) -> None:
-    """A row whose day cannot be is no match, and is counted."""
+def test_impossible_date_is_rejected(date: str) -> None:
+    """A row with an impossible day is rejected and counted."""
     admission = judged(csv_bytes(changed(Date=date), ROW))
 
     assert [match.home for match in admission.batch.matches] == ["Alder Town"]
@@ -129,8 +129,8 @@ def test_an_impossible_date_is_rejected(date: str) -> None:
         "15:00Z",
     ],
 )
-def test_an_impossible_time_is_rejected(time: str) -> None:
-    """A start that cannot be read is not an unknown one: the match leaves the board under its own id."""
+def test_impossible_time_is_rejected(time: str) -> None:
+    """An unreadable start is not an unknown one: the match becomes a removal with its own id."""
     admission = judged(csv_bytes(changed(Time=time)))
 
     assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.START_TIME: 1})
@@ -139,16 +139,16 @@ def test_an_impossible_time_is_rejected(time: str) -> None:
 
 @pytest.mark.parametrize("column", ["FTHG", "HG"])
 @pytest.mark.parametrize(("goals", "listed"), [("", 1), (" ", 1), ("0", 0), ("3", 0)])
-def test_a_match_with_a_result_is_over(column: str, goals: str, listed: int) -> None:
-    """Goals, even none, mean that the match is finished: not listed, and not an error."""
+def test_match_with_a_result_is_over(column: str, goals: str, listed: int) -> None:
+    """If the cells of the goals have a value, even 0, the match is over: not listed, and no error."""
     admission = judged(csv_bytes((*ROW, goals), header=(*COLUMNS, column)))
 
     assert (len(admission.batch.matches), dict(admission.rejected)) == (listed, {})
 
 
 @pytest.mark.parametrize("prices", [ROW[5:], ("", "", "")])
-def test_a_match_that_gets_its_result_leaves_as_finished(prices: tuple[str, ...]) -> None:
-    """Clients are told that it is over, not that its bookmaker took it off; with its prices or without."""
+def test_match_that_gets_its_result_leaves_as_finished(prices: tuple[str, ...]) -> None:
+    """With or without prices, its removal has the reason `finished`, not that of a missing offer."""
     header = (*COLUMNS, "FTHG")
     snapshot = Snapshot.empty(1, (BOOKMAKER,))
     for row in ((*ROW, ""), (*ROW[:5], *prices, "2")):
@@ -163,14 +163,14 @@ def test_a_match_that_gets_its_result_leaves_as_finished(prices: tuple[str, ...]
     ("division", "league"),
     [*LEAGUES.items(), ("E0", "Premier League"), ("SC0", "Scottish Premiership"), ("Q9", "Q9"), ("", None)],
 )
-def test_a_division_is_shown_by_its_name(division: str, league: str | None) -> None:
-    """A code that has no name yet is shown as it is, and none as unknown."""
+def test_division_is_shown_by_its_name(division: str, league: str | None) -> None:
+    """A code without a known name is shown unchanged, and an empty one as unknown."""
     assert [match.league for match in shown(csv_bytes(changed(Div=division)))] == [league]
 
 
 @pytest.mark.parametrize("cells", [{"Time": "17:45"}, {"Time": ""}, {"Date": "14/2/26"}, {"B365H": "2.2"}])
-def test_an_id_stays_when_the_kick_off_is_corrected(cells: dict[str, str]) -> None:
-    """Times get corrected and dates get written in other ways: it is the same match."""
+def test_id_stays_when_the_kick_off_is_corrected(cells: dict[str, str]) -> None:
+    """A corrected time or another spelling of the date is the same match."""
     assert _id(**cells) == _id()
 
 
@@ -187,8 +187,8 @@ def test_an_id_stays_when_the_kick_off_is_corrected(cells: dict[str, str]) -> No
         {"HomeTeam": "alder town"},
     ],
 )
-def test_another_fixture_has_another_id(cells: dict[str, str]) -> None:
-    """Division, day, home and away tell matches apart."""
+def test_other_fixtures_have_other_ids(cells: dict[str, str]) -> None:
+    """Division, day, home and away distinguish matches."""
     assert _id(**cells) != _id()
 
 
@@ -206,8 +206,8 @@ def test_another_fixture_has_another_id(cells: dict[str, str]) -> None:
         ),
     ],
 )
-def test_an_id_is_the_same_in_every_release(fixture: tuple[str, str, str, str], match_id: str) -> None:
-    """Clients keep them: the form is pinned, of an id as it is and of one that had to be cut."""
+def test_id_is_the_same_in_every_release(fixture: tuple[str, str, str, str], match_id: str) -> None:
+    """Clients store ids, so the test has a fixed plain id and a fixed shortened one."""
     assert match_id == match_id_of(*fixture)
 
 
@@ -215,7 +215,7 @@ def test_an_id_is_the_same_in_every_release(fixture: tuple[str, str, str, str], 
 @example(("", "", "", ""))
 @example(("E0", "20260214", "é" * 128, "\U0001f3c0" * 128))
 def test_any_fixture_has_a_url_safe_id(fixture: tuple[str, str, str, str]) -> None:
-    """Whatever the names, the id has our shape, and it is the same every time."""
+    """For any names the id has a valid form and is always the same."""
     match_id = match_id_of(*fixture)
 
     assert re.fullmatch(r"[A-Za-z0-9._~-]{1,128}", match_id)
@@ -225,15 +225,15 @@ def test_any_fixture_has_a_url_safe_id(fixture: tuple[str, str, str, str]) -> No
 @given(FIXTURES, FIXTURES)
 @example(("E0", "20260214", "a" * 127, "b"), ("E0", "20260214", "a" * 127, "c"))
 @example(("E0", "1", "a b", "c"), ("E0", "1", "a", "b c"))
-def test_distinct_fixtures_have_distinct_ids(
+def test_different_fixtures_have_different_ids(
     one: tuple[str, str, str, str], other: tuple[str, str, str, str]
 ) -> None:
-    """No two different fixtures share an id, however long or alike their names."""
+    """No two different fixtures share an id, however long or similar their names are."""
     assert (match_id_of(*one) == match_id_of(*other)) == (one == other)
 
 
-def test_no_name_can_pose_as_the_end_of_a_shortened_id() -> None:
-    """An id that had to be cut ends in a way that no fixture's own letters can spell."""
+def test_no_name_equals_the_end_of_a_shortened_id() -> None:
+    """A shortened id ends in a form that the letters of a fixture cannot produce."""
     cut = match_id_of("XX", "20260214", "a" * 120, "Birch United")
     ending = cut.rpartition("-")[2]
     posing = ("XX", "20260214", "a" * (len(cut) - len(ending) - len("XX-20260214--")), ending)

@@ -1,4 +1,4 @@
-"""football-data.co.uk under hostile bytes: a PayloadError or a list that keeps the rules, nothing else."""
+"""football-data.co.uk with hostile bytes: a PayloadError or a valid list, nothing else."""
 
 from __future__ import annotations
 
@@ -72,25 +72,25 @@ def _check(body: bytes) -> None:
 @given(st.binary(max_size=400))
 @example(b"\xff\xfeD\0i\0v\0")
 def test_any_bytes_are_an_error_or_a_list(body: bytes) -> None:
-    """Bytes that are no CSV at all never crash the parser."""
+    """Bytes that are no CSV never crash the parser."""
     _check(body)
 
 
 @given(st.binary(max_size=400))
-def test_any_bytes_behind_a_header_are_an_error_or_a_list(body: bytes) -> None:
-    """Nor do bytes that come after a good header."""
+def test_any_bytes_after_a_header_are_an_error_or_a_list(body: bytes) -> None:
+    """Bytes after a valid header never crash the parser."""
     _check(csv_bytes() + body)
 
 
 @given(PLACES)
-def test_a_file_cut_anywhere_is_an_error_or_a_list(length: int) -> None:
-    """A file that ends too early may be short, but shows nothing that breaks a rule."""
+def test_file_cut_anywhere_is_an_error_or_a_list(length: int) -> None:
+    """A truncated file may be a short list, but every shown match is valid."""
     _check(VALID[:length])
 
 
 @given(st.lists(st.tuples(PLACES, st.integers(0, 7)), max_size=12))
 def test_flipped_bits_are_an_error_or_a_list(flips: list[tuple[int, int]]) -> None:
-    """Single bits that tip over change cells, columns and rows, and break no rule."""
+    """Flipped bits change cells, columns and rows, but every shown match is valid."""
     body = bytearray(VALID)
     for place, bit in flips:
         body[place % len(body)] ^= 1 << bit
@@ -99,14 +99,14 @@ def test_flipped_bits_are_an_error_or_a_list(flips: list[tuple[int, int]]) -> No
 
 
 @given(PLACES, PLACES, PLACES, PLACES)
-def test_spliced_pieces_are_an_error_or_a_list(a: int, b: int, c: int, d: int) -> None:
-    """Pieces of one file in the wrong place, or twice, break no rule."""
+def test_rearranged_parts_are_an_error_or_a_list(a: int, b: int, c: int, d: int) -> None:
+    """With parts of a file in the wrong place, or twice, every shown match is valid."""
     _check(VALID[: max(a, b)] + VALID[min(c, d) : max(c, d)] + VALID[min(a, b) :])
 
 
 @given(st.lists(st.tuples(PLACES, TOKENS), min_size=1, max_size=6))
-def test_hostile_pieces_put_in_are_an_error_or_a_list(pieces: list[tuple[int, bytes]]) -> None:
-    """Quotes, line ends, NULs, huge numbers and escape codes anywhere break no rule."""
+def test_inserted_hostile_parts_are_an_error_or_a_list(pieces: list[tuple[int, bytes]]) -> None:
+    """With quotes, line ends, NULs, huge numbers and escape codes anywhere, every shown match is valid."""
     body = VALID
     for place, token in pieces:
         body = body[:place] + token + body[place:]
@@ -119,7 +119,7 @@ def test_hostile_pieces_put_in_are_an_error_or_a_list(pieces: list[tuple[int, by
 @example([changed(Date="31/12/9999", Time="23:59")])
 @example([changed(HomeTeam="\u202e\0\x1b[31mAlder\u2066", AwayTeam="A\u0300" * 5000)])
 def test_any_cells_are_an_error_or_a_list(rows: list[tuple[str, ...]]) -> None:
-    """Whatever stands in the cells of a well-formed file, what is shown keeps the rules."""
+    """For any cells of a well-formed file, every shown match is valid."""
     quoted = (tuple(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) for row in rows)
 
     _check(csv_bytes(*quoted))

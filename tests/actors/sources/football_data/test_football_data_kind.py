@@ -39,7 +39,7 @@ def _prices(match: Match) -> tuple[float, float, float]:
 
 @given(st.permutations(sorted(CELLS)))
 def test_columns_are_found_by_their_whole_name_in_any_order(names: list[str]) -> None:
-    """A bookmaker's prices come from its three columns, wherever they stand and whatever looks alike."""
+    """A bookmaker's prices are in its three columns, in any position and beside any similar names."""
     body = csv_bytes(("XX", *(CELLS[name] for name in names)), header=("Div", *names))
 
     assert {key: [_prices(match) for match in shown(body, key)] for key in PRICES} == {
@@ -58,18 +58,18 @@ def test_columns_are_found_by_their_whole_name_in_any_order(names: list[str]) ->
         ("B365", ("b365h", "b365d", "b365a")),
     ],
 )
-def test_a_file_without_the_three_columns_is_an_error_of_that_bookmaker(
+def test_file_without_the_three_columns_is_an_error_of_that_bookmaker(
     key: str, header: tuple[str, ...]
 ) -> None:
-    """A prefix, a suffix or other case is another column, and what is missing is said."""
+    """A prefix, a suffix or another case is another column, and the error names the missing ones."""
     body = csv_bytes((*ROW[:5], "2.1", "3.4", "3.6"), header=(*COLUMNS[:5], *header))
 
     with pytest.raises(PayloadError, match="column not in this file"):
         extracted(body, key)
 
 
-def test_a_row_becomes_a_match() -> None:
-    """Teams, league, kick-off and prices are those of the row; the source's time is the file's."""
+def test_row_becomes_a_match() -> None:
+    """Teams, league, kick-off and prices are those of the row; the source time is that of the file."""
     (match,) = shown(csv_bytes(ROW))
 
     assert (match.home, match.away, match.league) == ("Alder Town", "Birch United", "XX")
@@ -92,13 +92,13 @@ def test_a_row_becomes_a_match() -> None:
     ],
     ids=["LF", "CR", "unended", "BOM", "blank", "unnamed", "repeated", "padded", "quoted"],
 )
-def test_the_form_of_a_file_does_not_matter(body: bytes) -> None:
-    """Line ends, BOM, blank rows, unnamed or repeated columns: the same list."""
+def test_form_of_a_file_does_not_matter(body: bytes) -> None:
+    """Line ends, BOM, blank rows, unnamed or repeated columns give the same list."""
     assert shown(body) == shown(csv_bytes(ROW))
 
 
 def test_names_may_be_utf_8_or_cp1252() -> None:
-    """A file that is no UTF-8 is read as cp1252, as 13 of the real ones are."""
+    """A file that is not UTF-8 is read as cp1252, such as 13 of the real ones."""
     text = csv_bytes(changed(HomeTeam="Älmhult", AwayTeam="Peña Œuvre")).decode()
     read = [
         [(match.home, match.away) for match in shown(text.encode(code))] for code in ("utf-8", "cp1252")
@@ -107,8 +107,8 @@ def test_names_may_be_utf_8_or_cp1252() -> None:
     assert read == [[("Älmhult", "Peña Œuvre")]] * 2
 
 
-def test_a_row_that_ends_before_the_prices_is_not_listed() -> None:
-    """Its cells may stand in columns not their own; without both teams not even its match is known."""
+def test_row_that_ends_before_the_prices_is_not_listed() -> None:
+    """The cells of a short row may be in wrong columns; without both teams its match is unknown too."""
     cut = [changed(HomeTeam=f"Team {length}")[:length] for length in (4, 7)]
     extract = extracted(csv_bytes(*cut, changed(HomeTeam="Cedar City")))
 
@@ -140,8 +140,8 @@ def test_extra_leagues_have_their_own_columns() -> None:
     assert (match.league, match.start_time) == ("Nowhere First Division", 1_771_081_200)
 
 
-def test_a_few_files_call_the_teams_ht_and_at() -> None:
-    """HT and AT are the teams where there is no HomeTeam and AwayTeam."""
+def test_some_files_have_the_teams_in_ht_and_at() -> None:
+    """HT and AT are the teams if there is no HomeTeam and AwayTeam."""
     header = ("Div", "Date", "HT", "AT", "FTHG", "HTHG", "B365H", "B365D", "B365A")
     row = ("XX", "14/02/26", "Alder Town", "Birch United", "", "", "2.1", "3.4", "3.6")
     (match,) = shown(csv_bytes(row, header=header))
@@ -149,16 +149,16 @@ def test_a_few_files_call_the_teams_ht_and_at() -> None:
     assert (match.home, match.away, match.start_time) == ("Alder Town", "Birch United", None)
 
 
-def test_the_sources_time_is_that_of_the_file() -> None:
-    """Last-Modified is handed on with every match; the board decides what it means."""
+def test_source_time_is_that_of_the_file() -> None:
+    """Every match has the file's Last-Modified as its source time; the board interprets it."""
     (match,) = extracted(csv_bytes(ROW), source_time=1_771_000_000.0).matches
 
     assert match.source_time == 1_771_000_000.0
 
 
 @pytest.mark.parametrize("key", ["B365", "BFD", "BFE", "PS", "WH", "1XB", "BF", "VC", "BMGM", "CL", "LB"])
-def test_a_column_prefix_is_a_key(key: str) -> None:
-    """The codes of the site are allowed."""
+def test_column_prefix_is_a_key(key: str) -> None:
+    """The codes of the site are accepted."""
     check_key(key)
 
 
@@ -170,7 +170,7 @@ def test_a_column_prefix_is_a_key(key: str) -> None:
         *("B365C", "PSC", "VCC", "BFEC", "1XBC", "WHC"),
     ],
 )
-def test_what_cannot_be_a_bookmaker_is_no_key(key: str) -> None:
+def test_prefix_that_is_no_bookmaker_is_refused(key: str) -> None:
     """Malformed keys, aggregates and closing prices are refused when the configuration is loaded."""
     with pytest.raises(ValueError, match="key was"):
         check_key(key)
@@ -184,8 +184,8 @@ def test_what_cannot_be_a_bookmaker_is_no_key(key: str) -> None:
         ("https://feed.example", "file"),
     ],
 )
-def test_the_scope_is_the_file(url: str, scope: str) -> None:
-    """One source polls one file, and that file's list is complete for itself only."""
+def test_scope_is_the_file(url: str, scope: str) -> None:
+    """A source polls one file, whose list is complete for that file only."""
     (target,) = KIND.plan(FootballDataOptions(kind="football_data", url=url), ()).targets()
 
     assert (target.scope, target.url) == (scope, url)

@@ -1,7 +1,7 @@
-"""football-data.co.uk: every recorded file, price by price, against a second and plain reading of it.
+"""football-data.co.uk: every recorded file, price by price, compared with a second, simple parser.
 
-The season files hold finished matches only, so they are read a second time with the column of the
-result under another name: then all of their matches are upcoming ones.
+The season files have finished matches only, so they are read a second time with the result column
+renamed: then all of their matches are upcoming ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FINISHED = [path for path in FILES if path.parent.name != "fixtures"]
 
 
 def _upcoming(path: Path) -> bytes:
-    """Return the file with its matches as they were before kick-off, and closing prices as live ones."""
+    """Return the file with its matches as before kick-off, and its closing prices as present ones."""
     body = path.read_bytes().replace(b",FTHG,", b",Goals,", 1).replace(b",HG,", b",Goals,", 1)
     header = body.partition(b"\n")[0]
     return body if b",PSH," in header else body.replace(b",PSC", b",PS")
@@ -53,8 +53,8 @@ def _ours(body: bytes, code: str) -> list[Content] | None:
         *(pytest.param(path, _upcoming, id=f"{path.stem}-upcoming") for path in FINISHED),
     ],
 )
-def test_every_price_and_start_equals_a_plain_reading(path: Path, read: Callable[[Path], bytes]) -> None:
-    """Teams, starts and prices of every bookmaker, in file order; an error where its columns lack."""
+def test_every_price_and_start_equals_a_simple_reading(path: Path, read: Callable[[Path], bytes]) -> None:
+    """Teams, starts and prices of every bookmaker are equal, in order; missing columns are an error."""
     body = read(path)
 
     assert {code: _plain(body, code) for code in CODES} == {code: _ours(body, code) for code in CODES}
@@ -70,30 +70,30 @@ def test_every_match_of_a_file_has_its_own_id_and_a_league(path: Path) -> None:
     assert {one.league for one in listed} & {None, "", "XX"} == set()
 
 
-def test_the_plain_reading_reads_something() -> None:
-    """The comparison above is about offers in every file, but for the stub at the beginning."""
+def test_simple_reading_has_offers() -> None:
+    """The simple parser finds offers in every file except the stub, so the comparison is not empty."""
     empty = [path for path in FILES if not any(offers(_upcoming(path), code) for code in CODES)]
 
     assert empty == FILES[:1]
 
 
 @pytest.mark.parametrize("path", football_data("quirks", "*.html"), ids=lambda path: path.stem)
-def test_the_page_of_a_missing_file_is_rejected(path: Path) -> None:
-    """The body of the site's 300 answer is no file of theirs, whatever its status."""
+def test_page_of_a_missing_file_is_rejected(path: Path) -> None:
+    """The body of the site's 300 answer is rejected, whatever its status."""
     with pytest.raises(PayloadError, match="must be 'Div' or 'Country'"):
         decoded(path.read_bytes())
 
 
 @pytest.mark.parametrize("path", football_data("seasons"), ids=lambda path: path.stem)
-def test_a_finished_season_is_an_empty_list(path: Path) -> None:
-    """All of its matches have a result, so none is an offer, and none is counted as an error."""
+def test_finished_season_is_an_empty_list(path: Path) -> None:
+    """All of its matches have a result, so none is offered and none is counted as an error."""
     fixtures = decoded(path.read_bytes()).fixtures
 
     assert {one.reason if isinstance(one, Removal) else "" for one in fixtures} == {"finished"}
 
 
-def test_the_decodable_rows_of_the_recordings_are_all_read() -> None:
-    """No date or time of a real download of upcoming matches is refused, but for those of the stub."""
+def test_all_valid_rows_of_the_recordings_are_read() -> None:
+    """No date or time of a real download of upcoming matches is rejected, except in the stub."""
     unreadable = {
         path.stem: sum(isinstance(one, Removal) for one in decoded(path.read_bytes()).fixtures)
         for path in football_data("fixtures")

@@ -1,4 +1,4 @@
-"""football-data.co.uk: splitting a file's text gives what `csv.reader` gives, and in slices."""
+"""football-data.co.uk: splitting a file's text equals `csv.reader`, and runs in slices."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from actors.sources.football_data.text import (
 )
 
 ALPHABET = 'ab ,,,\r\n\r\n"\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\xa0é\t;\x1a\ufeff'
-"""What tells cells and lines apart, and what only some readers take for the end of a line."""
+"""The characters that separate cells and lines, and those that only some parsers take for a line end."""
 
 
 def _ours(text: str, block_chars: int) -> list[list[str]] | None:
-    """Return the cells of all rows that hold any, blanks around them taken off; None for an error."""
+    """Return the cells of all rows with content, without blanks around them; None for an error."""
     try:
         rows = [cells_in(row, -1) for row in rows_in(text, block_chars) if not is_blank(row)]
     except PayloadError:
@@ -41,7 +41,7 @@ def _theirs(text: str) -> list[list[str]] | None:
 
 
 def _plain(cell: str) -> str:
-    """Return a cell with LF for each of its line ends, for which its row is refused, whatever they are."""
+    """Return a cell with LF for each of its line ends; a row with one in a cell is rejected anyway."""
     return cell.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
@@ -50,17 +50,17 @@ def _plain(cell: str) -> str:
 @example('a"b,c"\n\nd,e', 8)
 @example("a" * 131_072 + "\n" + "b," * 131_072, BLOCK_CHARS)
 @example("a" * 131_073 + ",b\n", BLOCK_CHARS)
-def test_rows_are_those_of_the_csv_module(text: str, block_chars: int) -> None:
-    """Whatever a text holds, and wherever it is cut into blocks: the same cells, or an error in both."""
-    text = f"first,row\n{text}"  # which begins with no mark of its encoding
+def test_rows_equal_those_of_the_csv_module(text: str, block_chars: int) -> None:
+    """For any text and any blocks, both give the same cells, or both an error."""
+    text = f"first,row\n{text}"  # without a byte order mark
 
     assert _theirs(text) == _ours(read_text(text.encode()), block_chars)
 
 
 @pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "cp1252"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_long_text_is_the_same_in_any_encoding(code: str, end: str) -> None:
-    """And with any line ends; its rows are its lines, however many blocks they fill."""
+def test_long_text_is_equal_in_any_encoding(code: str, end: str) -> None:
+    """For any encoding and line ends, its rows are its lines, whatever the number of blocks."""
     count = 4 * BLOCK_CHARS // 20
     text = read_text((f"Älmhult,Peña Œuvre{end}" * count).encode(code))
 
@@ -69,8 +69,8 @@ def test_a_long_text_is_the_same_in_any_encoding(code: str, end: str) -> None:
     assert [["Älmhult", "Peña Œuvre"]] * count == [[cell.strip() for cell in row] for row in rows]
 
 
-def test_one_bad_byte_changes_how_the_whole_text_is_read() -> None:
-    """A file is in one encoding from its first byte to its last."""
+def test_one_invalid_byte_changes_the_encoding_of_the_whole_text() -> None:
+    """A file has one encoding from its first byte to its last."""
     body = "Älmhult\n".encode() * 20_000
     read = [read_text(body + end)[:8] for end in (b"", b"\xff")]
 
@@ -80,14 +80,14 @@ def test_one_bad_byte_changes_how_the_whole_text_is_read() -> None:
 @pytest.mark.parametrize(
     "body", [b"a" * (MAX_LINE_CHARS + 1), b"a,b\n" + b"," * 2 * MAX_LINE_CHARS + b"\n"]
 )
-def test_a_line_without_an_end_is_refused(body: bytes) -> None:
-    """It cannot be read in slices, and no file has one."""
+def test_line_without_an_end_is_refused(body: bytes) -> None:
+    """A line without an end cannot be read in slices, and no real file has one."""
     with pytest.raises(PayloadError, match="a line of more than"):
         list(rows_in(read_text(body)))
 
 
-def test_only_the_cells_that_are_asked_for_are_split() -> None:
-    """What follows stays one piece, and a row that is too short is filled up."""
+def test_only_the_requested_cells_are_split() -> None:
+    """The cells after them stay one text, and a short row is padded."""
     assert ["a", "b", "c,d"] == cells_in("a,b,c,d", 2)
     assert ["a", "", ""] == cells_in("a", 3)
     assert ["a", "b,c", ""] == cells_in(["a", "b,c"], 3)

@@ -1,4 +1,4 @@
-"""football-data.co.uk: torn rows. A price that may stand in another column than its own is not shown."""
+"""football-data.co.uk: torn rows. A price that may be in a wrong column is not shown."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ TORN = {
 
 @pytest.mark.parametrize("key", ["B365", "BW"])
 @pytest.mark.parametrize("row", TORN.values(), ids=TORN)
-def test_a_row_of_another_width_than_the_header_is_rejected(row: tuple[str, ...], key: str) -> None:
-    """Which of its cells stand in their own columns cannot be told: its match leaves under its own id."""
+def test_row_of_another_width_than_the_header_is_rejected(row: tuple[str, ...], key: str) -> None:
+    """The cells of such a row may be in wrong columns, so its match becomes a removal with its own id."""
     admission = judged(csv_bytes(row, OTHER, header=HEADER), key)
 
     assert ["Cedar City"] == [match.home for match in admission.batch.matches]
@@ -72,8 +72,8 @@ def _of_one_row(row: tuple[str, ...], key: str = "BW") -> Extract:
         *("mark in a name", "mark in the division"),
     ],
 )
-def test_a_row_without_two_teams_is_counted(row: tuple[str, ...]) -> None:
-    """Of which match it is nothing can be told when other columns' cells stand where the teams should."""
+def test_row_without_two_teams_is_counted(row: tuple[str, ...]) -> None:
+    """If cells of other columns are in place of the teams, its match is unknown, so it is only counted."""
     extract = _of_one_row(row)
 
     assert ((), ()) == (extract.matches, extract.removals)
@@ -81,15 +81,15 @@ def test_a_row_without_two_teams_is_counted(row: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("referee", ['"M Oliver"', '"Oliver, M"'])
-def test_a_cell_may_hold_a_comma(referee: str) -> None:
-    """Quoted as it should be, a name with a comma is one cell."""
+def test_cell_may_contain_a_comma(referee: str) -> None:
+    """A quoted name with a comma is one cell."""
     (match,) = _of_one_row((*WIDE[:5], referee, *WIDE[6:])).matches
 
     assert (2.05, 3.3, 3.5) == (match.home_price, match.draw_price, match.away_price)
 
 
-def test_marks_in_joined_lines_make_no_row() -> None:
-    """Two stray marks in one column leave the begin of a match and the end of the next, as wide as one."""
+def test_quotes_in_joined_lines_make_no_row() -> None:
+    """Two stray quotes can join the start of one match and the end of the next to a row of full width."""
     row = (*WIDE[:6], '"2.10', *WIDE[7:-1], "".join((WIDE[-1], OTHER[0])), *OTHER[1:6], '2.10"', *OTHER[7:])
     extract = _of_one_row(row)
 
@@ -99,15 +99,15 @@ def test_marks_in_joined_lines_make_no_row() -> None:
     assert () == extract.matches
 
 
-def test_what_is_torn_takes_its_match_back() -> None:
-    """Of a good and a torn row of one match neither is believed."""
+def test_torn_row_removes_its_match() -> None:
+    """If a match has a valid and a torn row, neither of them counts."""
     body = csv_bytes(WIDE, OTHER, WIDE[:-1], header=HEADER)
 
     assert ["Cedar City"] == [match.home for match in shown(body)]
 
 
-def test_a_torn_row_with_a_result_is_over() -> None:
-    """It is not on offer however its prices stand, and no error: old files have many."""
+def test_torn_row_with_a_result_is_over() -> None:
+    """A torn row with a result is not offered and is no error: old files have many such rows."""
     row, header = (*ROW[:5], "2", *ROW[5:7]), (*COLUMNS[:5], "FTHG", *COLUMNS[5:])
     admission = judged(csv_bytes(row, header=header))
 
@@ -116,8 +116,8 @@ def test_a_torn_row_with_a_result_is_over() -> None:
 
 
 @pytest.mark.parametrize("price", ["05", "00", "012.5", "01.50"])
-def test_a_number_with_a_leading_zero_is_no_price(price: str) -> None:
-    """It is what a decimal comma has cut off."""
+def test_number_with_a_leading_zero_is_no_price(price: str) -> None:
+    """A number with a leading zero is the remainder of one that a decimal comma has split."""
     admission = judged(csv_bytes(changed(B365D=price)))
 
     assert ((), {Reason.PRICE: 1}) == (admission.batch.matches, dict(admission.rejected))
@@ -125,8 +125,8 @@ def test_a_number_with_a_leading_zero_is_no_price(price: str) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("first", ["A", '"A"'])
-def test_the_rows_beside_a_line_of_one_cell_are_torn(end: str, first: str) -> None:
-    """A line cut within its last cell leaves a number behind that looks like a price: 12.50 like 12."""
+def test_rows_beside_a_line_of_one_cell_are_torn(end: str, first: str) -> None:
+    """A line cut within its last cell may end with a number that looks like a price: 12 of 12.50."""
     prices = {"B365H": "1.3", "B365D": "5.5", "B365A": "12.50"}
     rows = [changed(HomeTeam=name, **prices) for name in (first, "B", "C", "D")]
     cut = changed(HomeTeam="E", B365H="1.3", B365D="5.5", B365A=f"12{end}.50")
@@ -147,8 +147,8 @@ MARKS = csv_bytes(WIDE, OTHER, header=HEADER).decode()
     ],
     ids=["over two rows", "over header and row", "within a column's name"],
 )
-def test_marks_that_nobody_meant_are_no_file_of_theirs(text: str) -> None:
-    """Two stray marks make one row, of the right width, of the begin of a match and the end of another."""
+def test_stray_quotes_reject_the_file(text: str) -> None:
+    """Two stray quotes can join the start of one match and the end of another to a row of full width."""
     with pytest.raises(PayloadError, match="astray"):
         decoded(text.encode())
 
@@ -156,8 +156,8 @@ def test_marks_that_nobody_meant_are_no_file_of_theirs(text: str) -> None:
 @pytest.mark.parametrize(
     "header", [(*COLUMNS[:5], *COLUMNS[4:]), (*COLUMNS[:4], *COLUMNS[5:]), (*COLUMNS, "")]
 )
-def test_a_torn_header_is_no_file_of_theirs(header: tuple[str, ...]) -> None:
-    """Where most rows have another width it is the header that is torn, even if one row is torn alike."""
+def test_torn_header_rejects_the_file(header: tuple[str, ...]) -> None:
+    """If most rows have another width, the header is torn, even if one row is torn in the same way."""
     good = [changed(HomeTeam=f"Team {number}") for number in range(3)]
     alike = ROW + ROW[-1:] if len(header) > len(ROW) else ROW[:-1]
     columns = (*header, "HomeTeam", "AwayTeam")[: len(header) + 2]
@@ -166,8 +166,8 @@ def test_a_torn_header_is_no_file_of_theirs(header: tuple[str, ...]) -> None:
         decoded(csv_bytes(*((*row, "a", "b") for row in (*good, alike)), header=columns))
 
 
-def test_a_second_table_is_no_file_of_theirs() -> None:
-    """Below another header the columns stand elsewhere; one that repeats the first is passed over."""
+def test_second_table_rejects_the_file() -> None:
+    """Below another header the columns differ; a header that repeats the first one is ignored."""
     swapped = (*COLUMNS[:5], *COLUMNS[:4:-1])
     rows = (changed(HomeTeam="Cedar City"), ROW)
 
@@ -177,7 +177,7 @@ def test_a_second_table_is_no_file_of_theirs() -> None:
 
 
 @pytest.mark.parametrize("body", [b'\r\n"Div",Date\r\n', b'\r"\r'])
-def test_a_blank_first_line_is_no_header(body: bytes) -> None:
-    """With marks below it as little as without."""
+def test_blank_first_line_is_no_header(body: bytes) -> None:
+    """A file that begins with a blank line is rejected, with quotes below it or without."""
     with pytest.raises(PayloadError):
         decoded(body)
