@@ -1,4 +1,4 @@
-"""The simulated source: deterministic, valid in every state, and enough like football."""
+"""The simulated source: deterministic, valid in every state, and similar to football."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[4]
 
 
 class _AtOnce:
-    """A machine whose work is done at once, and that has been asked a first time."""
+    """A machine whose calls run at once, and that has had its first call."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -84,8 +84,8 @@ def _applied(shown: dict[str, Match], change: Extract) -> dict[str, Match]:
 
 @settings(max_examples=12, deadline=None)
 @given(ticks=st.lists(st.floats(0.0, 2 * HOUR), max_size=40), seed=st.integers(0, 2**64))
-def test_the_final_image_does_not_depend_on_the_ticks(ticks: list[float], seed: int) -> None:
-    """Whatever the times of the calls, the image at the last one is the same."""
+def test_final_image_does_not_depend_on_the_ticks(ticks: list[float], seed: int) -> None:
+    """For any times of the calls, the image at the last one is the same."""
     at_once = _started(seed=seed, matches=30, updates_per_s=1.0)
     at_once.advance(_after(2 * HOUR))
 
@@ -97,8 +97,8 @@ def test_the_final_image_does_not_depend_on_the_ticks(ticks: list[float], seed: 
     assert in_ticks.image() == at_once.image()
 
 
-def test_the_image_is_the_same_in_another_process() -> None:
-    """Nothing depends on the process, its string hashes least of all."""
+def test_image_is_the_same_in_another_process() -> None:
+    """Nothing depends on the process, in particular not on its string hashes."""
     script = (
         "import msgspec; from actors.core.clock import Instant\n"
         "from actors.sources.simulated import kind as s\n"
@@ -123,12 +123,12 @@ def test_the_image_is_the_same_in_another_process() -> None:
     assert other.stdout.strip() == msgspec.json.encode(machine.image()).decode()
 
 
-def test_another_seed_is_another_world() -> None:
-    """The seed decides what is listed."""
+def test_another_seed_makes_other_matches() -> None:
+    """The seed decides which matches are listed."""
     assert _started(seed=1).image() != _started(seed=2).image()
 
 
-def test_a_bookmaker_is_unaffected_by_the_others() -> None:
+def test_other_keys_do_not_affect_a_bookmaker() -> None:
     """Adding or removing a key changes no price of another key."""
     alone, among_others = _started("standard"), _started("wide", "standard-2", "standard", "sharp")
     for machine in (alone, among_others):
@@ -138,7 +138,7 @@ def test_a_bookmaker_is_unaffected_by_the_others() -> None:
 
 
 def test_bookmakers_of_one_style_have_their_own_prices() -> None:
-    """A number in the key makes another opinion of the same matches."""
+    """A number in the key makes other estimates for the same matches."""
     image = _started("standard", "standard-2").image()
     first, second = image["standard"].matches, image["standard-2"].matches
 
@@ -167,10 +167,10 @@ def test_prices_and_book_sums_are_valid_for_hours() -> None:
     seed=st.integers(0, 2**64),
     at=st.integers(0, 4 * 10**12),
 )
-def test_any_state_of_a_match_has_a_valid_quote(
+def test_any_state_of_a_match_has_valid_prices(
     rates: tuple[float, float], lead: int, style: str, seed: int, at: int
 ) -> None:
-    """Whatever the expectations and the score, probabilities sum to 1 and the quote is valid."""
+    """For any expected goals and score, probabilities sum to 1 and the prices are valid."""
     fair = result_probabilities(*rates, lead)
     bookmaker = Bookmaker(style, seed)
     quoted = bookmaker.quote(
@@ -183,8 +183,8 @@ def test_any_state_of_a_match_has_a_valid_quote(
     assert 0.98 <= sum(1 / price for price in quoted) <= 1.12
 
 
-def test_probabilities_follow_score_and_expectation() -> None:
-    """A lead, and more goals to come, favour a team; without goals to come the score is the result."""
+def test_probabilities_follow_score_and_expected_goals() -> None:
+    """A lead and more expected goals favour a team; without expected goals the score is the result."""
     by_lead = [result_probabilities(1.2, 1.1, lead)[0] for lead in range(-3, 4)]
     by_rate = [result_probabilities(rate, 1.1, 0)[0] for rate in (0.5, 1.0, 2.0, 4.0)]
 
@@ -196,8 +196,8 @@ def test_probabilities_follow_score_and_expectation() -> None:
     assert result_probabilities(0.0, 0.0, -1) == (0.0, 0.0, 1.0)
 
 
-def test_the_probabilities_follow_the_match() -> None:
-    """Level, a draw gets ever likelier; a goal suspends for 40 s and then favours its team."""
+def test_probabilities_follow_the_match() -> None:
+    """If level, a draw gets more and more likely; a goal suspends for 40 s, then favours its team."""
     kickoff = int(1000 * START.wall)
     goal, end = kickoff + 80 * MINUTE_MS, kickoff + MATCH_MS
     team = Team(0, "Arkmere Town", 0.0)
@@ -221,7 +221,7 @@ def test_the_probabilities_follow_the_match() -> None:
 
 
 def test_margins_are_those_of_the_styles() -> None:
-    """On the average a sharp book has a margin of 2.5 %, a standard one 5.5 %, a wide one 8.5 %."""
+    """The mean margin is 2.5 % for a sharp book, 5.5 % for a standard one, 8.5 % for a wide one."""
     machine = _started()
     machine.advance(_after(HOUR / 2))
     margins = {key: fmean(map(_book_sum, listed.matches)) - 1.0 for key, listed in machine.image().items()}
@@ -230,7 +230,7 @@ def test_margins_are_those_of_the_styles() -> None:
 
 
 def test_prices_are_rounded_as_bookmakers_do() -> None:
-    """Prices have two decimals below 5 and ever coarser steps above."""
+    """Prices have two decimals below 5 and larger and larger steps above."""
     steps = {5.0: 1, 10.0: 5, 20.0: 10, 50.0: 50, 202.0: 100}
     listed = [price for match in _started().image()["standard"].matches for price in _prices(match)]
     hundredths = [(price, round(price * 100)) for price in listed]
@@ -242,8 +242,8 @@ def test_prices_are_rounded_as_bookmakers_do() -> None:
 
 
 @pytest.mark.parametrize(("key", "ladder"), [("sharp", FINE), ("standard", TIERED), ("wide", FRACTIONAL)])
-def test_each_style_has_a_ladder_of_its_own(key: str, ladder: Ladder) -> None:
-    """Every price is one of its ladder, which goes up from 1.01 to 201."""
+def test_each_style_has_its_own_price_steps(key: str, ladder: Ladder) -> None:
+    """Every price is one of the style's steps, which go up from 1.01 to 201."""
     listed = {price for match in _started().image()[key].matches for price in _prices(match)}
 
     assert listed <= set(ladder)
@@ -251,7 +251,7 @@ def test_each_style_has_a_ladder_of_its_own(key: str, ladder: Ladder) -> None:
 
 
 def test_deltas_lead_from_the_first_image_to_the_last() -> None:
-    """Each key's changes, applied to its first image, give its last image, and report nothing twice."""
+    """Each key's deltas applied to its first image give its last image, and report nothing twice."""
     machine = _started(updates_per_s=2.0)
     first = machine.image()
     shown = {key: _applied({}, listed) for key, listed in first.items()}
@@ -271,7 +271,7 @@ def test_deltas_lead_from_the_first_image_to_the_last() -> None:
 
 
 def test_nothing_changes_without_time() -> None:
-    """A call at the time of the last one, or before it, gives every key an empty change."""
+    """A call at the time of the last one, or before it, gives every key an empty delta."""
     machine = _started()
     machine.advance(_after(60.0))
 
@@ -281,15 +281,15 @@ def test_nothing_changes_without_time() -> None:
 
 @pytest.mark.parametrize("updates_per_s", [0.5, 4.0])
 def test_prices_move_at_the_configured_rate(updates_per_s: float) -> None:
-    """About as many prices of the sharp bookmaker move in a second as `updates_per_s` says."""
+    """About `updates_per_s` prices of the sharp bookmaker change in a second."""
     machine = _started("sharp", updates_per_s=updates_per_s)
     changed = sum(len(machine.advance(_after(tick * 1.0))["sharp"].matches) for tick in range(1, 1801))
 
     assert 0.75 < changed / 1800 / updates_per_s < 1.3
 
 
-def test_matches_end_and_others_take_their_place() -> None:
-    """Over two days all but the latest matches end as `finished`; as many are listed all the time."""
+def test_ended_matches_are_replaced() -> None:
+    """Over two days all but the latest matches end as `finished`, and the number listed stays the same."""
     machine = _started("sharp", matches=120, updates_per_s=0.1)
     first = {match.source_match_id for match in machine.image()["sharp"].matches}
     finished: list[str] = []
@@ -305,8 +305,8 @@ def test_matches_end_and_others_take_their_place() -> None:
     assert len(first.difference(finished)) < 40
 
 
-def test_ids_are_well_formed_and_never_reused() -> None:
-    """An id has the shape that a board accepts, and means the same teams and kick-off for ever."""
+def test_ids_are_valid_and_never_reused() -> None:
+    """An id has the form that a board accepts, and always means the same teams and kick-off."""
     machine = _started("sharp", matches=60, updates_per_s=0.1)
     meaning: dict[str, tuple[str, str, int | None]] = {}
     changed: list[str] = []
@@ -322,7 +322,7 @@ def test_ids_are_well_formed_and_never_reused() -> None:
     assert [name for name in meaning if not re.fullmatch(r"[A-Za-z0-9._~-]{1,128}", name)] == []
 
 
-def test_matches_kick_off_and_are_over_in_time() -> None:
+def test_matches_kick_off_and_end_in_time() -> None:
     """Upcoming matches turn in play, and none is listed later than 115 minutes after its kick-off."""
     machine = _started("sharp", updates_per_s=1.0)
     upcoming = {m.source_match_id for m in machine.image()["sharp"].matches if not _is_in_play(m)}
@@ -339,8 +339,8 @@ def test_matches_kick_off_and_are_over_in_time() -> None:
     assert len(turned) > 30
 
 
-def test_a_share_is_in_play_and_moves_faster() -> None:
-    """About 8 % are in play at the start; each of them moves at least five times as often."""
+def test_some_matches_are_in_play_and_change_faster() -> None:
+    """About 8 % are in play at the start; each of them changes at least five times as often."""
     machine = _started("sharp")
     listed = machine.image()["sharp"].matches
     running = {match.source_match_id for match in listed if _is_in_play(match)}
@@ -354,8 +354,8 @@ def test_a_share_is_in_play_and_moves_faster() -> None:
     assert fmean(moves[name] for name in running) > 5 * fmean(moves[name] for name in upcoming)
 
 
-def test_a_match_is_suspended_and_comes_back_with_other_prices() -> None:
-    """After a goal a match leaves every list, each at its time, and returns with new prices."""
+def test_suspended_match_comes_back_with_other_prices() -> None:
+    """After a goal a match leaves every list, each at its own time, and returns with new prices."""
     machine = _started(updates_per_s=5.0)
     suspended_by: dict[str, set[str]] = {key: set() for key in KEYS}
     shown = _applied({}, machine.image()["wide"])
@@ -379,7 +379,7 @@ def test_a_match_is_suspended_and_comes_back_with_other_prices() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_some_matches_lack_something(seed: int) -> None:
+def test_some_matches_have_missing_fields(seed: int) -> None:
     """About 2 % have no league, 2 % no start, 0.5 % one empty name, at the start and a day later."""
     for matches, seconds in ((100, 0.0), (1000, 24 * HOUR)):
         machine = _started("sharp", seed=seed, matches=matches, updates_per_s=0.1)
@@ -392,7 +392,7 @@ def test_some_matches_lack_something(seed: int) -> None:
 
 
 def test_kick_offs_are_spread_over_days_at_round_times() -> None:
-    """Kick-offs are multiples of 5 minutes, mostly of 15, on at least four days."""
+    """Kick-offs are at multiples of 5 minutes, mostly of 15, on at least four days."""
     kickoffs = [m.start_time for m in _started().image()["sharp"].matches if m.start_time is not None]
 
     assert [kickoff for kickoff in kickoffs if kickoff % 300] == []
@@ -400,7 +400,7 @@ def test_kick_offs_are_spread_over_days_at_round_times() -> None:
     assert len({kickoff // 86400 for kickoff in kickoffs}) >= 4
 
 
-def test_no_team_is_in_two_matches() -> None:
+def test_no_team_has_two_matches_at_a_time() -> None:
     """In a league a name belongs to one team, and a team has one match at a time."""
     machine = _started("sharp", matches=600)
     machine.advance(_after(12 * HOUR))
@@ -412,8 +412,8 @@ def test_no_team_is_in_two_matches() -> None:
 
 
 @pytest.mark.parametrize("slots", [1, 240, 241, 2000])
-def test_the_world_has_teams_for_all_its_fixtures(slots: int) -> None:
-    """As many fixtures as were asked for can be drawn at one moment, at any hour."""
+def test_there_are_enough_teams_for_all_fixtures(slots: int) -> None:
+    """The requested number of fixtures can be made at one moment, at any hour."""
     world = World(1, slots, 1.0)
     for hour in range(0, 24, 6):
         at = int(1000 * (START.wall + hour * HOUR))
@@ -423,10 +423,10 @@ def test_the_world_has_teams_for_all_its_fixtures(slots: int) -> None:
         assert (2 * slots, {1}) == (len(teams), set(teams.values()))
 
 
-def test_a_long_silence_costs_little_and_keeps_the_fixtures() -> None:
-    """Updates are bounded, and the fixtures are those of any other pattern, and of any other rate."""
+def test_long_gap_has_bounded_work_and_the_same_fixtures() -> None:
+    """The number of updates is bounded, and the fixtures do not depend on the calls or on the rate."""
     silent, awake = _started(updates_per_s=100_000.0), _started(updates_per_s=1.0)
-    silent.advance(_after(6 * HOUR))  # 2 160 million updates, if all were computed
+    silent.advance(_after(6 * HOUR))  # 2,160 million updates if all were computed
     for tick in range(1, 31):
         awake.advance(_after(6 * HOUR * tick / 30))
 
@@ -437,8 +437,8 @@ def test_a_long_silence_costs_little_and_keeps_the_fixtures() -> None:
     assert len(set(names(silent)) ^ set(names(awake))) <= 3  # as good as decided, or just not
 
 
-def test_an_upcoming_match_has_yet_to_kick_off() -> None:
-    """A match is listed at the moment that the one before is over, and kicks off later."""
+def test_new_match_has_not_kicked_off() -> None:
+    """A match is listed when the one before is over, and kicks off later."""
     world = World(1, 2400, 1.0)
     for slot in range(2400):
         fixture = world.fixture(slot, int(1000 * START.wall))
@@ -448,8 +448,8 @@ def test_an_upcoming_match_has_yet_to_kick_off() -> None:
         assert successor.number == world.fixture(slot, fixture.end).number
 
 
-def test_a_long_silence_ends_with_a_correct_delta() -> None:
-    """Matches that came and went during a silence are never mentioned."""
+def test_long_gap_ends_with_a_correct_delta() -> None:
+    """Matches that began and ended within a gap are in no delta."""
     machine = _started("sharp", matches=50)
     first = machine.image()["sharp"]
     before = _applied({}, first)
@@ -462,7 +462,7 @@ def test_a_long_silence_ends_with_a_correct_delta() -> None:
 
 
 @pytest.mark.parametrize("key", ["sharp", "standard", "wide", "sharp-1", "wide-999", "standard-007"])
-def test_a_key_names_a_style_and_perhaps_a_number(key: str) -> None:
+def test_key_is_a_style_with_an_optional_number(key: str) -> None:
     """A style alone, or with a hyphen and up to three digits, is a bookmaker key."""
     KIND.check_key(key)
 
@@ -472,7 +472,7 @@ def test_a_key_names_a_style_and_perhaps_a_number(key: str) -> None:
     ["", "Sharp", "sharp-", "sharp-1234", "sharp 1", "sharp-1\n", "sharp-\u0661", "B365", "sharpwide"],
 )
 def test_any_other_key_is_refused(key: str) -> None:
-    """The message says what was found and what is allowed."""
+    """The error says what was found and what is allowed."""
     with pytest.raises(ValueError, match=r"must be sharp, standard or wide") as refusal:
         KIND.check_key(key)
 
@@ -492,7 +492,7 @@ def test_any_other_key_is_refused(key: str) -> None:
     ],
 )
 def test_options_out_of_bounds_are_refused(wrong: dict[str, object]) -> None:
-    """Options are checked where the configuration is converted."""
+    """Options are checked when the configuration is converted."""
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({"kind": "simulated"} | wrong, KIND.options)
 
@@ -500,8 +500,8 @@ def test_options_out_of_bounds_are_refused(wrong: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("updates_per_s", "interval_s"), [(1000.0, 0.1), (20.0, 0.1), (4.0, 0.25), (1.0, 1.0), (0.01, 1.0)]
 )
-def test_the_interval_follows_the_updates(updates_per_s: float, interval_s: float) -> None:
-    """The actor is asked to call once an update, but from 1 to 10 times a second."""
+def test_interval_follows_the_updates(updates_per_s: float, interval_s: float) -> None:
+    """The actor ticks once per update, but at least once and at most 10 times a second."""
     options = SimulatedOptions(kind="simulated", matches=1, updates_per_s=updates_per_s)
     machine = KIND.start(options, KEYS, START)
 
@@ -509,7 +509,7 @@ def test_the_interval_follows_the_updates(updates_per_s: float, interval_s: floa
     assert machine.scope == "simulated"
 
 
-def test_images_are_in_order_of_appearance() -> None:
+def test_images_are_in_the_order_of_their_matches() -> None:
     """Ids count upwards, and every bookmaker lists the same ones in that order."""
     machine = _started()
     machine.advance(_after(6 * HOUR))
@@ -520,7 +520,7 @@ def test_images_are_in_order_of_appearance() -> None:
 
 
 def test_work_is_done_in_steps_of_limited_size() -> None:
-    """A large world, and a long absence from it, hold nobody up: what is priced is cut into slices."""
+    """For many matches and after a long gap, the computation is cut into slices."""
     options = SimulatedOptions(kind="simulated", matches=2_000, updates_per_s=2_000.0)
     machine = KIND.start(options, KEYS, START)
 

@@ -1,4 +1,4 @@
-"""The simulated world as several sources show it: opinions, lags, arbitrages, absences, spellings."""
+"""The simulated matches in several sources: estimates, delays, arbitrages, absences, spellings."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def _names(extract: Extract) -> list[str]:
     return [*_by_id(extract), *(removal.source_match_id for removal in extract.removals)]
 
 
-def test_every_bookmaker_is_best_somewhere() -> None:
-    """Of the best prices of 24 hours none has more than 60 % and none less than 10 %."""
+def test_every_bookmaker_has_some_best_prices() -> None:
+    """Within 24 hours each bookmaker has between 10 % and 60 % of the best prices."""
     machine, best = _machine(updates_per_s=1.0), Counter[str]()
     for quarter in range(4 * 24):
         lists = {key: _by_id(extract) for key, extract in _image(machine, quarter * 900.0).items()}
@@ -71,7 +71,7 @@ def test_every_bookmaker_is_best_somewhere() -> None:
 
 
 def _arbitrages(seconds: int) -> Iterator[int]:
-    """Go through the lengths, in seconds, of the times at which best prices were a sure profit."""
+    """Return the durations, in seconds, of the times at which the best prices were an arbitrage."""
     machine, began = _machine(), dict[str, int]()
     shown: dict[str, dict[str, Match]] = {key: {} for key in KEYS}
     for second in range(seconds):
@@ -91,8 +91,8 @@ def _arbitrages(seconds: int) -> Iterator[int]:
     assert all(second - since <= 15 for since in began.values())
 
 
-def test_a_laggard_makes_short_arbitrages() -> None:
-    """At the default size one comes every few minutes, and is gone when the slowest has followed."""
+def test_slow_bookmaker_makes_short_arbitrages() -> None:
+    """At the default size there is one every few minutes, and it ends when the slowest has followed."""
     lengths = list(_arbitrages(1200))
 
     assert 4 <= len(lengths) <= 60
@@ -100,8 +100,8 @@ def test_a_laggard_makes_short_arbitrages() -> None:
     assert max(lengths) <= 15
 
 
-def test_bookmakers_do_not_move_at_once() -> None:
-    """What happens to a match reaches the sharp bookmaker first and the wide one last."""
+def test_bookmakers_change_at_different_times() -> None:
+    """An event of a match changes the sharp bookmaker's prices first and the wide one's last."""
     machine = _machine(matches=100)
     _advanced(machine, 0.0)
     suspended: dict[str, dict[str, float]] = {key: {} for key in KEYS}
@@ -126,10 +126,10 @@ def test_bookmakers_do_not_move_at_once() -> None:
     later_s=st.floats(0.0, 3 * HOUR),
     updates_per_s=st.sampled_from([0.5, 5.0, 500.0]),
 )
-def test_sources_that_start_at_different_moments_show_the_same(
+def test_start_of_a_source_does_not_affect_its_prices(
     seed: int, began_s: float, later_s: float, updates_per_s: float
 ) -> None:
-    """Options and time decide what is shown: not the start, not what else was asked before."""
+    """Prices depend on options and time, not on the start or on earlier calls."""
     early, late = (
         _machine(seed=seed, matches=25, updates_per_s=updates_per_s, began_s=began)
         for began in (0.0, began_s)
@@ -142,8 +142,8 @@ def test_sources_that_start_at_different_moments_show_the_same(
     assert run_now(early.image()) == run_now(late.image())
 
 
-def test_more_matches_are_the_same_and_others() -> None:
-    """The world does not depend on how much of it a source lists."""
+def test_more_matches_include_the_same_ones() -> None:
+    """The matches do not depend on how many of them a source lists."""
     few, many = (_image(_machine(matches=count), 60.0)["sharp"] for count in (50, 300))
 
     names = {(one.home, one.away, one.start_time) for one in many.matches}
@@ -152,8 +152,8 @@ def test_more_matches_are_the_same_and_others() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(), seconds=st.floats(0.0, 1e8), key=st.sampled_from([*KEYS, "wide-7"]))
-def test_any_world_is_valid_at_any_time(seed: int, seconds: float, key: str) -> None:
-    """Prices from 1.01 to 201, book sums that the integrity gate believes, ids that are unique."""
+def test_any_options_are_valid_at_any_time(seed: int, seconds: float, key: str) -> None:
+    """Prices are from 1.01 to 201, book sums pass the integrity gate, and ids are unique."""
     listed = _image(_machine(key, seed=seed, matches=60), seconds)[key]
     names = _names(listed)
 
@@ -162,8 +162,8 @@ def test_any_world_is_valid_at_any_time(seed: int, seconds: float, key: str) -> 
     assert all(0.95 <= sum(1 / price for price in _prices(match)) <= 1.40 for match in listed.matches)
 
 
-def test_spellings_differ_in_ids_and_names_alone() -> None:
-    """The same matches at the same prices, in the same order, under other ids and partly other names."""
+def test_spellings_change_ids_and_names_only() -> None:
+    """The same matches have the same prices and order, other ids, and partly other names."""
     lists = {one: _image(_machine("sharp", spelling=one), 0.0)["sharp"].matches for one in Spelling}
     plain = lists[Spelling.PLAIN]
 
@@ -177,8 +177,8 @@ def test_spellings_differ_in_ids_and_names_alone() -> None:
         assert sum(a.league != b.league for a, b in pairs) > 0.2 * len(pairs)
 
 
-def test_a_source_covers_a_share_of_the_matches() -> None:
-    """It lists about that share, and each match wholly or not at all."""
+def test_source_lists_a_share_of_the_matches() -> None:
+    """A source lists about that share of the matches, each of them until its end or never."""
     whole, part = _machine("wide", matches=1000), _machine("wide", matches=1000, coverage=0.7)
     everything, some = _image(whole, 0.0)["wide"], _image(part, 0.0)["wide"]
 
@@ -192,8 +192,8 @@ def test_a_source_covers_a_share_of_the_matches() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_bookmaker_goes_away_for_a_minute(seed: int) -> None:
-    """Once in each period nothing comes for 60 s, never in the first five minutes; then it is back."""
+def test_bookmaker_is_absent_for_a_minute(seed: int) -> None:
+    """Once in each period it fails for 60 s, never in the first five minutes; then it is back."""
     machine, away = (
         _machine("wide", seed=seed, matches=20, updates_per_s=1.0, away_every_s=600.0),
         list[int](),
