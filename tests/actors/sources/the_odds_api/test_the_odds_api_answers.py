@@ -1,4 +1,4 @@
-"""The Odds API, whole answers: errors, hostile bytes and numbers, the list of sports."""
+"""Whole answers of The Odds API: errors, hostile bytes and numbers, the list of sports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEEP = b"[" * 100_000 + b"]" * 100_000
 
 
 def match(number: int = 1, **prices: tuple[float, ...]) -> Any:
-    """Write a match that both bookmakers price, unless said otherwise."""
+    """Return a match with prices of both bookmakers by default."""
     home, away = f"Home {number}", f"Away {number}"
     offers = {key: [market(home, away, prices.get(key, ODDS))] for key in KEYS}
     return event(f"m{number}", home, away, offers)
@@ -42,25 +42,25 @@ def decoded(body: bytes, scope: str = "soccer_epl") -> OddsAnswer | Sports:
 
 
 def judged(body: bytes, key: str = "some") -> Admission:
-    """Return what the integrity gate makes of one bookmaker's part."""
+    """Return the result of the integrity gate for one bookmaker's part."""
     extract = run_now(KIND.extract(decoded(body), key, OPTIONS))
     return run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
 
 
 def shown(body: bytes, key: str = "some") -> list[str]:
-    """Return the ids of the matches that would be on the board."""
+    """Return the ids of the matches that the board would show."""
     return [one.source_match_id for one in judged(body, key).batch.matches]
 
 
 def trouble(body: bytes, scope: str = "soccer_epl") -> PayloadError:
-    """Return the error that an answer is."""
+    """Return the error that an answer causes."""
     with pytest.raises(PayloadError) as caught:
         decoded(body, scope)
     return caught.value
 
 
 def with_price(price: str) -> bytes:
-    """Return the two matches, the first with that JSON for a price of the first bookmaker."""
+    """Return the two matches, the first with that JSON as a price of the first bookmaker."""
     return BODY.replace(b'"price": 2.1', b'"price": ' + price.encode(), 1)
 
 
@@ -79,30 +79,30 @@ def with_price(price: str) -> bytes:
         ({"message": "Eh", "error_code": None}, "error_answer"),
     ],
 )
-def test_an_error_is_told_by_its_code(scope: str, error: Any, reason: str) -> None:
-    """An object with a message, where a list is expected; unknown codes share a name."""
+def test_error_is_identified_by_its_code(scope: str, error: Any, reason: str) -> None:
+    """An error is an object with a message in place of a list; unknown codes share a reason."""
     found = trouble(json.dumps(error).encode(), scope)
 
     assert (reason, True) == (found.reason, str(found).endswith(f": {error['message']}"))
 
 
-def test_an_excuse_has_nothing_invisible() -> None:
-    """Whatever the answer says of itself; its length is cut where secrets have been taken out."""
+def test_error_text_has_no_invisible_characters() -> None:
+    """An error shows only printable characters; its text is cut after secrets are removed."""
     found = trouble(json.dumps({"message": "\u202e\x1b[31mred\n"}).encode())
 
     assert str(found).isprintable()
 
 
 @pytest.mark.parametrize(("size", "reason"), [(65_536, "error_answer"), (65_537, "unreadable")])
-def test_a_long_error_is_not_read(size: int, reason: str) -> None:
-    """The API's own errors are a line or two."""
+def test_long_error_is_not_read(size: int, reason: str) -> None:
+    """The API's own errors have a line or two."""
     body = b'{"message": "%b"}'
 
     assert reason == trouble(body % (b"x" * (size - len(body) + 2))).reason
 
 
-def test_kick_offs_are_those_that_are_known() -> None:
-    """Each once; a match without one has none to be planned with."""
+def test_kick_offs_are_the_known_ones() -> None:
+    """Each kick-off is returned once; a match without one does not affect the plan."""
     listed = [
         match(1),
         match(2),
@@ -137,14 +137,14 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("scope", ["soccer_epl", SPORTS_SCOPE])
 @pytest.mark.parametrize("case", UNREADABLE)
-def test_what_is_no_list_is_an_error(case: str, scope: str) -> None:
-    """One that is counted as unreadable and says so in a line of bounded length."""
+def test_answer_that_is_no_list_is_an_error(case: str, scope: str) -> None:
+    """An answer that is no list is counted as unreadable, with a text of bounded length."""
     found = trouble(UNREADABLE[case], scope)
 
     assert ("unreadable", True) == (found.reason, len(str(found)) < 400)
 
 
-def test_an_empty_list_is_a_list() -> None:
+def test_empty_list_is_a_list() -> None:
     """A league out of season has no matches."""
     assert ([], []) == (shown(b"[]"), shown(b"[]", "other"))
 
@@ -156,8 +156,8 @@ def test_an_empty_list_is_a_list() -> None:
         *("0", "-0.0", "-2.5", "1", "1.0", "1e-400", "9" * 27, "1e27", "1e308", "5e-324"),
     ],
 )
-def test_a_price_that_is_none_rejects_one_match_of_one_bookmaker(price: str) -> None:
-    """The other match and the other bookmaker keep theirs."""
+def test_invalid_price_rejects_one_match_of_one_bookmaker(price: str) -> None:
+    """The other match and the other bookmaker keep their prices."""
     body = with_price(price)
     admission = judged(body)
 
@@ -166,8 +166,8 @@ def test_a_price_that_is_none_rejects_one_match_of_one_bookmaker(price: str) -> 
 
 
 @pytest.mark.parametrize("price", ["1001.01", "1002", "1e6", "1e30", "1e308"])
-def test_a_price_that_nobody_offers_is_none(price: str) -> None:
-    """Also where the other two alone make a book sum that can be; 1001 is offered."""
+def test_implausible_price_is_rejected(price: str) -> None:
+    """A price above 1001 is rejected, even if the other two make a possible book sum."""
     body = json.dumps([match(1, some=(1.3, 5.0, 77.0)), match(2)]).encode()
 
     assert ["m2"] == shown(body.replace(b"77.0", price.encode()))
@@ -177,8 +177,8 @@ def test_a_price_that_nobody_offers_is_none(price: str) -> None:
 @pytest.mark.parametrize(
     "price", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "2,50", "02", ".5", "2."]
 )
-def test_a_price_that_is_no_json_costs_at_most_the_answer(price: str) -> None:
-    """Either the whole answer is refused, or no such price is believed."""
+def test_price_that_is_no_json_loses_at_most_the_answer(price: str) -> None:
+    """Either the whole answer is refused, or that price is not accepted."""
     try:
         found = shown(with_price(price))
     except PayloadError:
@@ -188,8 +188,8 @@ def test_a_price_that_is_no_json_costs_at_most_the_answer(price: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["id", "home_team", "commence_time", "bookmakers", "extra"])
-def test_deep_nesting_in_a_field_harms_nobody_else(place: str) -> None:
-    """Be it read or skipped: the other match is shown, or all is refused."""
+def test_deep_nesting_does_not_affect_the_other_match(place: str) -> None:
+    """For any field, read or skipped, the other match is shown, or the answer is refused."""
     hostile = json.dumps(match(1)).encode()[:-1] + b', "' + place.encode() + b'": ' + DEEP + b"}"
     body = b"[" + hostile + b", " + json.dumps(match(2)).encode() + b"]"
     try:
@@ -203,8 +203,8 @@ def test_deep_nesting_in_a_field_harms_nobody_else(place: str) -> None:
 @pytest.mark.parametrize(
     "item", [b"null", b"3", b'"x"', b"[]", b"{}", b'{"id": 3}', b'{"id": null, "bookmakers": []}']
 )
-def test_one_bad_item_costs_itself_only(item: bytes) -> None:
-    """Among 500, 499 are shown and one is counted as unreadable."""
+def test_invalid_item_does_not_affect_the_others(item: bytes) -> None:
+    """Of 500 items 499 are shown and one is counted as unreadable."""
     items = [json.dumps(match(number)).encode() for number in range(500)]
     items[250] = item
     slate = decoded(b"[" + b",".join(items) + b"]")
@@ -222,7 +222,7 @@ def test_one_bad_item_costs_itself_only(item: bytes) -> None:
         {"key": "some", "last_update": 3, "markets": [{"key": "h2h", "outcomes": "none"}]},
     ],
 )
-def test_the_nonsense_of_one_bookmaker_is_his_own(nonsense: Any) -> None:
+def test_invalid_bookmaker_does_not_affect_the_others(nonsense: Any) -> None:
     """All others keep their prices of the same match."""
     one = match(1)
     one["bookmakers"][0] = nonsense
@@ -232,12 +232,12 @@ def test_the_nonsense_of_one_bookmaker_is_his_own(nonsense: Any) -> None:
 
 
 def sport(key: str, **fields: Any) -> Any:
-    """Write an entry of the list of sports."""
+    """Return an entry of the list of sports."""
     return {"key": key, "group": "Soccer", "title": "X", "active": True, "has_outrights": False, **fields}
 
 
-def test_only_football_that_is_played_is_asked_for() -> None:
-    """Other sports, those out of season, bets on winners and nonsense are left out."""
+def test_only_active_football_is_requested() -> None:
+    """Other sports, inactive ones, outrights and invalid entries are left out."""
     listed = [
         *(sport("soccer_epl"), sport("basketball_nba"), sport("soccer_off", active=False)),
         *(sport("soccer_winner", has_outrights=True), sport("soccer_SPL"), sport("soccer_../x"), 3, {}),
@@ -248,13 +248,13 @@ def test_only_football_that_is_played_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("listed", [[], [sport("basketball_nba")], [sport("soccer_off", active=False)]])
-def test_no_football_at_all_is_an_error(listed: Any) -> None:
-    """So that the sports that are known go on being asked."""
+def test_list_without_football_is_an_error(listed: Any) -> None:
+    """The sports known so far are then still requested."""
     assert "no_football" == trouble(json.dumps(listed).encode(), SPORTS_SCOPE).reason
 
 
-def test_a_refusal_is_explained_by_its_body() -> None:
-    """Status and the API's own words; a body that says nothing changes nothing."""
+def test_refusal_has_the_text_of_its_body() -> None:
+    """The error has the status and the API's own text; a body without a text adds nothing."""
     body = b'{"message": "Usage quota has been reached", "error_code": "OUT_OF_USAGE_CREDITS"}'
     told = TransportError("status was 401", reason="status_401", status=401, body=body)
     mute = TransportError("status was 502", reason="status_502", status=502, body=b"<html>")

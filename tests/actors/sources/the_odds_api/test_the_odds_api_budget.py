@@ -1,4 +1,4 @@
-"""The budget of The Odds API: when a sport is near, what calls are spread over, what a day may cost."""
+"""The budget of The Odds API: when a sport is near a kick-off, how calls are spread, a day's cost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sports_with(kick_offs: list[list[int]]) -> dict[Scope, Windows]:
 
 
 def near_seconds(kick_offs: list[list[int]], start: float, end: float) -> float:
-    """Count plainly for how many seconds sports are near: the union of the spans of their kick-offs."""
+    """Return for how many seconds sports are near, by simple code: the union of their kick-offs' spans."""
     total = 0.0
     for times in kick_offs:
         reached = start
@@ -49,7 +49,7 @@ def near_seconds(kick_offs: list[list[int]], start: float, end: float) -> float:
     return total
 
 
-def test_a_sport_is_near_from_two_hours_before_a_kick_off_to_two_and_a_half_after() -> None:
+def test_sport_is_near_from_two_hours_before_a_kick_off_to_two_and_a_half_after() -> None:
     """Each kick-off has its span."""
     day = int(DAY_S)
 
@@ -57,19 +57,19 @@ def test_a_sport_is_near_from_two_hours_before_a_kick_off_to_two_and_a_half_afte
 
 
 @pytest.mark.parametrize("later", [0, 3600, int(4.5 * HOUR)])
-def test_spans_that_touch_are_one(later: int) -> None:
-    """Also where one ends just as the next begins."""
+def test_spans_that_touch_are_joined(later: int) -> None:
+    """Spans are joined also if one ends exactly where the next begins."""
     assert ((-2 * HOUR, later + 2.5 * HOUR),) == near_windows([later, 0, 0])
 
 
 def test_without_kick_offs_nothing_is_near() -> None:
-    """There are no spans."""
+    """Without kick-offs there are no spans."""
     assert () == near_windows([])
 
 
 @given(KICK_OFFS)
-def test_spans_are_in_order_and_apart(kick_offs: list[int]) -> None:
-    """And every kick-off is in one of them."""
+def test_spans_are_ordered_and_separate(kick_offs: list[int]) -> None:
+    """Every kick-off is in one of them."""
     windows = near_windows(kick_offs)
     ends = [moment for window in windows for moment in window]
 
@@ -78,12 +78,12 @@ def test_spans_are_in_order_and_apart(kick_offs: list[int]) -> None:
 
 
 def calendar(kick_offs: list[list[int]], calls: float, ceiling_s: float = inf) -> Calendar:
-    """Make the calendar of sports with these kick-offs."""
+    """Return the calendar of sports with these kick-offs."""
     return Calendar(sports_with(kick_offs), calls, ceiling_s)
 
 
 def rounds(kick_offs: list[list[int]], found: Calendar) -> list[list[float]]:
-    """Follow every sport through a day from its first second on; give when each is asked."""
+    """Simulate a day from its first second on; return when each sport is polled."""
     asked = []
     for windows in sports_with(kick_offs).values():
         now = 0.0
@@ -103,8 +103,8 @@ def test_calls_are_spread_by_weight() -> None:
 
 
 @pytest.mark.parametrize("known", [[], [int(NOON)]])
-def test_without_kick_offs_all_share_alike(known: list[int]) -> None:
-    """36 sports and 36 calls a day: each is asked once a day, also beyond what is known."""
+def test_without_kick_offs_all_sports_share_equally(known: list[int]) -> None:
+    """With 36 sports and 36 calls a day each is polled once a day, also beyond the known kick-offs."""
     found = calendar([known, *[[]] * 35], 36.0)
 
     assert DAY_S == pytest.approx(found.interval_s((), NOON + 2 * DAY_S))
@@ -119,8 +119,8 @@ def test_without_kick_offs_all_share_alike(known: list[int]) -> None:
         pytest.param(2, 4.5, id="half a near hour and four far ones"),
     ],
 )
-def test_a_sport_is_due_when_its_seconds_have_added_up(from_kick_off_h: float, interval_h: float) -> None:
-    """Where a call is eight far hours, it is one near hour."""
+def test_sport_is_due_when_its_weighted_seconds_add_up(from_kick_off_h: float, interval_h: float) -> None:
+    """If a call takes eight hours far from a kick-off, it takes one hour near one."""
     kick_offs = [[int(NOON)], []]
     found = calendar(kick_offs, (43.5 + WEIGHT * 4.5) / 8.0)
     (windows, _) = sports_with(kick_offs).values()
@@ -129,8 +129,8 @@ def test_a_sport_is_due_when_its_seconds_have_added_up(from_kick_off_h: float, i
 
 
 @given(SPORTS, CALLS)
-def test_a_day_is_worth_its_calls(kick_offs: list[list[int]], calls: float) -> None:
-    """Whatever is near when: the seconds of all sports add up to them, to the last."""
+def test_day_has_exactly_its_calls(kick_offs: list[list[int]], calls: float) -> None:
+    """For any kick-offs, the weighted seconds of all sports add up to the day's calls."""
     rates = calendar(kick_offs, calls).rates(0.0)
     near = near_seconds(kick_offs, 0.0, DAY_S)
     far = len(kick_offs) * DAY_S - near
@@ -139,18 +139,18 @@ def test_a_day_is_worth_its_calls(kick_offs: list[list[int]], calls: float) -> N
 
 
 @given(SPORTS, st.floats(0.5, 300.0))
-def test_who_follows_it_spends_a_day_and_no_more(kick_offs: list[list[int]], calls: float) -> None:
-    """But for the first call of each sport, which nothing was earned for."""
+def test_following_the_calendar_uses_a_day_of_calls(kick_offs: list[list[int]], calls: float) -> None:
+    """Only the first call of each sport is additional."""
     asked = rounds(kick_offs, calendar(kick_offs, calls))
 
     assert sum(map(len, asked)) <= calls + len(kick_offs) + 1e-6
 
 
 @given(SPORTS, st.floats(0.5, 5000.0), st.floats(0.0, 2 * DAY_S), st.floats(0.5, 2.0))
-def test_no_interval_is_longer_than_if_all_others_were_near(
+def test_longest_interval_is_that_with_all_others_near(
     kick_offs: list[list[int]], calls: float, now: float, boost: float
 ) -> None:
-    """Eight times an equal share, twice if the day is overspent; and it is never nothing."""
+    """An interval is at most eight equal shares, twice that if the day is overspent, and never zero."""
     found = calendar(kick_offs, calls)
     longest_s = MAX_BOOST * WEIGHT * len(kick_offs) * DAY_S / calls
 
@@ -159,10 +159,10 @@ def test_no_interval_is_longer_than_if_all_others_were_near(
 
 
 @given(SPORTS, st.floats(0.5, 5000.0), st.floats(1.0, 50.0), st.floats(0.0, 2 * DAY_S))
-def test_a_ceiling_is_kept_and_paid_for(
+def test_ceiling_is_kept_within_the_calls_of_the_day(
     kick_offs: list[list[int]], calls: float, room: float, now: float
 ) -> None:
-    """Where it is at least an equal share it holds, and the day still costs its calls."""
+    """A ceiling of at least an equal share is kept, and the day still has the same number of calls."""
     fair_s = len(kick_offs) * DAY_S / calls
     found = calendar(kick_offs, calls, fair_s * room)
     rates = found.rates(0.0)
@@ -174,36 +174,36 @@ def test_a_ceiling_is_kept_and_paid_for(
 
 
 @given(SPORTS, CALLS, st.floats(0.0, 1.0), st.floats(0.0, DAY_S - 1.0))
-def test_what_was_spent_otherwise_is_made_up_for_within_bounds(
+def test_deviations_are_corrected_within_bounds(
     kick_offs: list[list[int]], calls: float, share: float, now: float
 ) -> None:
-    """Nothing left or all of it: the rest of the day goes at half to twice its pace."""
+    """If nothing or everything is left, the other hours have half to twice the planned rate."""
     boost = calendar(kick_offs, calls).boost(now, calls * share)
 
     assert 1 / MAX_BOOST <= boost <= MAX_BOOST
 
 
-def test_a_day_that_goes_to_plan_has_no_boost() -> None:
-    """With half of it left at noon it goes on as it was."""
+def test_day_as_planned_has_no_boost() -> None:
+    """With half of the credits left at noon the rate stays."""
     assert pytest.approx(1.0) == calendar([[], []], 24.0).boost(NOON, 12.0)
 
 
 def at(wall: float, late_s: float = 0.0) -> Instant:
-    """Return the moment at which a clock shows `wall` that is late by so much (virtual noon is 0)."""
+    """Return the moment at which a clock that is late by `late_s` shows `wall` (virtual noon is 0)."""
     return Instant(wall + late_s - NOON, wall)
 
 
 @pytest.mark.parametrize(("hour", "left"), [(0, 96.0), (6, 72.0), (12, 48.0), (18, 24.0), (23, 24.0)])
-def test_a_process_that_starts_has_the_share_of_the_rest_of_the_day(hour: int, left: float) -> None:
-    """At least a quarter of a day, for who knows what was spent before it."""
+def test_new_process_has_its_share_of_the_day(hour: int, left: float) -> None:
+    """A new process has at least a quarter of a day's credits, since earlier use is unknown."""
     ledger = Ledger(96.0)
 
     assert left == pytest.approx(ledger.left(at(MIDNIGHT + hour * HOUR)))
     assert 24.0 == 96.0 * START_SHARE
 
 
-def test_what_is_spent_is_gone_until_midnight() -> None:
-    """A new UTC day has all its credits, and nothing of the last."""
+def test_used_credits_are_gone_until_midnight() -> None:
+    """A new UTC day has all its credits and none of the day before."""
     ledger = Ledger(10.0)
     for _ in range(9):
         ledger.spend(1.0, at(MIDNIGHT + HOUR))
@@ -212,8 +212,8 @@ def test_what_is_spent_is_gone_until_midnight() -> None:
     assert pytest.approx([1.0 - 10 / 24, 1.0 - 10 / 24, 10.0]) == left
 
 
-def test_what_is_given_back_may_be_spent_again() -> None:
-    """But never more than a day's credits."""
+def test_refunded_credits_may_be_used_again() -> None:
+    """There are never more than a day's credits."""
     ledger = Ledger(10.0)
     ledger.spend(4.0, at(NOON))
     ledger.spend(-3.0, at(NOON))
@@ -223,28 +223,28 @@ def test_what_is_given_back_may_be_spent_again() -> None:
     assert (4.0, 10.0) == (before, ledger.left(at(NOON)))
 
 
-def test_more_than_there_is_leaves_nothing() -> None:
-    """What is left is never negative, and is not made up for on the next day."""
+def test_overspending_leaves_nothing() -> None:
+    """The remainder is never negative and does not reduce the next day's credits."""
     ledger = Ledger(10.0)
     ledger.spend(50.0, at(NOON))
 
     assert (0.0, 10.0) == (ledger.left(at(NOON)), ledger.left(at(NOON + DAY_S)))
 
 
-def test_a_clock_that_is_put_back_gives_no_new_credits() -> None:
-    """Neither over midnight and back, nor when midnight comes again (faults.md, C12)."""
+def test_clock_set_back_adds_no_credits() -> None:
+    """A step back over midnight adds none, nor does the second midnight (faults.md, C12)."""
     ledger = Ledger(10.0)
     ledger.left(at(MIDNIGHT))
     ledger.spend(3.0, at(TOMORROW - 60))
     ledger.spend(4.0, at(TOMORROW + 60))
     moments = [at(TOMORROW + 60), at(TOMORROW - 60, 120), at(TOMORROW + 120, 120)]
 
-    # Put back it is yesterday again, which has spent both; then either clock may be right.
+    # A step back makes it yesterday again, with both spent; later either clock may be right.
     assert [6.0, 3.0, 6.0] == [ledger.left(moment) for moment in moments]
 
 
-def test_a_clock_that_was_a_month_ahead_for_a_moment_costs_no_credits() -> None:
-    """Right again, each day has what it would have had, that of the moment as well."""
+def test_clock_briefly_a_month_ahead_loses_no_credits() -> None:
+    """After the correction every day has its usual credits, including the present one."""
     ledger = Ledger(16.0)
     ledger.left(at(MIDNIGHT))
     ledger.spend(1.0, at(NOON))
@@ -253,8 +253,8 @@ def test_a_clock_that_was_a_month_ahead_for_a_moment_costs_no_credits() -> None:
     assert [14.0, 16.0, 16.0] == [ledger.left(at(NOON + day * DAY_S)) for day in range(3)]
 
 
-def test_after_a_day_a_clock_that_was_set_is_believed() -> None:
-    """Until then what was left before it was set is the limit as well."""
+def test_clock_is_trusted_a_day_after_a_step() -> None:
+    """Until then the credits left before the step are a limit as well."""
     ledger = Ledger(10.0)
     ledger.left(at(MIDNIGHT))
     ledger.spend(8.0, at(NOON - HOUR))
@@ -265,8 +265,8 @@ def test_after_a_day_a_clock_that_was_set_is_believed() -> None:
     assert [2.0, 10.0] == [ledger.left(at(TOMORROW + hour * HOUR, -12 * HOUR)) for hour in (47, 48)]
 
 
-def test_what_is_waited_for_is_the_later_midnight() -> None:
-    """Of a clock that was set and of itself before, where neither has anything left."""
+def test_wait_is_until_the_later_midnight() -> None:
+    """If no credits are left by the clock before and after a step, the later midnight counts."""
     ledger = Ledger(10.0)
     ledger.left(at(MIDNIGHT))
     ledger.spend(10.0, at(NOON))
@@ -275,8 +275,8 @@ def test_what_is_waited_for_is_the_later_midnight() -> None:
     assert [12 * HOUR, 12 * HOUR, 0.0] == waits
 
 
-def test_credits_that_come_back_late_belong_to_when_they_were_spent() -> None:
-    """In monotonic seconds: a refund of yesterday's gives today nothing."""
+def test_late_refund_belongs_to_the_time_of_its_use() -> None:
+    """In monotonic seconds: a refund for yesterday adds nothing to today."""
     ledger = Ledger(10.0)
     ledger.left(at(MIDNIGHT))
     ledger.spend(5.0, at(NOON))
@@ -297,7 +297,7 @@ def test_credits_that_come_back_late_belong_to_when_they_were_spent() -> None:
 def test_no_true_day_is_overdrawn_by_a_clock_that_is_wrong_for_less_than_a_day(
     asked: list[tuple[float, float]], wrong_s: float, begin_s: float, lasting_s: float
 ) -> None:
-    """Whatever is asked for when, and spent where it is left: a UTC day costs at most its credits."""
+    """For any requests and refunds, a UTC day uses at most its credits."""
     ledger, mono, days = Ledger(16.0), 0.0, dict.fromkeys(range(20), 0.0)
     ledger.left(Instant(mono, MIDNIGHT))
     for later_s, amount in asked:

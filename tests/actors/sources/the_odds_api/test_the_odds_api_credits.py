@@ -1,4 +1,4 @@
-"""The plan of The Odds API and its credits: what is charged, what is given back, what is shown."""
+"""The plan of The Odds API and its credits: charges, refunds, and what the record shows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LEAGUES = ("soccer_a", "soccer_b", "soccer_c")
 
 
 def options(**given: Any) -> TheOddsApiOptions:
-    """Make options with three leagues, unless said otherwise."""
+    """Return options, by default with three leagues."""
     return TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, **{"sports": LEAGUES, **given})
 
 
 def plan(keys: tuple[str, ...] = ("some",), **given: Any) -> TheOddsApiPlan:
-    """Make a plan. Raises: ValueError."""
+    """Return a plan. Raises: ValueError."""
     return TheOddsApiPlan(options(**given), keys)
 
 
@@ -36,12 +36,12 @@ def at(wall: float) -> Instant:
 
 
 def left(of: TheOddsApiPlan) -> Any:
-    """Return the credits that are left today."""
+    """Return today's remaining credits."""
     return of.quota()["credits_left_today"]
 
 
-def test_an_empty_budget_waits_for_midnight() -> None:
-    """Also when there is something left that no call can be had for; the free list goes on."""
+def test_empty_budget_waits_for_midnight() -> None:
+    """Calls wait also if less than one call is left; the free list of sports is still requested."""
     one = plan(("some",), sports="football", credits_per_day=2.5)
     one.on_learnt(one.targets()[0], Sports(("soccer_a",)), at(MIDNIGHT))
     sports, target = one.targets()
@@ -72,8 +72,8 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_what_cannot_have_been_charged_is_given_back(case: str) -> None:
-    """Nothing else is: a lost answer may have cost its credit."""
+def test_uncharged_requests_are_refunded(case: str) -> None:
+    """Only uncharged requests are refunded: one whose answer was lost may have been charged."""
     error, expected = REFUSALS[case]
     one = plan(credits_per_day=10.0)
     target, *_ = one.targets()
@@ -87,8 +87,8 @@ def test_what_cannot_have_been_charged_is_given_back(case: str) -> None:
 @pytest.mark.parametrize(
     ("said", "expected"), [("0", 10.0), ("1", 9.0), ("3", 7.0), ("x", 9.0), ("-3", 9.0)]
 )
-def test_the_answer_tells_what_it_cost(said: str, expected: float) -> None:
-    """What is no number says nothing."""
+def test_cost_of_a_request_is_in_its_answer(said: str, expected: float) -> None:
+    """A value that is not a number is ignored."""
     one = plan(credits_per_day=10.0)
     target, *_ = one.targets()
     one.on_asked(target, at(MIDNIGHT))
@@ -97,8 +97,8 @@ def test_the_answer_tells_what_it_cost(said: str, expected: float) -> None:
     assert expected == left(one)
 
 
-def test_a_dearer_call_is_planned_with() -> None:
-    """What a call costs is never less than what one has cost, so that no day is overdrawn."""
+def test_higher_cost_of_a_call_is_planned() -> None:
+    """The planned cost is never less than a known one, so that no day is overdrawn."""
     one = plan(credits_per_day=10.0)
     target, *_ = one.targets()
     for _ in range(2):
@@ -112,8 +112,8 @@ def test_a_dearer_call_is_planned_with() -> None:
     )
 
 
-def test_a_refund_belongs_to_the_day_that_paid() -> None:
-    """Asked before midnight and refused after it: the new day has no more than its own credits."""
+def test_refund_belongs_to_the_day_of_the_request() -> None:
+    """If a request from before midnight is refused after it, the new day has only its own credits."""
     one = plan(credits_per_day=10.0)
     target, other, *_ = one.targets()
     one.on_asked(target, at(MIDNIGHT + DAY_S - 1))
@@ -123,8 +123,8 @@ def test_a_refund_belongs_to_the_day_that_paid() -> None:
     assert 9.0 == left(one)
 
 
-def test_the_quota_is_what_the_api_says() -> None:
-    """Of the last answer that said so, also when it was an error."""
+def test_quota_is_that_of_the_api() -> None:
+    """The quota is that of the last answer with such figures, including errors."""
     one = plan(credits_per_day=10.0)
     target, *_ = one.targets()
     one.on_answered(target, {"x-requests-remaining": "77", "x-requests-used": "423"}, at(MIDNIGHT))
@@ -136,14 +136,14 @@ def test_the_quota_is_what_the_api_says() -> None:
 
 
 def football(*keys: str) -> TheOddsApiPlan:
-    """Make a plan for all sports, of which these are in season."""
+    """Return a plan for all sports, of which these are in season."""
     one = plan(sports="football", credits_per_day=16.0)
     one.on_learnt(one.targets()[0], Sports(keys), at(MORNING))
     return one
 
 
-def test_a_league_that_left_may_come_back() -> None:
-    """It is asked at once, and what was known of it before is forgotten."""
+def test_removed_league_may_come_back() -> None:
+    """A league that comes back is requested at once, and earlier facts about it are dropped."""
     one = football("soccer_x", "soccer_y")
     sports, target, _ = one.targets()
     one.on_learnt(target, OddsAnswer({}, (int(MORNING),), None), at(MORNING))
@@ -154,8 +154,8 @@ def test_a_league_that_left_may_come_back() -> None:
     assert [0.0, 0.0] == delays
 
 
-def test_a_list_of_sports_that_lost_most_is_believed_when_it_says_so_again() -> None:
-    """Until then all go on, and it is asked again within minutes."""
+def test_much_shorter_list_of_sports_must_be_repeated() -> None:
+    """Until it is repeated all sports go on, and it is requested again within minutes."""
     one = football(*(f"soccer_{number}" for number in range(10)))
     sports, counts = one.targets()[0], []
     for _ in range(2):
@@ -165,8 +165,8 @@ def test_a_list_of_sports_that_lost_most_is_believed_when_it_says_so_again() -> 
     assert [(10, 600.0), (1, DAY_S)] == counts
 
 
-def test_a_dear_answer_does_not_end_all_asking() -> None:
-    """A call is never thought to cost more than a day, and less again when it does."""
+def test_expensive_answer_does_not_stop_all_requests() -> None:
+    """The assumed cost of a call is at most a day's credits, and falls with the next cheaper answer."""
     one = plan(credits_per_day=16.0)
     target = one.targets()[0]
     one.on_asked(target, at(MIDNIGHT))

@@ -1,4 +1,4 @@
-"""The Odds API: 10,000 damaged parts of recorded answers show no price but in its own place."""
+"""The Odds API: 10,000 damaged parts of recorded answers show no price in a wrong place."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from tests.support.builders.damage_the_odds_api import KINDS, OPTIONS, trial
 from tests.support.builders.the_odds_api import event, market
 
 HARMLESS = {"merge parts", "remove a field", "remove a part", "reorder"}
-"""Kinds of which something may be gone without a reason, or nothing."""
+"""Kinds of damage that may remove something without a reason, or nothing."""
 
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("count", [1_000, pytest.param(10_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_damage_moves_a_price(kind: str, count: int) -> None:
-    """Whatever is gone, doubled, of another type, renamed, moved or merged: rejected, or as it was."""
+def test_damage_never_moves_a_price(kind: str, count: int) -> None:
+    """A price with missing, doubled, retyped, renamed or merged parts is rejected or as it was."""
     numbers = range(count // len(KINDS) + 1)
 
     assert [] == [text for number in numbers for text in trial(Random(f"{kind} {number}"), kind).wrong]
 
 
 @pytest.mark.recordings
-def test_the_trials_are_about_something() -> None:
-    """Prices are shown of every kind, and something is rejected of each that harms."""
+def test_trials_show_and_reject_something() -> None:
+    """Every kind has shown prices, and every harmful kind has rejected ones."""
     made = [trial(Random(f"{number}"), kind) for kind in KINDS for number in range(50)]
     rejected = {one.kind for one in made if sum(one.rejected.values()) > one.rejected["lay"]}
 
@@ -41,7 +41,7 @@ def test_the_trials_are_about_something() -> None:
 
 
 def answer() -> str:
-    """Write an answer with two matches that two bookmakers price."""
+    """Return an answer with two matches, with prices of two bookmakers."""
     offers = {key: [market("Home", "Away", (2.1, 3.4, 3.6))] for key in ("some", "other")}
     return json.dumps([event("m1", "Home", "Away", offers), event("m2", "Home", "Away", offers)])
 
@@ -52,7 +52,7 @@ def extracted(text: str, key: str = "some") -> Extract:
 
 
 def shown(text: str, key: str = "some") -> list[str]:
-    """Name the matches that one bookmaker prices in an answer."""
+    """Return the ids of the matches for which one bookmaker has prices in an answer."""
     return [one.source_match_id for one in extracted(text, key).matches]
 
 
@@ -74,10 +74,8 @@ def shown(text: str, key: str = "some") -> list[str]:
     ],
 )
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_part_that_says_a_field_twice_is_left_out(
-    field: str, others: list[str], *, is_first: bool
-) -> None:
-    """Which of the two holds cannot be told, be they equal; the other parts of the answer are read."""
+def test_part_with_a_repeated_field_is_left_out(field: str, others: list[str], *, is_first: bool) -> None:
+    """Which value is right is unknown, even if they are equal; the other parts of the answer are read."""
     name = '"key": "some"' if field == '"key": "other"' else field
     at = answer().index(name if name.startswith('"key"') else name.partition(" ")[0])
     begin = answer().rindex("{", 0, at) + 1 if is_first else at
@@ -89,7 +87,7 @@ def test_a_part_that_says_a_field_twice_is_left_out(
 
 
 def twice(**changes: Any) -> str:
-    """Write an answer in which the first bookmaker's part of the first match stands twice, so changed."""
+    """Return an answer with the first bookmaker's part of the first match twice, the copy with changes."""
     content = json.loads(answer())
     first = content[0]["bookmakers"][0]
     content[0]["bookmakers"].append({**first, **changes})
@@ -97,8 +95,8 @@ def twice(**changes: Any) -> str:
 
 
 @pytest.mark.parametrize("prices", [(2.1, 3.4, 3.6), (2.2, 3.3, 3.5)])
-def test_a_bookmaker_that_stands_twice_in_a_match_is_not_believed(prices: tuple[float, ...]) -> None:
-    """Which of the offers holds cannot be told: it is rejected once, and the others are shown."""
+def test_bookmaker_twice_in_a_match_is_rejected(prices: tuple[float, ...]) -> None:
+    """Which of the offers is right is unknown: it is rejected once, and other bookmakers are shown."""
     text = twice(markets=[market("Home", "Away", prices)])
 
     assert (["m2"], ["m1", "m2"]) == (shown(text), shown(text, "other"))
@@ -107,16 +105,16 @@ def test_a_bookmaker_that_stands_twice_in_a_match_is_not_believed(prices: tuple[
     ]
 
 
-def test_a_match_that_stands_twice_in_an_answer_is_not_believed() -> None:
-    """By no bookmaker."""
+def test_match_twice_in_an_answer_is_rejected() -> None:
+    """A match that occurs twice is rejected for all bookmakers."""
     content = json.loads(answer())
     text = json.dumps([*content, content[0]])
 
     assert (["m2"], ["m2"]) == (shown(text), shown(text, "other"))
 
 
-def test_a_field_that_nobody_knows_harms_nothing() -> None:
-    """The answer is read in a slower way, and says the same."""
+def test_unknown_field_has_no_effect() -> None:
+    """The answer is read by a slower path, with the same result."""
     content = json.loads(answer())
     for table in (content[0], content[0]["bookmakers"][0], content[1]["bookmakers"][0]["markets"][0]):
         table |= {"sid": "x", "link": None, "id_s": {"price": 3}}

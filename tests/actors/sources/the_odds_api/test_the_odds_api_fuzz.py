@@ -1,4 +1,4 @@
-"""The Odds API under hostile bytes: a PayloadError or a list that keeps the rules, nothing else."""
+"""The Odds API with hostile bytes: a PayloadError or a valid list, nothing else."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _check(body: bytes) -> None:
 
 
 def _put(content: Any, path: list[int], value: Any) -> Any:
-    """Put a value somewhere into a structure; the path says which item of which item, as far as it goes."""
+    """Put a value somewhere into a structure; the path has the index of an item at each level."""
     if not path or not isinstance(content, list | dict) or not content:
         return value
     keys = list(range(len(content))) if isinstance(content, list) else sorted(content)
@@ -119,13 +119,13 @@ def _put(content: Any, path: list[int], value: Any) -> Any:
 @example(BODY)
 @example(BODY.decode().encode("utf-16"))
 def test_any_bytes_are_an_error_or_a_list(body: bytes) -> None:
-    """Bytes that are no JSON at all never crash the parser."""
+    """Bytes that are no JSON never crash the parser."""
     _check(body)
 
 
 @given(st.integers(0, len(BODY) - 1))
-def test_an_answer_cut_anywhere_is_an_error(length: int) -> None:
-    """One that ends too early is no list, and never a shorter one."""
+def test_answer_cut_anywhere_is_an_error(length: int) -> None:
+    """A truncated answer is never read as a shorter list."""
     payload = Payload(SourceName("api"), Scope("soccer_epl"), ListId("l"), BODY[:length], 0.0, 0.0)
 
     with pytest.raises(PayloadError):
@@ -134,7 +134,7 @@ def test_an_answer_cut_anywhere_is_an_error(length: int) -> None:
 
 @given(st.lists(st.tuples(PLACES, st.integers(0, 7)), max_size=8))
 def test_flipped_bits_are_an_error_or_a_list(flips: list[tuple[int, int]]) -> None:
-    """Single bits that tip over change names, numbers and structure, and break no rule."""
+    """Flipped bits change names, numbers and structure, but every shown match is valid."""
     body = bytearray(BODY)
     for place, bit in flips:
         body[place % len(body)] ^= 1 << bit
@@ -143,8 +143,8 @@ def test_flipped_bits_are_an_error_or_a_list(flips: list[tuple[int, int]]) -> No
 
 
 @given(st.lists(st.tuples(PLACES, TOKENS, st.integers(0, 12)), min_size=1, max_size=4))
-def test_hostile_pieces_put_in_are_an_error_or_a_list(pieces: list[tuple[int, bytes, int]]) -> None:
-    """Brackets, huge numbers, surrogates and NULs in place of anything break no rule."""
+def test_inserted_hostile_parts_are_an_error_or_a_list(pieces: list[tuple[int, bytes, int]]) -> None:
+    """With brackets, huge numbers, surrogates and NULs anywhere, every shown match is valid."""
     body = BODY
     for place, token, replaced in pieces:
         body = body[:place] + token + body[place + replaced :]
@@ -156,7 +156,7 @@ def test_hostile_pieces_put_in_are_an_error_or_a_list(pieces: list[tuple[int, by
 @example([([0, 1], "0001-01-01T00:00:00+23:59")])
 @example([([0, 0, 0, 2, 0, 2, 0, 1], 10**400)])
 def test_any_value_anywhere_is_an_error_or_a_list(changes: list[tuple[list[int], Any]]) -> None:
-    """Whatever stands in a well-formed answer in place of what should, what is shown keeps the rules."""
+    """With any value anywhere in a well-formed answer, every shown match is valid."""
     content = json.loads(BODY)
     for path, value in changes:
         content = _put(content, path, value)

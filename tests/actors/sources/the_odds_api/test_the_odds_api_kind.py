@@ -1,4 +1,4 @@
-"""The Odds API, one bookmaker's part of a slate: outcomes by name, reasons, times, lag."""
+"""The Odds API, one bookmaker's part of an answer: outcomes by name, reasons, times, lag."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ def extracted(*events: Any, key: str = "some", answered_at: float | None = None)
 
 
 def altered(event_: Any = GOOD, /, **changes: Any) -> Any:
-    """Return a match with other fields; None leaves one out."""
+    """Return a match with other fields; None removes a field."""
     return {name: value for name, value in {**event_, **changes}.items() if value is not None}
 
 
 def listing(*outcomes: tuple[str, float], key: str = "h2h", **fields: Any) -> Any:
-    """Return the match with one market of these outcomes."""
+    """Return the match with one market that has these outcomes."""
     listed = [{"name": name, "price": price} for name, price in outcomes]
     lines = {"key": "some", "title": "Some", "markets": [{"key": key, "outcomes": listed}]}
     return altered(bookmakers=[lines], **fields)
 
 
 def reasons(extract: Extract) -> list[str]:
-    """Return why nothing of it may be shown."""
+    """Return the reasons of its rejection."""
     assert () == extract.matches
     return [removal.reason for removal in extract.removals]
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
-def test_outcomes_are_told_by_name(order: tuple[int, ...]) -> None:
-    """Whatever their order, each price goes to the team that it names."""
+def test_outcomes_are_identified_by_name(order: tuple[int, ...]) -> None:
+    """In any order, each price belongs to the team with its name."""
     outcomes = [(HOME, 2.1), ("Draw", 3.4), (AWAY, 3.6)]
 
     (match,) = extracted(listing(*(outcomes[place] for place in order))).matches
@@ -62,8 +62,8 @@ def test_outcomes_are_told_by_name(order: tuple[int, ...]) -> None:
     )
 
 
-def test_a_match_has_all_that_the_answer_tells() -> None:
-    """Its id, league and kick-off, and when its prices were refreshed."""
+def test_match_has_all_fields_of_the_answer() -> None:
+    """A match has id, league, kick-off, and the refresh time of its prices."""
     (match,) = extracted(GOOD).matches
 
     assert ("m1", "EPL", KICK_OFF_AT, UPDATED_AT) == (
@@ -86,8 +86,8 @@ def test_a_match_has_all_that_the_answer_tells() -> None:
         pytest.param((), Reason.OUTCOME, id="none at all"),
     ],
 )
-def test_other_outcomes_are_not_ours(names: tuple[str, ...], reason: Reason) -> None:
-    """Anything but the two teams and the draw is rejected under its own reason."""
+def test_other_outcomes_are_rejected(names: tuple[str, ...], reason: Reason) -> None:
+    """Any outcome but the two teams and the draw is rejected with its own reason."""
     assert [reason] == reasons(extracted(listing(*((name, 3.0) for name in names))))
 
 
@@ -107,29 +107,27 @@ def test_other_outcomes_are_not_ours(names: tuple[str, ...], reason: Reason) -> 
         pytest.param(("Draw ", AWAY), ("Draw ", "Draw", AWAY), id="a team that looks like the draw"),
     ],
 )
-def test_teams_that_cannot_be_told_apart_are_rejected(
-    teams: tuple[str | None, str | None], names: tuple[str, ...]
-) -> None:
-    """Where a name does not say which outcome is meant, no price is believed."""
+def test_ambiguous_teams_are_rejected(teams: tuple[str | None, str | None], names: tuple[str, ...]) -> None:
+    """If a name does not identify an outcome, no price is accepted."""
     one = listing(*((name, 3.0) for name in names), home_team=teams[0], away_team=teams[1])
 
     assert [Reason.OUTCOME] == reasons(extracted(one))
 
 
 def test_other_sports_are_rejected() -> None:
-    """Three outcomes with a draw are not enough: it must be football."""
+    """Three outcomes with a draw are not enough: the sport must be football."""
     assert [Reason.SPORT] == reasons(extracted(altered(sport_key="rugbyleague_nrl")))
 
 
-def test_two_way_is_told_before_the_sport() -> None:
-    """What is wrong with the market is nearer than what is wrong with the match."""
+def test_two_way_comes_before_the_sport() -> None:
+    """The reason of the market takes precedence over that of the match."""
     basketball = listing((HOME, 1.9), (AWAY, 1.9), sport_key="basketball_nba")
 
     assert [Reason.TWO_WAY] == reasons(extracted(basketball))
 
 
-def test_lay_prices_are_passed_over() -> None:
-    """They are counted and take nothing from the match, whose prices are those of h2h."""
+def test_lay_prices_are_ignored() -> None:
+    """Lay prices are counted, and the match keeps its prices of h2h."""
     lay = market(HOME, AWAY, (9.0, 9.0, 9.0), key="h2h_lay")
     both = event("m1", HOME, AWAY, {"some": [lay, market(HOME, AWAY, ODDS), lay]})
 
@@ -140,25 +138,25 @@ def test_lay_prices_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize("key", ["totals", "spreads", "outrights", "h2h_3_way", "H2H", ""])
-def test_other_markets_are_none_of_ours(key: str) -> None:
-    """They were not asked for, and say nothing of the match."""
+def test_other_markets_are_ignored(key: str) -> None:
+    """Other markets were not requested and do not affect the match."""
     extract = extracted(listing((HOME, 2.1), ("Draw", 3.4), (AWAY, 3.6), key=key))
 
     assert ((), (), {}) == (extract.matches, extract.removals, extract.passed_over)
 
 
 @pytest.mark.parametrize("kick_off", ["tomorrow", "", "2026-05-30T14:00:00", "2026-13-01T00:00:00Z"])
-def test_a_kick_off_that_cannot_be_read_rejects_the_match(kick_off: str) -> None:
-    """A time without a zone is none, either."""
+def test_unreadable_kick_off_rejects_the_match(kick_off: str) -> None:
+    """A time without a zone is unreadable too."""
     assert [Reason.START_TIME] == reasons(extracted(altered(commence_time=kick_off)))
 
 
-def test_a_match_without_a_kick_off_has_none() -> None:
+def test_match_without_a_kick_off_is_accepted() -> None:
     """An unknown time is no error."""
     assert [None] == [one.start_time for one in extracted(altered(commence_time=None)).matches]
 
 
-def test_a_kick_off_in_another_zone_is_the_same_moment() -> None:
+def test_kick_off_in_another_zone_is_the_same_moment() -> None:
     """Times are compared in UTC."""
     shifted = altered(commence_time="2026-05-30T16:00:00+02:00")
 
@@ -174,10 +172,10 @@ def test_a_kick_off_in_another_zone_is_the_same_moment() -> None:
         (None, "soon", None),
     ],
 )
-def test_the_time_of_prices_is_the_markets_or_else_the_bookmakers(
+def test_refresh_time_is_the_markets_or_else_the_bookmakers(
     of_market: str | None, of_bookmaker: str | None, expected: float | None
 ) -> None:
-    """Older answers have only the bookmaker's."""
+    """Older answers have only that of the bookmaker."""
     one = json.loads(json.dumps(GOOD))
     one["bookmakers"][0]["last_update"] = of_bookmaker
     one["bookmakers"][0]["markets"][0]["last_update"] = of_market
@@ -185,8 +183,8 @@ def test_the_time_of_prices_is_the_markets_or_else_the_bookmakers(
     assert [expected] == [match.source_time for match in extracted(one).matches]
 
 
-def test_the_lag_is_that_of_the_newest_prices() -> None:
-    """By the API's own clock, over all matches of the bookmaker."""
+def test_lag_is_that_of_the_newest_prices() -> None:
+    """Lag is measured by the API's own clock, over all matches of the bookmaker."""
     old = market(HOME, AWAY, ODDS, updated="2026-05-28T19:00:00Z")
     slate = (event("m1", HOME, AWAY, {"some": [old]}), altered(id="m2"))
 
@@ -196,19 +194,19 @@ def test_the_lag_is_that_of_the_newest_prices() -> None:
 
 
 def test_without_prices_there_is_no_lag() -> None:
-    """A bookmaker that lists nothing cannot lag."""
+    """A bookmaker without matches has no lag."""
     assert extracted(GOOD, key="other", answered_at=UPDATED_AT).lag_s is None
 
 
-def test_a_kick_off_is_in_whole_seconds() -> None:
-    """A fraction of one is cut off."""
+def test_kick_off_is_in_whole_seconds() -> None:
+    """A fraction of a second is cut off."""
     (match,) = extracted(altered(commence_time="2026-05-30T14:00:00.75Z")).matches
 
     assert (KICK_OFF_AT, int) == (match.start_time, type(match.start_time))
 
 
-def test_the_title_is_the_last_that_is_not_empty() -> None:
-    """The API names its bookmakers."""
+def test_title_is_the_last_that_is_not_empty() -> None:
+    """The API has the display names of its bookmakers."""
     untitled = json.loads(json.dumps(altered(id="m2")))
     untitled["bookmakers"][0]["title"] = ""
     renamed = json.loads(json.dumps(altered(id="m3")))
@@ -218,22 +216,22 @@ def test_the_title_is_the_last_that_is_not_empty() -> None:
     assert "Some Other" == extracted(GOOD, renamed, untitled).title
 
 
-def test_a_bookmaker_that_is_not_listed_offers_nothing() -> None:
-    """That is a complete list, and an empty one."""
+def test_bookmaker_that_is_not_listed_has_an_empty_list() -> None:
+    """The list is complete and empty."""
     extract = extracted(GOOD, key="other")
 
     assert ((), (), {}) == (extract.matches, extract.removals, extract.passed_over)
 
 
 @pytest.mark.parametrize("key", ["williamhill", "betfair_ex_eu", "sport888", "A", "x" * 64])
-def test_a_key_of_a_bookmaker_is_accepted(key: str) -> None:
-    """Letters, digits and underscores."""
+def test_valid_key_is_accepted(key: str) -> None:
+    """A key consists of letters, digits and underscores."""
     check_key(key)
 
 
 @pytest.mark.parametrize("key", ["", "x" * 65, "william hill", "a,b", "a&b", "ä", "pinnacle\n", "a-b"])
-def test_what_cannot_be_a_key_is_refused(key: str) -> None:
-    """With the key that was found; above all nothing that would change the address."""
+def test_invalid_key_is_refused(key: str) -> None:
+    """The error has the key; characters that would change the address are never accepted."""
     with pytest.raises(ValueError, match="must be a bookmaker's key") as caught:
         check_key(key)
 

@@ -1,6 +1,6 @@
-"""The Odds API, prices that the API itself has not refreshed for long: none of them is shown as live.
+"""The Odds API: prices that the API itself has not refreshed for long are not shown.
 
-By the API's own clock alone: when a bookmaker's prices were refreshed against when it answered.
+The API's own clock alone counts: a bookmaker's refresh times compared with the time of the answer.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ IN_2099 = 4_070_908_800.0
 
 
 def written(age_s: float) -> str:
-    """Write the time that was so long before the answer."""
+    """Return the time that long before the answer, as the API writes it."""
     return f"{datetime.fromtimestamp(ANSWERED_AT - age_s, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def answer(*ages_s: float | str | None) -> bytes:
-    """Write an answer with a match for each time since its prices were refreshed, m0 and so on."""
+    """Return an answer with a match (m0, m1, ...) for each time since the refresh of its prices."""
     listed = []
     for number, age_s in enumerate(ages_s):
         updated = age_s if age_s is None or isinstance(age_s, str) else written(age_s)
@@ -45,7 +45,7 @@ def answer(*ages_s: float | str | None) -> bytes:
 
 
 def admitted(body: bytes, answered_at: float | None = ANSWERED_AT, key: str = "some") -> Admission:
-    """Take an answer the whole way to the board. Raises: PayloadError."""
+    """Process an answer up to the integrity gate. Raises: PayloadError."""
     payload = Payload(
         *(SourceName("api"), Scope("soccer_epl"), ListId("l"), body, 0.0, 0.0),
         answered_at=answered_at,
@@ -57,12 +57,12 @@ def admitted(body: bytes, answered_at: float | None = ANSWERED_AT, key: str = "s
 
 
 def shown(body: bytes, answered_at: float | None = ANSWERED_AT) -> list[str]:
-    """Name the matches that are let through."""
+    """Return the ids of the admitted matches."""
     return [one.source_match_id for one in admitted(body, answered_at).batch.matches]
 
 
-def test_a_match_that_was_not_refreshed_for_too_long_is_a_removal_of_its_own() -> None:
-    """The others of its list are shown, and it is counted."""
+def test_match_with_old_prices_becomes_a_removal() -> None:
+    """The other matches of its list are shown, and it is counted."""
     admission = admitted(answer(0.0, STALE_AFTER_S, STALE_AFTER_S + 1, 21 * DAY_S))
 
     assert ["m0", "m1"] == [one.source_match_id for one in admission.batch.matches]
@@ -75,8 +75,8 @@ def test_a_match_that_was_not_refreshed_for_too_long_is_a_removal_of_its_own() -
 @pytest.mark.parametrize(
     "ages_s", [(STALE_AFTER_S + 1, 9 * DAY_S), (ANSWERED_AT, ANSWERED_AT), (ANSWERED_AT + DAY_S,)]
 )
-def test_a_list_of_which_nothing_was_refreshed_is_refused(ages_s: tuple[float, ...]) -> None:
-    """Also where its times are zero, the beginning of Unix time, or before it."""
+def test_list_with_old_prices_only_is_refused(ages_s: tuple[float, ...]) -> None:
+    """A list with old prices only is refused, also if their times are zero (1970) or before."""
     with pytest.raises(PayloadError) as caught:
         admitted(answer(*ages_s))
 
@@ -84,8 +84,8 @@ def test_a_list_of_which_nothing_was_refreshed_is_refused(ages_s: tuple[float, .
 
 
 @pytest.mark.parametrize("ahead_s", [61.0, DAY_S, IN_2099 - ANSWERED_AT])
-def test_a_time_in_the_future_vouches_for_nothing(ahead_s: float) -> None:
-    """A list that is old but for it is refused as a whole, and no price is dated by it."""
+def test_refresh_time_in_the_future_is_ignored(ahead_s: float) -> None:
+    """A list that is old otherwise is refused, and no price has that time."""
     with pytest.raises(PayloadError):
         admitted(answer(-ahead_s, 21 * DAY_S))
 
@@ -94,18 +94,18 @@ def test_a_time_in_the_future_vouches_for_nothing(ahead_s: float) -> None:
 
 
 def test_clocks_may_differ_by_a_minute() -> None:
-    """The answer's Date is in whole seconds, and not read at the same time."""
+    """The answer's Date is in whole seconds and is read at another time."""
     (one,) = json.loads(answer(-60.0))
     lines = one["bookmakers"][0]
-    for table in (lines, lines["markets"][0]):  # either of them alone is enough
+    for table in (lines, lines["markets"][0]):  # either time alone is enough
         text = json.dumps([one]).replace(json.dumps(table["last_update"]), "null", 1)
         assert [ANSWERED_AT + 60] == [each.source_time for each in admitted(text.encode()).batch.matches]
         lines["markets"][0]["last_update"], lines["last_update"] = None, written(-60.0)
 
 
 @pytest.mark.parametrize("of_market", [written(-DAY_S), "soon"])
-def test_where_a_markets_time_cannot_be_the_bookmakers_is_taken(of_market: str) -> None:
-    """As in older answers, which have no other."""
+def test_unusable_time_of_a_market_is_replaced_by_the_bookmakers(of_market: str) -> None:
+    """If the time of a market is impossible, the bookmaker's counts, as in answers without the former."""
     (one,) = json.loads(answer(21 * DAY_S))
     one["bookmakers"][0]["markets"][0]["last_update"] = of_market
 
@@ -113,15 +113,15 @@ def test_where_a_markets_time_cannot_be_the_bookmakers_is_taken(of_market: str) 
         admitted(json.dumps([one]).encode())
 
 
-def test_what_has_no_time_does_not_lag() -> None:
-    """Nor does anything in an answer that says nothing of its own time."""
+def test_prices_without_a_time_do_not_lag() -> None:
+    """Without a time of the answer no prices lag either."""
     assert ["m0"] == shown(answer(None, 21 * DAY_S, 0.0))[:1]
     assert ["m0", "m1"] == shown(answer(21 * DAY_S, 0.0), None)
 
 
 @pytest.mark.recordings
 def test_few_recorded_prices_lag() -> None:
-    """Had they been answered when their newest price was refreshed, with polls a minute apart."""
+    """The time of the answer is taken as that of its newest price, with polls a minute apart."""
     counted: Counter[str] = Counter()
     for path in [*the_odds_api(), *the_odds_api("in_play*")]:
         body = path.read_bytes()

@@ -29,12 +29,12 @@ LEAGUES = ("soccer_a", "soccer_b", "soccer_c")
 
 
 def options(**given: Any) -> TheOddsApiOptions:
-    """Make options with three leagues, unless said otherwise."""
+    """Return options, by default with three leagues."""
     return TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, **{"sports": LEAGUES, **given})
 
 
 def plan(keys: tuple[str, ...] = ("some",), **given: Any) -> TheOddsApiPlan:
-    """Make a plan. Raises: ValueError."""
+    """Return a plan. Raises: ValueError."""
     return TheOddsApiPlan(options(**given), keys)
 
 
@@ -44,7 +44,7 @@ def at(wall: float) -> Instant:
 
 
 def learn(of: TheOddsApiPlan, target: Target, *kick_offs: float, now: float = MORNING) -> None:
-    """Let the plan know the kick-offs of a sport."""
+    """Pass an answer with these kick-offs of a sport to the plan."""
     of.on_learnt(target, OddsAnswer({}, tuple(int(one) for one in kick_offs), None), at(now))
 
 
@@ -61,8 +61,8 @@ def learn(of: TheOddsApiPlan, target: Target, *kick_offs: float, now: float = MO
         pytest.param(3, ("eu", "uk", "us"), ("bookmakers", 1), id="bookmakers are cheaper"),
     ],
 )
-def test_the_cheaper_call_is_chosen(bookmakers: int, regions: tuple[str, ...], chosen: Any) -> None:
-    """Ten bookmakers cost as much as a region; of two that cost the same, by bookmakers."""
+def test_cheaper_call_is_chosen(bookmakers: int, regions: tuple[str, ...], chosen: Any) -> None:
+    """Ten bookmakers cost as much as a region; at equal cost the call is by bookmakers."""
     keys = tuple(f"book{number}" for number in range(bookmakers))
     call, _ = cheapest_call(options(regions=regions), keys)
     facts = plan(keys, regions=regions).facts()
@@ -72,8 +72,8 @@ def test_the_cheaper_call_is_chosen(bookmakers: int, regions: tuple[str, ...], c
 
 
 @pytest.mark.parametrize("end", ["", "/", "/v4", "/v4/"])
-def test_the_address_of_odds(end: str) -> None:
-    """The same with and without the version and a slash; everything else is in the query."""
+def test_address_of_odds(end: str) -> None:
+    """The address is the same with and without the version and a slash; all else is in the query."""
     (target,) = plan(("some", "other"), sports=("soccer_epl",), url=f"https://x.example/api{end}").targets()
     parts = urlsplit(target.url)
 
@@ -89,7 +89,7 @@ def test_the_address_of_odds(end: str) -> None:
 
 
 def test_all_football_begins_with_the_free_list_of_sports() -> None:
-    """And has a target for each that it names, as long as it does."""
+    """The plan has a target for each sport in the newest list."""
     one = plan(sports="football")
     (sports,) = before = one.targets()
     one.on_learnt(sports, Sports(("soccer_a", "soccer_b")), at(MORNING))
@@ -103,13 +103,13 @@ def test_all_football_begins_with_the_free_list_of_sports() -> None:
     assert DAY_S == one.interval_s(sports, at(MORNING))
 
 
-def test_listed_sports_need_no_list() -> None:
-    """They are asked for in their order."""
+def test_configured_sports_need_no_list() -> None:
+    """Configured sports are requested in their order."""
     assert list(LEAGUES) == [target.scope for target in plan().targets()]
 
 
-def test_without_a_budget_all_begin_at_once_and_go_on_at_the_interval() -> None:
-    """Nothing holds them up but the interval."""
+def test_without_a_budget_all_sports_begin_at_once_and_follow_the_interval() -> None:
+    """Without a budget only the interval delays the requests."""
     one = plan(poll_interval_s=45.0)
 
     assert {(0.0, 45.0)} == {
@@ -117,8 +117,8 @@ def test_without_a_budget_all_begin_at_once_and_go_on_at_the_interval() -> None:
     }
 
 
-def test_with_a_budget_the_first_round_costs_a_quarter_of_a_day() -> None:
-    """So many sports are let in at once, the others at the rate at which credits come."""
+def test_first_round_with_a_budget_uses_a_quarter_of_a_day() -> None:
+    """A quarter of a day's credits is used at once, and the other sports begin as credits arrive."""
     leagues = tuple(f"soccer_{number}" for number in range(8))
     one = plan(sports=leagues, credits_per_day=16.0)
 
@@ -126,8 +126,8 @@ def test_with_a_budget_the_first_round_costs_a_quarter_of_a_day() -> None:
     assert [0.0] * 4 + [5400.0 * turn for turn in range(1, 5)] == delays
 
 
-def test_the_interval_follows_the_kick_offs() -> None:
-    """Within a span it is eight times shorter than that of the sports that are not near."""
+def test_interval_follows_the_kick_offs() -> None:
+    """Within a span it is an eighth of that of sports that are not near."""
     one = plan(credits_per_day=96.0)
     target, other, *_ = one.targets()
     kick_off = MIDNIGHT + 15 * HOUR
@@ -140,8 +140,8 @@ def test_the_interval_follows_the_kick_offs() -> None:
     )
 
 
-def test_a_sport_is_asked_sooner_when_it_comes_near_a_kick_off() -> None:
-    """Of two that were asked at the same time the one that is near before the next call comes first."""
+def test_sport_is_polled_sooner_near_a_kick_off() -> None:
+    """Of two sports polled at the same time, the one that is near before its next call comes first."""
     one = plan(credits_per_day=12.0)
     target, other, *_ = one.targets()
     learn(one, target, MORNING + 5 * HOUR)
@@ -149,7 +149,7 @@ def test_a_sport_is_asked_sooner_when_it_comes_near_a_kick_off() -> None:
     assert one.interval_s(target, at(MORNING)) < one.interval_s(other, at(MORNING))
 
 
-def test_two_requests_are_a_moment_apart() -> None:
+def test_requests_have_a_minimum_distance() -> None:
     """The API allows thirty a second."""
     one = plan()
     target, other, *_ = one.targets()
@@ -171,8 +171,8 @@ def test_two_requests_are_a_moment_apart() -> None:
         ({"sports": "football", "credits_per_day": 40.0, "stale_after_s": 1e4}, "must be at least 86400"),
     ],
 )
-def test_a_plan_that_cannot_be_kept_is_refused(given: Mapping[str, Any], message: str) -> None:
-    """Saying what was found and what is the least."""
+def test_impossible_plan_is_refused(given: Mapping[str, Any], message: str) -> None:
+    """The error says what was found and what the minimum is."""
     with pytest.raises(ValueError, match=re.escape(message)):
         plan(**given)
 
@@ -180,13 +180,13 @@ def test_a_plan_that_cannot_be_kept_is_refused(given: Mapping[str, Any], message
 @pytest.mark.parametrize(
     "given", [{"stale_after_s": 60.0}, {"credits_per_day": 3.0, "stale_after_s": 86_400.0}]
 )
-def test_a_plan_that_can_just_be_kept_is_accepted(given: Mapping[str, Any]) -> None:
-    """The least that a refusal names is enough."""
+def test_just_possible_plan_is_accepted(given: Mapping[str, Any]) -> None:
+    """The minimum that a refusal names is enough."""
     assert plan(**given).describe()
 
 
-def test_the_description_tells_the_whole_plan() -> None:
-    """How many sports, which call at which cost, how often and how fresh; and never the key."""
+def test_description_has_the_whole_plan() -> None:
+    """The description has the sports, the call, its cost, the rate and the age of prices, not the key."""
     text = "\n".join(plan(("some", "other"), credits_per_day=96.0, regions=("eu", "uk")).describe())
 
     expected = [
@@ -201,7 +201,7 @@ def test_the_description_tells_the_whole_plan() -> None:
 
 
 def lines_run(work: Callable[[], object]) -> int:
-    """Count the lines of ours that are run, which is the same on every machine."""
+    """Count the lines of ours that run, which is the same on every machine."""
     count = 0
 
     def trace(frame: FrameType, what: str, _: object) -> Any:
@@ -221,7 +221,7 @@ def lines_run(work: Callable[[], object]) -> int:
 
 
 def hostile(count: int) -> OddsAnswer:
-    """Read an answer with that many matches, five hours apart."""
+    """Return a decoded answer with that many matches, five hours apart."""
     first = datetime.fromtimestamp(MORNING, UTC)
     body = [
         {"id": f"m{at}", "commence_time": (first + timedelta(hours=5 * at)).isoformat()}
@@ -231,7 +231,7 @@ def hostile(count: int) -> OddsAnswer:
 
 
 def test_hostile_kick_offs_take_few_steps() -> None:
-    """However many there are and however far ahead: of 36 sports each is planned in bounded work."""
+    """For any number of kick-offs at any distance, planning 36 sports is bounded work."""
     slate = hostile(4000)
     one = plan(sports=tuple(f"soccer_{number}" for number in range(36)), credits_per_day=96.0)
     for target in one.targets():
@@ -245,8 +245,8 @@ def test_hostile_kick_offs_take_few_steps() -> None:
     assert lines_run(work) <= 20_000
 
 
-def test_kick_offs_more_than_four_weeks_ahead_are_none() -> None:
-    """By the answer's own clock, for ours may be wrong; by ours where it has none."""
+def test_kick_offs_more_than_four_weeks_ahead_are_ignored() -> None:
+    """The answer's own clock counts, since ours may be wrong; ours counts if the answer has no time."""
     far, near, over = (int(MORNING + days * DAY_S) for days in (29, 1, -1))
     intervals = []
     for answered_at, now, kick_offs in (

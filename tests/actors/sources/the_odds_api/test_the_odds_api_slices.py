@@ -1,4 +1,4 @@
-"""The Odds API: an answer is read at once or match by match, and is the same list either way."""
+"""The Odds API: an answer gives the same list whether read at once or match by match."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def _long(count: int = 2000) -> list[Any]:
 
 @given(st.lists(EVENTS | ODD_PARTS, max_size=6), st.sampled_from(FORMS))
 @example([{"id": "a", "bookmakers": [{"id": "b", "key": "c"}, {"id": "d", "key": "e"}]}] * 2, FORMS[1])
-def test_a_list_is_its_matches(items: list[Any], form: dict[str, Any]) -> None:
-    """Whatever its items hold: the same matches in the same order, read at once or one by one."""
+def test_list_equals_its_matches(items: list[Any], form: dict[str, Any]) -> None:
+    """For any items, both ways give the same matches in the same order."""
     body = json.dumps(items, **form).encode()
 
     assert _one_by_one(body) == _read(body)
@@ -59,8 +59,8 @@ def test_a_list_is_its_matches(items: list[Any], form: dict[str, Any]) -> None:
 @given(st.lists(EVENTS, min_size=1, max_size=4), st.integers(0, 400), st.binary(max_size=3))
 @example([{"id": "a"}] * 3, 12, b"\x0b")
 @example([{"id": "a"}] * 3, 13, b"\xff")
-def test_a_broken_list_is_broken_either_way(items: list[Any], at: int, put_in: bytes) -> None:
-    """Bytes put in anywhere: an error where there was one, and else the same list."""
+def test_invalid_list_is_invalid_either_way(items: list[Any], at: int, put_in: bytes) -> None:
+    """With bytes inserted anywhere, both ways raise an error, or both return the same list."""
     body = json.dumps(items).encode()
     body = body[: at % len(body)] + put_in + body[at % len(body) :]
 
@@ -68,8 +68,8 @@ def test_a_broken_list_is_broken_either_way(items: list[Any], at: int, put_in: b
 
 
 @given(st.integers(0, 10_000))
-def test_a_list_cut_anywhere_is_refused_whole(length: int) -> None:
-    """Also where the last match that came is whole: nobody knows what is missing."""
+def test_list_cut_anywhere_is_refused_entirely(length: int) -> None:
+    """A truncated list is refused even if its last match is complete, since others may be missing."""
     body = json.dumps(_long(40)).encode()
 
     with pytest.raises(PayloadError):
@@ -77,8 +77,8 @@ def test_a_list_cut_anywhere_is_refused_whole(length: int) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS, ids=["spaced", "dense", "indented"])
-def test_a_long_answer_is_read_in_slices(form: dict[str, Any]) -> None:
-    """Match by match, each as it is in a short answer."""
+def test_long_answer_is_read_in_slices(form: dict[str, Any]) -> None:
+    """A long answer is read match by match, each with the same result as in a short answer."""
     body = json.dumps(_long(), **form).encode()
     slices = sum(1 for _ in read_odds(body, None))
     events = json.loads(body)
@@ -88,7 +88,7 @@ def test_a_long_answer_is_read_in_slices(form: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("field", ["sport_key", "bookmakers"])
-def test_an_answer_in_another_order_is_read_in_slices_too(field: str) -> None:
+def test_answer_in_another_order_is_read_in_slices(field: str) -> None:
     """A match need not begin with its id."""
     body = json.dumps([{field: one[field], **one} for one in _long()]).encode()
 
@@ -102,8 +102,8 @@ def test_an_answer_in_another_order_is_read_in_slices_too(field: str) -> None:
     [b'[{"id": "' + b'\\"' * 2**17, b'[{"id": "a"}, "' + b'"' * 2**20, b"[" * 2**20, b'[{"id":' * 2**18],
     ids=["marks in an unfinished text", "marks", "brackets", "matches in matches"],
 )
-def test_a_hostile_answer_is_refused_at_once(body: bytes) -> None:
-    """However long a text without an end, and however deep the lists: no time is lost."""
+def test_hostile_answer_is_refused_at_once(body: bytes) -> None:
+    """A long text without an end or deep lists take no additional time."""
     began = process_time()
     with pytest.raises(PayloadError):
         run_now(read_odds(body, None))
