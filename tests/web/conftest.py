@@ -1,4 +1,4 @@
-"""The front end on a real socket: with an empty board, and with one that shows every rule."""
+"""The web part on a real socket: with an empty board, and with one that shows every rule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from web.server.uvicorn_server import serve_with_uvicorn
     params=["layer", *(pytest.param(name, marks=pytest.mark.long) for name in ("quart", "uvicorn"))]
 )
 async def empty_site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
-    """Return a front end without any odds yet: with the fast path, without it, on uvicorn."""
+    """Return a site without any odds yet: with the fast path, without it, and on uvicorn."""
     served_by = serve_with_uvicorn if request.param == "uvicorn" else serve
     async with open_site(is_layered=request.param != "quart", serve=served_by) as one:
         yield one
@@ -24,7 +24,7 @@ async def empty_site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
 
 @pytest.fixture
 async def site(empty_site: Site) -> Site:
-    """Return a front end over a board where every rule of a match entry shows at least once."""
+    """Return a site with a board on which every rule for a match entry shows at least once."""
     empty_site.clock.pass_(1.5)
     empty_site.publish(
         "alder",

@@ -28,7 +28,7 @@ LIST = pytest.mark.parametrize("path", LISTS)
 
 
 async def test_capabilities_have_exactly_the_specified_fields(site: Site) -> None:
-    """2.4: endpoints, filters, supported bookmakers and a version, of these types."""
+    """Capabilities list endpoints, filters, supported bookmakers and a version, each of its type (2.4)."""
     capabilities = await site.json("/api/capabilities")
 
     assert ["endpoints", "filters", "supported_bookmakers", "version"] == sorted(capabilities)
@@ -43,14 +43,14 @@ async def test_capabilities_have_exactly_the_specified_fields(site: Site) -> Non
 
 
 async def test_the_endpoints_are_the_paths_without_a_parameter(site: Site) -> None:
-    """Those of the specification, capabilities, two probes, what is live and the page, each once."""
+    """The endpoints are the specified paths, capabilities, probes, stream and page, each listed once."""
     endpoints = (await site.json("/api/capabilities"))["endpoints"]
 
     assert sorted([PAGE, *DOCUMENTED, *PROBES, *LIVE]) == sorted(endpoints)
 
 
-async def test_every_other_listed_endpoint_answers_get_with_json(site: Site) -> None:
-    """Whatever the capabilities list can be read; the page and the stream are something else."""
+async def test_every_listed_endpoint_but_page_and_stream_answers_json(site: Site) -> None:
+    """Every listed endpoint can be read as JSON, except the page and the stream."""
     endpoints = (await site.json("/api/capabilities"))["endpoints"]
 
     asked = [f"{path}?since=5000" for path in endpoints if path not in NO_JSON]
@@ -64,10 +64,8 @@ async def test_every_other_listed_endpoint_answers_get_with_json(site: Site) -> 
 
 @pytest.mark.parametrize("path", [*DOCUMENTED, *PROBES])
 @pytest.mark.parametrize("accept", ["application/json", "*/*", "text/html", "nonsense"])
-async def test_accept_is_allowed_and_changes_nothing_but_the_monitor(
-    site: Site, path: str, accept: str
-) -> None:
-    """4: clients may send `Accept: application/json`; responses are JSON, but for a browser at /monitor."""
+async def test_accept_changes_only_the_monitor(site: Site, path: str, accept: str) -> None:
+    """`Accept: application/json` is allowed; all answers are JSON, except for a browser at /monitor (4)."""
     is_page = (path, accept) == ("/monitor", "text/html")
 
     response = await site.get(path, accept=accept)
@@ -77,7 +75,7 @@ async def test_accept_is_allowed_and_changes_nothing_but_the_monitor(
 
 
 async def test_supported_bookmakers_follow_the_configuration() -> None:
-    """Any number may be configured, and their order is the configuration's."""
+    """Any number of bookmakers may be configured, and they keep the order of the configuration."""
     async with open_site(names={BookmakerId("z"): "Z", BookmakerId("a-1"): "A"}) as site:
         capabilities = await site.json("/api/capabilities")
 
@@ -85,8 +83,8 @@ async def test_supported_bookmakers_follow_the_configuration() -> None:
 
 
 @LIST
-async def test_without_a_filter_all_bookmakers_are_there(site: Site, path: str) -> None:
-    """4, rule 1."""
+async def test_without_a_filter_all_bookmakers_are_shown(site: Site, path: str) -> None:
+    """A list without a filter shows all bookmakers (4, rule 1)."""
     matches = (await site.json(path))["matches"]
 
     assert {"Cédar 足球", "Alder"} <= {one["bookmaker"] for one in matches}
@@ -97,10 +95,10 @@ async def test_without_a_filter_all_bookmakers_are_there(site: Site, path: str) 
     ("bookmaker", "name", "count"),
     [("cedar", "Cédar 足球", (2, 2)), ("alder", "Alder", (3, 2)), ("birch", "Birch & Söhne", (1, 0))],
 )
-async def test_with_a_filter_only_that_bookmaker_is_there(
+async def test_with_a_filter_only_that_bookmaker_is_shown(
     site: Site, path: str, bookmaker: str, name: str, count: tuple[int, int]
 ) -> None:
-    """4, rule 2: all of its entries and no other, and the count counts what is shown."""
+    """A filtered list has all entries of that bookmaker, no other, and their count (4, rule 2)."""
     shown = await site.json(f"{path}?bookmaker={bookmaker}")
 
     assert count[LISTS.index(path)] == len(shown["matches"]) == shown["matches_count"]
@@ -110,7 +108,7 @@ async def test_with_a_filter_only_that_bookmaker_is_there(
 
 @LIST
 async def test_the_filtered_lists_add_up_to_the_whole(site: Site, path: str) -> None:
-    """A filter changes no entry: the parts, in order, are the whole."""
+    """The filtered lists, joined in order, equal the whole list."""
     whole = await site.json(path)
 
     parts = [await site.json(f"{path}?bookmaker={name}") for name in ("cedar", "alder", "birch")]
@@ -121,7 +119,7 @@ async def test_the_filtered_lists_add_up_to_the_whole(site: Site, path: str) -> 
 
 @LIST
 async def test_entries_are_in_order_of_configuration_and_id(site: Site, path: str) -> None:
-    """Bookmakers as configured, then ids by code point: 10 before 9, capitals before small letters."""
+    """Bookmakers are in the configured order, ids in the order of code points: 10 before 9, A before a."""
     site.publish("alder", match("b-2"), match("B-1"))
     site.publish("birch", match("z"), match("~"), match("-"))
 
@@ -140,7 +138,7 @@ async def test_entries_are_in_order_of_configuration_and_id(site: Site, path: st
     "query", ["?x=1", "?", "?&&", "?Bookmaker=nobody", "?limit=1&offset=3", "?=bookmaker", "?x=bookmaker=z"]
 )
 async def test_unknown_parameters_are_ignored(site: Site, path: str, query: str) -> None:
-    """Only `bookmaker`, spelled so, means something."""
+    """Only `bookmaker`, in exactly this spelling, has a meaning."""
     plain, asked = await site.get(path), await site.get(path + query)
 
     assert (200, plain.content, plain.headers["ETag"]) == (
@@ -152,13 +150,13 @@ async def test_unknown_parameters_are_ignored(site: Site, path: str, query: str)
 
 @pytest.mark.parametrize("path", ["/api/capabilities", "/health", "/health/live", "/monitor", "/api/stats"])
 async def test_a_path_without_a_filter_ignores_bookmaker(site: Site, path: str) -> None:
-    """4: its query is none, so nothing in it can be wrong."""
+    """A path without a filter ignores any value of `bookmaker` (4)."""
     assert 200 == (await site.get(f"{path}?bookmaker=nobody")).status_code
 
 
 @pytest.mark.parametrize("target", NO_PATHS)
 async def test_any_other_path_is_not_found(site: Site, target: str) -> None:
-    """4, rule 4: paths are exact, and there is no redirect to a similar one."""
+    """Paths are exact, and a similar path is not redirected (4, rule 4)."""
     answered = await site.raw("GET", target)
 
     assert (404, "application/problem+json") == (answered.status, answered.headers["content-type"])

@@ -29,23 +29,23 @@ NOT_HAD = (
     *('"@-gzip"', "@", 'w/"@"', '"@0"', '"@" "@"', '"', "'@'", '"é"', "x" * 8000, '*, "@"'),
     *('"#"', '"#-0e90c002"', '"#-gzip"', '"#-0e90c002-gzip"'),
 )
-"""@ is the tag without its quotes, # the version alone: that of another epoch is not this one."""
+"""In the cases, @ is the tag without its quotes, # its version alone, which without the epoch is no tag."""
 CAPABILITIES = "/api/capabilities"
 LINKS = {"/api/odds": {"link": '</api/v2/odds>; rel="successor-version"'}, "/api/v2/odds": {}}
-"""What version 1 alone says: what to move to."""
+"""What the body of version 1 alone says: which path to use."""
 
 
 @VIEW
-async def test_the_etag_is_the_version_of_the_body_and_its_epoch(site: Site, view: str) -> None:
-    """One number names a body in the header and in the JSON, and the epoch tells whose count it is."""
+async def test_the_etag_is_the_bodys_version_and_epoch(site: Site, view: str) -> None:
+    """The ETag and the JSON name the same version, and the ETag adds the epoch."""
     response = await site.get(view)
 
     assert f'"{response.json()["version"]}-{EPOCH}"' == response.headers["ETag"]
 
 
 @VIEW
-async def test_the_gzip_form_has_an_etag_of_its_own_and_the_same_content(site: Site, view: str) -> None:
-    """Each coding has its own strong ETag; the body is one gzip member with the plain one in it."""
+async def test_gzip_has_its_own_etag_and_the_same_content(site: Site, view: str) -> None:
+    """Each coding has its own strong ETag, and the gzip body is one member that holds the plain body."""
     plain = await site.raw("GET", view)
     zipped = await site.raw("GET", view, "Accept-Encoding: br, gzip")
 
@@ -66,7 +66,7 @@ async def test_the_gzip_form_has_an_etag_of_its_own_and_the_same_content(site: S
 @LIST
 @CODING
 async def test_a_200_has_exactly_these_headers(site: Site, path: str, coding: str) -> None:
-    """What a cache needs, the length, and what every answer has."""
+    """A 200 has what a cache needs, the length, and the headers of every answer."""
     answered = await site.raw("GET", path, f"Accept-Encoding: {coding}")
 
     own = {name: value for name, value in answered.headers.items() if name not in COMMON}
@@ -86,7 +86,7 @@ async def test_a_200_has_exactly_these_headers(site: Site, path: str, coding: st
 @CODING
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_a_304_has_exactly_these_headers(site: Site, path: str, coding: str, method: str) -> None:
-    """ETag, Vary and Cache-Control again; nothing about a content that is not sent."""
+    """A 304 repeats ETag, Vary and Cache-Control, and has no header about content."""
     answered = await site.raw(method, path, f"Accept-Encoding: {coding}", "If-None-Match: *")
 
     own = {name: value for name, value in answered.headers.items() if name not in COMMON}
@@ -101,8 +101,8 @@ async def test_a_304_has_exactly_these_headers(site: Site, path: str, coding: st
 
 @VIEW
 @pytest.mark.parametrize("form", HAD)
-async def test_who_has_the_body_already_gets_304(site: Site, view: str, form: str) -> None:
-    """RFC 9110, 13.1.2: weak comparison, lists and the asterisk."""
+async def test_a_matching_tag_gets_304(site: Site, view: str, form: str) -> None:
+    """If-None-Match compares weakly and accepts lists and the asterisk (RFC 9110, 13.1.2)."""
     version = (await site.json(view))["version"]
 
     answered = await site.raw("GET", view, f"If-None-Match: {form.replace('@', f'{version}-{EPOCH}')}")
@@ -112,8 +112,8 @@ async def test_who_has_the_body_already_gets_304(site: Site, view: str, form: st
 
 @VIEW
 @pytest.mark.parametrize("form", NOT_HAD)
-async def test_everybody_else_gets_the_body(site: Site, view: str, form: str) -> None:
-    """The tag of the other coding, of another version or epoch, and garbage, which is ignored."""
+async def test_any_other_tag_gets_the_body(site: Site, view: str, form: str) -> None:
+    """The tag of the other coding, of another version or epoch, or garbage does not match."""
     plain = await site.get(view)
     version = str(plain.json()["version"])
     condition = form.replace("@", f"{version}-{EPOCH}").replace("#", version)
@@ -125,7 +125,7 @@ async def test_everybody_else_gets_the_body(site: Site, view: str, form: str) ->
 
 @LIST
 async def test_a_condition_on_two_lines_is_one_list(site: Site, path: str) -> None:
-    """Repeated field lines mean the same as one with commas (RFC 9110, 5.3)."""
+    """Repeated If-None-Match lines mean the same as one line with commas (RFC 9110, 5.3)."""
     answered = await site.raw("GET", path, 'If-None-Match: "1"', f'If-None-Match: "{TAG}"')
 
     assert 304 == answered.status
@@ -133,14 +133,14 @@ async def test_a_condition_on_two_lines_is_one_list(site: Site, path: str) -> No
 
 @LIST
 async def test_codings_on_two_lines_are_one_list(site: Site, path: str) -> None:
-    """Repeated field lines mean the same as one with commas (RFC 9110, 5.3)."""
+    """Repeated Accept-Encoding lines mean the same as one line with commas (RFC 9110, 5.3)."""
     answered = await site.raw("GET", path, "Accept-Encoding: br", "Accept-Encoding: gzip")
 
     assert "gzip" == answered.headers.get("content-encoding")
 
 
 async def test_the_capabilities_are_cached_for_five_minutes(site: Site) -> None:
-    """8: clients cache them; they have a strong ETag and can be asked for conditionally."""
+    """Capabilities may be cached, have a strong ETag and can be requested conditionally (8)."""
     first = await site.raw("GET", CAPABILITIES)
 
     again = await site.raw("GET", CAPABILITIES, f"If-None-Match: {first.headers['etag']}")
@@ -157,12 +157,12 @@ async def test_the_capabilities_are_cached_for_five_minutes(site: Site) -> None:
 
 @pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready", "/monitor", "/api/stats"])
 async def test_no_probe_is_cached(site: Site, path: str) -> None:
-    """What an operator sees is of now."""
+    """A probe always shows the present state, so no cache may keep its answer."""
     assert "no-store" == (await site.get(path)).headers["Cache-Control"]
 
 
-async def test_a_large_list_arrives_whole_in_both_codings(site: Site) -> None:
-    """Some thousand entries, many chunks: the same list, plain and compressed."""
+async def test_a_large_list_arrives_complete_in_both_codings(site: Site) -> None:
+    """A list of some thousand entries in many chunks is the same, plain and compressed."""
     site.publish("cedar", *(match(f"{number:05}") for number in range(3000)))
 
     plain = await site.raw("GET", "/api/v2/odds?bookmaker=cedar")

@@ -38,10 +38,10 @@ async def _problem(site: Site, method: str, path: str) -> tuple[dict[str, Any], 
 
 @LIST
 @pytest.mark.parametrize("value", INVALID)
-async def test_an_invalid_bookmaker_is_400_and_says_what_is_supported(
+async def test_an_invalid_bookmaker_is_400_and_lists_the_supported(
     site: Site, path: str, value: str
 ) -> None:
-    """Empty, unknown, upper-case or repeated: the problem names the parameter and lists the choices."""
+    """For an empty, unknown, upper-case or repeated value the problem names parameter and choices."""
     problem, _ = await _problem(site, "GET", f"{path}?bookmaker={value}")
 
     assert (400, "invalid_bookmaker", "Bad Request", path) == (
@@ -56,14 +56,14 @@ async def test_an_invalid_bookmaker_is_400_and_says_what_is_supported(
 
 @LIST
 async def test_400_comes_before_503(empty_site: Site, path: str) -> None:
-    """A wrong question is wrong whatever the state of the bookmakers."""
+    """An invalid request is 400 whatever the state of the bookmakers."""
     problem, _ = await _problem(empty_site, "GET", f"{path}?bookmaker=nobody")
 
     assert 400 == problem["status"]
 
 
 async def test_an_escaped_spelling_of_a_valid_id_is_valid(site: Site) -> None:
-    """Percent-encoding changes how a value is written, not what it is."""
+    """Percent-encoding changes how a value is written, not its meaning."""
     assert 200 == (await site.get("/api/odds?bookmaker=%63edar")).status_code
 
 
@@ -72,7 +72,7 @@ async def test_an_escaped_spelling_of_a_valid_id_is_valid(site: Site) -> None:
 async def test_an_unknown_path_is_404_and_points_to_the_capabilities(
     site: Site, path: str, method: str
 ) -> None:
-    """7: consult `/api/capabilities`."""
+    """The problem for an unknown path refers to `/api/capabilities` (7)."""
     problem, _ = await _problem(site, method, path)
 
     assert (404, "not_found", "Not Found", path) == (
@@ -92,8 +92,8 @@ async def test_an_unknown_path_is_404_and_points_to_the_capabilities(
     ],
 )
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])
-async def test_another_method_is_405_and_says_which_are_allowed(site: Site, path: str, method: str) -> None:
-    """The interface is read-only."""
+async def test_another_method_is_405_and_names_the_allowed(site: Site, path: str, method: str) -> None:
+    """The interface is read-only, so any other method is 405 with the allowed methods."""
     problem, headers = await _problem(site, method, path)
 
     assert (405, "method_not_allowed", "Method Not Allowed", GETS) == (
@@ -105,7 +105,7 @@ async def test_another_method_is_405_and_says_which_are_allowed(site: Site, path
 
 
 class _Broken:
-    """A board that cannot be read."""
+    """A board whose reading fails."""
 
     async def read(self) -> Snapshot:
         raise RuntimeError("hunter2 in /srv/secret.py")
@@ -119,8 +119,8 @@ class _Broken:
 
 @pytest.mark.parametrize("path", ["/api/odds", "/health", "/health/ready", "/monitor", "/api/stats"])
 @pytest.mark.parametrize("is_layered", [True, False])
-async def test_an_exception_is_500_and_says_nothing_of_the_inside(path: str, *, is_layered: bool) -> None:
-    """No message, no type, no file: only the id under which the stack was logged."""
+async def test_an_exception_is_500_and_shows_no_internals(path: str, *, is_layered: bool) -> None:
+    """A 500 shows no message, type or file of the exception, only the id under which it was logged."""
     async with open_site(_Broken(), is_layered=is_layered) as site:
         problem, headers = await _problem(site, "GET", path)
         still = await site.get("/api/capabilities")
@@ -140,7 +140,7 @@ async def test_an_exception_is_500_and_says_nothing_of_the_inside(path: str, *, 
 async def test_503_with_retry_after_while_nothing_is_serving(
     empty_site: Site, path: str, query: str
 ) -> None:
-    """Before the first accepted list there is no answer, in either version."""
+    """Before the first accepted list both versions answer 503."""
     problem, headers = await _problem(empty_site, "GET", path + query)
 
     assert (503, "no_bookmaker_serving", path) == (problem["status"], problem["code"], problem["instance"])
@@ -148,8 +148,8 @@ async def test_503_with_retry_after_while_nothing_is_serving(
 
 
 @LIST
-async def test_503_only_for_those_that_the_request_draws_on(empty_site: Site, path: str) -> None:
-    """One bookmaker that serves is enough for the whole list, and for its own."""
+async def test_503_depends_only_on_the_requested_bookmakers(empty_site: Site, path: str) -> None:
+    """One serving bookmaker is enough for the whole list, and for its own."""
     empty_site.publish("alder", match())
 
     asked = {who: await empty_site.get(path + who) for who in ("", "?bookmaker=alder", "?bookmaker=cedar")}
@@ -161,7 +161,7 @@ async def test_503_only_for_those_that_the_request_draws_on(empty_site: Site, pa
 
 @LIST
 async def test_an_empty_list_of_a_serving_bookmaker_is_200(empty_site: Site, path: str) -> None:
-    """It means "we looked: there is nothing"."""
+    """An empty list means that the bookmaker was asked and has no matches."""
     empty_site.publish("alder")
 
     shown = [await empty_site.json(path + who) for who in ("", "?bookmaker=alder")]
@@ -170,8 +170,8 @@ async def test_an_empty_list_of_a_serving_bookmaker_is_200(empty_site: Site, pat
 
 
 @LIST
-async def test_what_is_stale_is_503_from_its_deadline_on(empty_site: Site, path: str) -> None:
-    """No read returns an entry past its deadline, even though nothing but the read happens."""
+async def test_a_stale_list_is_503_from_its_deadline_on(empty_site: Site, path: str) -> None:
+    """No read returns an entry past its deadline, even when the read is all that happens."""
     empty_site.publish("alder", match(), stale_after_s=30)
     empty_site.clock.pass_(29.999)
     before = await empty_site.get(path)

@@ -50,7 +50,7 @@ METHODS = ("GET", "HEAD", "OPTIONS", "POST", "get", "FOO")
 @LIST
 @pytest.mark.parametrize("query", IGNORED)
 async def test_a_strange_parameter_is_ignored(site: Site, path: str, query: str) -> None:
-    """It is not `bookmaker`, so it means nothing."""
+    """A parameter other than `bookmaker` has no meaning."""
     plain, asked = await site.raw("GET", path), await site.raw("GET", f"{path}?{query}")
 
     assert (200, plain.body) == (asked.status, asked.body)
@@ -59,7 +59,7 @@ async def test_a_strange_parameter_is_ignored(site: Site, path: str, query: str)
 @LIST
 @pytest.mark.parametrize("value", REFUSED)
 async def test_a_strange_bookmaker_is_400(site: Site, path: str, value: str) -> None:
-    """With a problem document that is valid JSON, and no header that the client made."""
+    """The problem document is valid JSON, and no header is made of what the client sent."""
     asked = await site.raw("GET", f"{path}?bookmaker={value}")
 
     assert (400, "application/problem+json") == (asked.status, asked.headers["content-type"])
@@ -69,8 +69,8 @@ async def test_a_strange_bookmaker_is_400(site: Site, path: str, value: str) -> 
 
 
 @pytest.mark.parametrize("target", TARGETS)
-async def test_a_strange_target_is_the_clients_fault(site: Site, target: str) -> None:
-    """400 or 404, or 414: whatever is wrong is wrong with the request."""
+async def test_a_strange_target_is_a_client_error(site: Site, target: str) -> None:
+    """A strange request target is answered with 400, 404 or 414."""
     asked = await site.raw("GET", target)
 
     assert asked.status in {400, 404, 414}
@@ -79,7 +79,7 @@ async def test_a_strange_target_is_the_clients_fault(site: Site, target: str) ->
 
 @pytest.mark.parametrize("host", HOSTS)
 async def test_a_strange_host_is_ignored_or_refused(site: Site, host: str) -> None:
-    """The service has one site: a Host is no reason to fail."""
+    """A Host header that makes no sense never causes a server error."""
     sent = f"GET /api/odds HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
 
     answered = parsed(await site.exchange(sent.encode("latin-1")))
@@ -89,7 +89,7 @@ async def test_a_strange_host_is_ignored_or_refused(site: Site, host: str) -> No
 
 @pytest.mark.parametrize("path", ["/api/odds", "/nowhere", "/health"])
 async def test_a_websocket_handshake_is_not_accepted(site: Site, path: str) -> None:
-    """There is nothing to upgrade to: refused as the client's fault, or answered as if not asked for."""
+    """A WebSocket handshake is refused as a client error, or answered as a plain request."""
     plain = await site.raw("GET", path)
     answered = await site.raw(
         "GET",
@@ -107,14 +107,14 @@ async def test_a_websocket_handshake_is_not_accepted(site: Site, path: str) -> N
 @pytest.mark.parametrize("name", ["If-None-Match", "Accept-Encoding"])
 @pytest.mark.parametrize("value", [", " * 4000 + "x", '"' * 8000, "*" * 8000, ";q=" * 2600, "\xff" * 8000])
 async def test_8_kb_in_a_header_are_answered_at_once(site: Site, name: str, value: str) -> None:
-    """Garbage is ignored, in time that does not hold up everybody else."""
+    """Garbage in a header is ignored, in so short a time that other requests are not delayed."""
     answered = await site.raw("GET", "/api/v2/odds", f"{name}: {value}")
 
     assert (200, f'"5003-{EPOCH}"') == (answered.status, answered.headers["etag"])
 
 
 async def test_random_requests_never_make_the_server_fail(site: Site) -> None:
-    """Some hundred seeded mixtures of valid and broken pieces, none of them answered with 5xx."""
+    """Some hundred random mixtures of valid and broken parts, from fixed seeds, never get a 5xx."""
     random = Random(20261121)
     targets = ["/" + "".join(random.choices(PIECES, k=random.randrange(1, 9))) for _ in range(500)]
 

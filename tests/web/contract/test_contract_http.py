@@ -22,8 +22,8 @@ OF_THE_MOMENT = {"date", "x-request-id"}
 
 @PATH
 @pytest.mark.parametrize("coding", ["identity", "gzip"])
-async def test_head_gives_the_headers_of_get_without_a_body(site: Site, path: str, coding: str) -> None:
-    """RFC 9110, 9.3.2; only the time and the request's id differ, and a counter's number of digits."""
+async def test_head_has_the_headers_of_get_and_no_body(site: Site, path: str, coding: str) -> None:
+    """HEAD differs from GET only in time, request id and a counter's digits (RFC 9110, 9.3.2)."""
     wanted = f"Accept-Encoding: {coding}"
     get, head = await site.raw("GET", path, wanted), await site.raw("HEAD", path, wanted)
 
@@ -38,7 +38,7 @@ async def test_head_gives_the_headers_of_get_without_a_body(site: Site, path: st
 
 @PATH
 async def test_every_answer_can_be_read_from_any_origin(site: Site, path: str) -> None:
-    """CORS: any origin, and the three headers that a script needs, on errors too."""
+    """CORS allows any origin and exposes the three headers that a script needs, on errors too."""
     answered = await site.raw("GET", path, "Origin: https://example.org")
 
     assert "*" == answered.headers["access-control-allow-origin"]
@@ -46,8 +46,8 @@ async def test_every_answer_can_be_read_from_any_origin(site: Site, path: str) -
 
 
 @PATH
-async def test_every_answer_has_an_id_of_its_own(site: Site, path: str) -> None:
-    """X-Request-Id is made here, whatever the client sends."""
+async def test_every_answer_has_its_own_request_id(site: Site, path: str) -> None:
+    """X-Request-Id is always made by the service, whatever the client sends."""
     ids = [(await site.raw("GET", path, "X-Request-Id: forged")).headers["x-request-id"] for _ in range(2)]
 
     assert 2 == len(set(ids))
@@ -55,8 +55,8 @@ async def test_every_answer_has_an_id_of_its_own(site: Site, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path != "/nowhere"])
-async def test_options_tells_what_is_allowed(site: Site, path: str) -> None:
-    """The allowed methods, and no body."""
+async def test_options_lists_the_allowed_methods(site: Site, path: str) -> None:
+    """OPTIONS answers with the allowed methods and no body."""
     answered = await site.raw("OPTIONS", path)
 
     assert answered.status in {200, 204}
@@ -66,7 +66,7 @@ async def test_options_tells_what_is_allowed(site: Site, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/api/odds", "/api/v2/odds", "/api/capabilities", "/health"])
 async def test_a_preflight_is_answered(site: Site, path: str) -> None:
-    """A browser may send If-None-Match from any origin, and remembers that for a while."""
+    """A browser may send If-None-Match from any origin, and may cache this permission."""
     answered = await site.raw(
         "OPTIONS",
         path,
@@ -85,14 +85,14 @@ async def test_a_preflight_is_answered(site: Site, path: str) -> None:
 
 @PATH
 async def test_no_answer_names_the_software(site: Site, path: str) -> None:
-    """Nothing of the inside: no Server, no X-Powered-By."""
+    """No answer has the headers Server or X-Powered-By."""
     answered = await site.raw("GET", path)
 
     assert {"server", "x-powered-by", "via"}.isdisjoint(answered.headers)
 
 
 async def test_a_connection_is_kept_for_the_next_request(site: Site) -> None:
-    """Several requests in a row, also after errors and a 304, are answered on one connection."""
+    """One connection serves several requests in a row, also after errors and a 304."""
     requests = [
         ("/api/odds", f'If-None-Match: "5003-{EPOCH}"\r\n'),
         ("/api/odds?bookmaker=nobody", ""),
@@ -108,14 +108,14 @@ async def test_a_connection_is_kept_for_the_next_request(site: Site) -> None:
 
 
 async def test_http_1_0_is_served(site: Site) -> None:
-    """An old client, without a Host, gets its list."""
+    """An HTTP/1.0 client without a Host header gets its list."""
     answered = parsed(await site.exchange(b"GET /api/odds HTTP/1.0\r\n\r\n"))
 
     assert (200, str(len(answered.body))) == (answered.status, answered.headers["content-length"])
 
 
 async def test_a_body_of_a_get_is_ignored(site: Site) -> None:
-    """No endpoint has a request body; one that comes changes nothing."""
+    """No endpoint reads a request body, and sending one does not change the answer."""
     answered = parsed(
         await site.exchange(
             b"GET /api/odds HTTP/1.1\r\nHost: board\r\nConnection: close\r\nContent-Length: 4\r\n\r\n{}{}"

@@ -45,7 +45,7 @@ def _in_trouble(site: Site) -> None:
 
 @pytest.mark.parametrize("path", ["/monitor", "/api/stats"])
 async def test_both_are_valid_json_in_any_state(empty_site: Site, path: str) -> None:
-    """200 while the process answers: starting, serving, in trouble, stale, draining; never NaN."""
+    """Both answer 200 with valid JSON, without NaN, in every state of the service, as long as it runs."""
     site = empty_site
     starting = await _strict(site, path)
     site.publish("cedar", match(start_time=None))
@@ -61,7 +61,7 @@ async def test_both_are_valid_json_in_any_state(empty_site: Site, path: str) -> 
 
 
 async def test_the_monitor_shows_every_actor(empty_site: Site) -> None:
-    """Its state, since when, restarts, backoff, mailbox depth and last error."""
+    """/monitor shows each actor's state, its time, restarts, backoff, mailbox depth and last error."""
     _in_trouble(empty_site)
 
     monitor = await _strict(empty_site, "/monitor")
@@ -86,14 +86,14 @@ async def test_the_monitor_shows_every_actor(empty_site: Site) -> None:
 
 
 async def test_the_monitor_shows_the_version_and_its_epoch(site: Site) -> None:
-    """Both: the number alone may be counted twice."""
+    """/monitor shows version and epoch, because another start may count the same version again."""
     monitor = await _strict(site, "/monitor")
 
     assert (5003, EPOCH) == (monitor["version"], monitor["epoch"])
 
 
 async def test_the_monitor_shows_every_source(empty_site: Site) -> None:
-    """Whether it is down, why, since when, and when it is asked next."""
+    """/monitor shows whether a source fails, why, since when, and when its next attempt is due."""
     _in_trouble(empty_site)
 
     (source,) = (await _strict(empty_site, "/monitor"))["sources"]
@@ -111,7 +111,7 @@ async def test_the_monitor_shows_every_source(empty_site: Site) -> None:
 
 
 async def test_the_monitor_shows_every_bookmaker_and_its_lists(empty_site: Site) -> None:
-    """In the order of the configuration, with what is withdrawn and what is doubted."""
+    """/monitor shows bookmakers in configured order, with their withdrawn and doubted lists."""
     empty_site.publish("alder", match())
     empty_site.clock.pass_(31)
 
@@ -125,7 +125,7 @@ async def test_the_monitor_shows_every_bookmaker_and_its_lists(empty_site: Site)
 
 
 async def test_the_monitor_shows_rates_and_latencies(empty_site: Site) -> None:
-    """Per bookmaker, of the last one to two minutes; the stats show the same of commits."""
+    """Rates and latencies are of the last one to two minutes, those of the stats of all commits."""
     empty_site.status.bookmakers[BookmakerId("alder")].meter.add(0.001, 5, 0.0)
     empty_site.status.board.commits.add(0.001, 5, 0.0)
     empty_site.clock.pass_(10)
@@ -140,8 +140,8 @@ async def test_the_monitor_shows_rates_and_latencies(empty_site: Site) -> None:
     assert {"batches_per_s": 0.0, "changes_per_s": 0.0} == cedar["rates"]
 
 
-async def test_the_monitor_tells_that_the_service_is_draining(site: Site) -> None:
-    """200 until the end."""
+async def test_the_monitor_shows_that_the_service_is_draining(site: Site) -> None:
+    """/monitor answers 200 until the process ends."""
     before = (await _strict(site, "/monitor"))["draining"]
 
     site.status.is_draining = True
@@ -161,7 +161,7 @@ async def test_null_means_not_measured(empty_site: Site) -> None:
 
 
 async def test_the_stats_count_what_is_on_the_board(site: Site) -> None:
-    """All entries and those that v2 shows too, by bookmaker, of the newest version."""
+    """/api/stats counts all entries and those shown in v2, by bookmaker, of the newest version."""
     data = (await _strict(site, "/api/stats"))["data"]
 
     assert (5003, 6) == (data["version"], data["matches"])
@@ -171,7 +171,7 @@ async def test_the_stats_count_what_is_on_the_board(site: Site) -> None:
 
 
 async def test_the_stats_count_answers_by_route_and_status(site: Site) -> None:
-    """A client's own spelling of a path never becomes a key, so the counters cannot grow."""
+    """The counters use the route, never the client's spelling of a path, so they cannot grow."""
     for path in ("/api/odds", "/api/odds?bookmaker=alder", "/api/odds?bookmaker=x", "/a", "/b", "/c"):
         await site.get(path)
     await site.get("/api/v2/odds", if_none_match="*")

@@ -48,10 +48,10 @@ def _all_live(site: Site) -> None:
         (60.0, 503, "fail"),
     ],
 )
-async def test_live_says_whether_the_aggregator_still_takes_turns(
+async def test_live_depends_only_on_the_aggregators_last_turn(
     empty_site: Site, age: float | None, code: int, status: str
 ) -> None:
-    """Less than 10 s since its last turn, and never a word about bookmakers, of which none is serving."""
+    """Live needs a turn of the aggregator within the last 10 s, and no serving bookmaker."""
     empty_site.clock.pass_(100)
     empty_site.status.board.last_turn_mono = None if age is None else 100 - age
 
@@ -61,19 +61,19 @@ async def test_live_says_whether_the_aggregator_still_takes_turns(
 
 
 async def test_ready_is_503_while_starting(empty_site: Site) -> None:
-    """Nothing has been accepted yet."""
+    """Before the first accepted list the service is not ready."""
     assert (503, "fail") == await _ready(empty_site)
 
 
 async def test_ready_is_200_once_a_bookmaker_is_serving(empty_site: Site) -> None:
-    """One is enough, be its list empty."""
+    """One serving bookmaker is enough, even with an empty list."""
     empty_site.publish("birch")
 
     assert (200, "pass") == await _ready(empty_site)
 
 
 async def test_ready_is_503_while_draining_and_odds_are_still_served(site: Site) -> None:
-    """No new clients are sent here, and those that are here are served."""
+    """A draining service is not ready, so that no new client comes, and still serves odds."""
     site.status.is_draining = True
 
     assert (503, "fail") == await _ready(site)
@@ -83,7 +83,7 @@ async def test_ready_is_503_while_draining_and_odds_are_still_served(site: Site)
 
 
 async def test_ready_is_503_when_everything_has_gone_stale(site: Site) -> None:
-    """At the deadline of the last list, not later."""
+    """Readiness ends exactly at the deadline of the last list."""
     site.clock.pass_(29.9)
     before = await _ready(site)
 
@@ -93,12 +93,12 @@ async def test_ready_is_503_when_everything_has_gone_stale(site: Site) -> None:
 
 
 async def test_health_fails_while_none_is_serving(empty_site: Site) -> None:
-    """503, each bookmaker with its state."""
+    """Without a serving bookmaker /health is 503 and shows each bookmaker's state."""
     assert (503, "fail", ["starting"] * 3) == await _health(empty_site)
 
 
 async def test_health_passes_when_all_are_live(empty_site: Site) -> None:
-    """200 and `pass`, in the order of the configuration."""
+    """With all bookmakers live /health is 200 and `pass`, in the order of the configuration."""
     _all_live(empty_site)
 
     code, body = await _probe(empty_site, "/health")
@@ -112,8 +112,8 @@ async def test_health_passes_when_all_are_live(empty_site: Site) -> None:
 
 
 @pytest.mark.parametrize("prices", Prices)
-async def test_probes_tell_whether_prices_are_live_or_collected(empty_site: Site, prices: Prices) -> None:
-    """A list that is confirmed is live in both cases; its prices are only in one."""
+async def test_probes_show_whether_prices_are_live_or_collected(empty_site: Site, prices: Prices) -> None:
+    """A confirmed list counts as live either way; its prices may still be collected."""
     empty_site.publish("alder", match())
     empty_site.status.bookmakers[BookmakerId("alder")].source.prices = prices
     health, monitor = await empty_site.json("/health"), await empty_site.json("/monitor")
@@ -123,14 +123,14 @@ async def test_probes_tell_whether_prices_are_live_or_collected(empty_site: Site
 
 
 async def test_health_warns_when_one_is_starting(empty_site: Site) -> None:
-    """Some serve, so it is 200, but not all is well."""
+    """While one bookmaker is starting and another serves, /health is 200 and `warn`."""
     empty_site.publish("birch", match())
 
     assert (200, "warn", ["starting", "starting", "live"]) == await _health(empty_site)
 
 
 async def test_a_failed_attempt_is_retrying(empty_site: Site) -> None:
-    """The entries stay, and the reason can be read."""
+    """After a failed attempt the entries stay, and /health shows the reason."""
     _all_live(empty_site)
     source = empty_site.status.sources[SOURCE]
     source.failures, source.last_error = 1, "status was 500, must be 200"
@@ -147,7 +147,7 @@ async def test_a_failed_attempt_is_retrying(empty_site: Site) -> None:
 
 
 async def test_a_doubted_list_is_suspect(empty_site: Site) -> None:
-    """A list that lost 40 of 50 is not believed at first sight; the old one stays."""
+    """A list that lost 40 of 50 matches is not accepted at first; the old one stays."""
     _all_live(empty_site)
     empty_site.publish("cedar", *BEFORE[:10])
 
@@ -158,7 +158,7 @@ async def test_a_doubted_list_is_suspect(empty_site: Site) -> None:
 
 
 async def test_a_withdrawn_list_is_stale(empty_site: Site) -> None:
-    """Its check fails, the service as a whole does not."""
+    """Only the check of that bookmaker fails, not the service."""
     _all_live(empty_site)
     empty_site.clock.pass_(20)
     empty_site.apply(batch(bookmaker="alder", list_id="list-2", complete=False, received_mono=20))
@@ -173,7 +173,7 @@ async def test_a_withdrawn_list_is_stale(empty_site: Site) -> None:
 
 
 async def test_a_quarantined_bookmaker_keeps_its_entries_until_they_are_stale(empty_site: Site) -> None:
-    """Its actor is out of service, its list is as good as it was."""
+    """A quarantined actor does not run, but its last list stays valid until its deadline."""
     _all_live(empty_site)
     actor = empty_site.status.bookmakers[CEDAR].actor
     actor.become(ActorState.QUARANTINED, empty_site.clock.wall)
@@ -191,14 +191,14 @@ async def test_a_quarantined_bookmaker_keeps_its_entries_until_they_are_stale(em
 
 
 async def test_health_fails_when_all_are_stale(site: Site) -> None:
-    """503 again, as at the start, but with another state."""
+    """With all lists stale /health is 503, as at the start, with another state."""
     site.clock.pass_(31)
 
     assert (503, "fail", ["stale"] * 3) == await _health(site)
 
 
-async def test_since_tells_when_a_state_began(empty_site: Site) -> None:
-    """Unix seconds of the change, not of the question."""
+async def test_since_is_when_the_state_began(empty_site: Site) -> None:
+    """`since` is the Unix time of the change of state, not of the request."""
     await _health(empty_site)
     began = empty_site.clock.wall + 5
     empty_site.clock.pass_(5)

@@ -1,4 +1,4 @@
-"""An entry that cannot be encoded costs its own list, in a commit of its own; everybody else is served."""
+"""An entry that cannot be encoded removes its own list only, in a commit of its own."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ GOOD = match("good")
 
 
 def _bad(match_id: str = "bad", **changes: Any) -> Match:
-    """Make a match that no gate has seen."""
+    """Return a match with a name that validation would have rejected."""
     return msgspec.structs.replace(match(match_id), **(changes or {"home_price": Fraction(5, 2)}))
 
 
 @pytest.mark.parametrize("path", ["/api/v2/odds", "/api/odds"])
 @pytest.mark.parametrize("coding", ["identity", "gzip"])
-async def test_the_others_are_served(empty_site: Site, path: str, coding: str) -> None:
-    """The list with the bad entry is withdrawn whole, at a version of its own."""
+async def test_other_bookmakers_are_served(empty_site: Site, path: str, coding: str) -> None:
+    """The whole list with the bad entry is withdrawn, in a version of its own."""
     empty_site.publish("cedar", GOOD)
     version = empty_site.publish("alder", match("m1"), _bad(), match("m2"))
     answer = await empty_site.get(path, accept_encoding=coding)
@@ -50,16 +50,16 @@ async def test_the_others_are_served(empty_site: Site, path: str, coding: str) -
     ],
     ids=lambda changes: next(iter(changes)),
 )
-async def test_whatever_cannot_be_encoded(empty_site: Site, changes: dict[str, Any]) -> None:
-    """Text or number: the encoder's errors are of several types."""
+async def test_every_kind_of_encoding_error_is_handled(empty_site: Site, changes: dict[str, Any]) -> None:
+    """Bad text and bad numbers raise errors of different types."""
     empty_site.publish("cedar", GOOD)
     empty_site.publish("alder", _bad(**changes))
 
     assert ["cedar_good"] == [one["id"] for one in (await empty_site.json("/api/v2/odds"))["matches"]]
 
 
-async def test_changes_tell_that_it_was_rejected(empty_site: Site) -> None:
-    """A client that had the list before learns why its entries go."""
+async def test_changes_report_the_rejected_entries(empty_site: Site) -> None:
+    """A client that had the list gets removals with the reason."""
     empty_site.publish("cedar", GOOD)
     before = empty_site.publish("alder", match("m1"))
     empty_site.publish("alder", match("m1"), _bad())
@@ -71,8 +71,8 @@ async def test_changes_tell_that_it_was_rejected(empty_site: Site) -> None:
     }
 
 
-async def test_a_stream_goes_on(empty_site: Site) -> None:
-    """Nobody's connection ends because of one bookmaker."""
+async def test_a_stream_stays_open(empty_site: Site) -> None:
+    """No stream ends because of an entry that cannot be encoded."""
     empty_site.publish("cedar", GOOD)
     async with streaming(empty_site.base) as stream:
         first = await stream.event()
@@ -83,8 +83,8 @@ async def test_a_stream_goes_on(empty_site: Site) -> None:
     assert (first.data["version"] + 2, []) == (second.data["version"], second.data["matches"])
 
 
-async def test_an_entry_that_moved_to_another_list(empty_site: Site) -> None:
-    """Readers saw no difference, so the history tells of the entry that it was before."""
+async def test_a_rejected_entry_that_changed_lists_is_removed_once(empty_site: Site) -> None:
+    """Moving to another list was no visible change, so the removal is of the entry as it was before."""
     before = empty_site.publish("cedar", GOOD)
     empty_site.apply(batch([_bad()], bookmaker="alder", scope="one", received_mono=1.0))
     empty_site.apply(batch([_bad()], bookmaker="alder", scope="two", received_mono=1.0))
@@ -94,8 +94,8 @@ async def test_an_entry_that_moved_to_another_list(empty_site: Site) -> None:
     assert ([], ["alder_bad"]) == (answer["matches"], [one["id"] for one in answer["removed"]])
 
 
-async def test_a_new_list_comes_back(empty_site: Site) -> None:
-    """The next list of the bookmaker, which can be encoded, is shown like any other."""
+async def test_the_next_valid_list_is_shown(empty_site: Site) -> None:
+    """The bookmaker's next list that can be encoded is shown like any other."""
     empty_site.publish("alder", _bad())
     await empty_site.get("/api/v2/odds")
     empty_site.publish("alder", match("m1"))
@@ -105,7 +105,7 @@ async def test_a_new_list_comes_back(empty_site: Site) -> None:
 
 @pytest.mark.parametrize("path", ["/health", "/monitor", "/api/stats"])
 async def test_probes_answer_whatever_a_record_holds(empty_site: Site, path: str) -> None:
-    """What a plug-in has left in a record of its own is shown as text."""
+    """A value that a plug-in left in its record and that JSON lacks is shown as text."""
     empty_site.publish("cedar", GOOD)
     for status in empty_site.status.bookmakers.values():
         status.errors = {Fraction(1): Fraction(2)}  # type: ignore[dict-item]

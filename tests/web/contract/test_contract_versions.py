@@ -49,15 +49,15 @@ V1_MATCHES = [
 ]
 
 
-async def test_v2_shows_exactly_this(site: Site) -> None:
-    """2.1 and 2.3, field by field: entries with an empty team name are excluded."""
+async def test_v2_shows_exactly_the_expected_entries(site: Site) -> None:
+    """Every field of v2 is as specified, and entries with an empty team name are left out (2.1, 2.3)."""
     shown = await site.json(V2)
 
     assert {"version": FIRST_VERSION + 3, "matches": V2_MATCHES, "matches_count": 4} == shown
 
 
-async def test_v1_shows_exactly_this(site: Site) -> None:
-    """2.2 and 2.3, field by field: entries with an empty team name are included."""
+async def test_v1_shows_exactly_the_expected_entries(site: Site) -> None:
+    """Every field of v1 is as specified, entries with an empty team name included (2.2, 2.3)."""
     shown = await site.json(V1)
 
     assert {"version": FIRST_VERSION + 3, "matches": V1_MATCHES, "matches_count": 6} == shown
@@ -65,7 +65,7 @@ async def test_v1_shows_exactly_this(site: Site) -> None:
 
 @pytest.mark.parametrize("path", [V1, V2])
 async def test_the_types_on_the_wire_are_the_specified_ones(site: Site, path: str) -> None:
-    """Integers where 2.3 says integer, numbers and never booleans or strings elsewhere."""
+    """Integers are integers where 2.3 demands them, and numbers are never booleans or strings."""
     shown = json.loads((await site.get(path)).content, parse_float=float, parse_int=int)
 
     assert {int} == {type(shown["version"]), type(shown["matches_count"])}
@@ -78,7 +78,7 @@ async def test_the_types_on_the_wire_are_the_specified_ones(site: Site, path: st
 
 
 async def test_the_odds_map_has_exactly_the_three_outcomes(site: Site) -> None:
-    """2.1: 1 is home, X is draw, 2 is away, on every entry."""
+    """On every entry 1 is home, X is draw and 2 is away (2.1)."""
     matches = (await site.json(V2))["matches"]
 
     assert {("1", "X", "2")} == {tuple(one["odds"]) for one in matches}
@@ -86,7 +86,7 @@ async def test_the_odds_map_has_exactly_the_three_outcomes(site: Site) -> None:
 
 @pytest.mark.parametrize("path", [V1, V2])
 async def test_ids_are_unique_and_begin_with_the_bookmaker(site: Site, path: str) -> None:
-    """2.1: `<bookmaker>_<source_match_id>`, which splits at its first underscore."""
+    """An id is `<bookmaker>_<source_match_id>`, split at its first underscore (2.1)."""
     ids = [one["id"] for one in (await site.json(path))["matches"]]
 
     assert len(set(ids)) == len(ids)
@@ -95,7 +95,7 @@ async def test_ids_are_unique_and_begin_with_the_bookmaker(site: Site, path: str
 
 @pytest.mark.parametrize("path", [V1, V2])
 async def test_the_body_is_utf_8_with_names_as_they_are(site: Site, path: str) -> None:
-    """Non-ASCII names are not escaped, and the media type is JSON's own, without a charset."""
+    """Non-ASCII names are not escaped, and the media type has no charset."""
     response = await site.get(path)
 
     assert "São Paulo".encode() in response.content
@@ -103,7 +103,7 @@ async def test_the_body_is_utf_8_with_names_as_they_are(site: Site, path: str) -
 
 
 async def test_the_shared_fields_agree_between_the_versions(site: Site) -> None:
-    """9: the versions differ in sport, odds, unknown values and empty names, and in nothing else."""
+    """The versions differ only in sport, odds, unknown values and empty names (9)."""
     v1 = {one["id"]: one for one in (await site.json(V1))["matches"]}
     v2 = (await site.json(V2))["matches"]
 
@@ -118,8 +118,8 @@ async def test_the_shared_fields_agree_between_the_versions(site: Site) -> None:
         assert list(one["odds"].values()) == other["odds"]
 
 
-async def test_updated_changes_with_the_content_only(site: Site) -> None:
-    """A list that says the same again, later, leaves `updated` and the version as they were."""
+async def test_updated_changes_only_with_the_content(site: Site) -> None:
+    """A later list with the same content leaves `updated` and the version as they were."""
     before = await site.get(V2)
     site.clock.pass_(5)
 
@@ -129,7 +129,7 @@ async def test_updated_changes_with_the_content_only(site: Site) -> None:
 
 
 async def test_updated_is_the_receive_time_to_the_millisecond(site: Site) -> None:
-    """Without a time of the source's own, the moment at which the change was received."""
+    """Without a time from the source, `updated` is when the change was received."""
     site.clock.pass_(5.0004)
 
     site.publish("cedar", match("10", prices=(2.1, 3.5, 4.0)), match("9", league="K리그"))
@@ -138,8 +138,8 @@ async def test_updated_is_the_receive_time_to_the_millisecond(site: Site) -> Non
     assert (WALL_0 + 6.5, UPDATED) == (updated["cedar_10"], updated["cedar_9"])
 
 
-async def test_a_match_past_its_time_is_shown_to_nobody(site: Site) -> None:
-    """Three hours after its kick-off an entry leaves the board, even if nothing else happens."""
+async def test_a_match_past_its_time_is_not_shown(site: Site) -> None:
+    """An entry leaves the board three hours after kick-off, even if nothing else happens."""
     site.clock.pass_(1)
     site.publish("cedar", match("late", start_time=int(WALL_0)), match("9"), stale_after_s=1e9)
     site.clock.wall = WALL_0 + 10_799

@@ -1,4 +1,4 @@
-"""The version of each view on a real socket follows what the view shows (docs/interface.md, 9)."""
+"""The version of each view on a real socket, which follows what the view shows (docs/interface.md, 9)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIST = pytest.mark.parametrize("path", LISTS)
 
 @VIEW
 async def test_a_view_has_the_version_of_its_own_last_change(site: Site, view: str) -> None:
-    """The board is at 5003; birch changed at 5002, and in v2, which shows nothing of it, never."""
+    """With the board at 5003 birch has 5002, and in v2, which shows none of its entries, 5000."""
     expected = {"/api/odds?bookmaker=birch": 5002, "/api/v2/odds?bookmaker=birch": 5000}.get(view, 5003)
 
     assert expected == (await site.json(view))["version"]
@@ -25,7 +25,7 @@ async def test_a_view_has_the_version_of_its_own_last_change(site: Site, view: s
 
 @LIST
 async def test_a_change_elsewhere_leaves_a_filtered_view_unchanged(site: Site, path: str) -> None:
-    """Who polls one bookmaker gets 304 until that bookmaker changes."""
+    """A poll of one bookmaker gets 304 until that bookmaker changes."""
     cedar, alder, everything = (f"{path}?bookmaker=cedar", f"{path}?bookmaker=alder", path)
     had = {view: await site.get(view) for view in (cedar, alder, everything)}
 
@@ -38,8 +38,8 @@ async def test_a_change_elsewhere_leaves_a_filtered_view_unchanged(site: Site, p
     assert had[cedar].content == (await site.get(cedar)).content
 
 
-async def test_a_change_of_an_unnamed_entry_is_none_for_v2(site: Site) -> None:
-    """v2 does not show it, so its views keep their version."""
+async def test_a_change_of_an_unnamed_entry_leaves_v2_unchanged(site: Site) -> None:
+    """v2 does not show entries with an empty team name, so its views keep their version."""
     version = site.publish("birch", match("x.1", away="", prices=(3, 3, 3)))
 
     versions = {view: (await site.json(view))["version"] for view in VIEWS if "cedar" not in view}
@@ -54,7 +54,7 @@ async def test_a_change_of_an_unnamed_entry_is_none_for_v2(site: Site) -> None:
 
 @VIEW
 async def test_a_confirmation_changes_nothing(site: Site, view: str) -> None:
-    """A heartbeat or an unchanged poll mints no version and leaves the bytes as they were."""
+    """A heartbeat or an unchanged poll adds no version and leaves every body unchanged."""
     before = await site.get(view)
     site.clock.pass_(3)
 
@@ -68,7 +68,7 @@ async def test_a_confirmation_changes_nothing(site: Site, view: str) -> None:
 
 @LIST
 async def test_a_version_never_names_two_bodies(site: Site, path: str) -> None:
-    """Through changes, removals and withdrawals: larger version, or the very same bytes."""
+    """After changes, removals and withdrawals a view has a larger version or the same bytes."""
     seen: dict[str, bytes] = {}
     lists = [("cedar", ["10"]), ("cedar", ["10", "9"]), ("alder", []), ("birch", ["b"]), ("birch", ["b"])]
     versions = []

@@ -1,4 +1,4 @@
-"""Chunks as JSON and as deflated JSON, and bodies joined of them."""
+"""Chunks as JSON and as deflated JSON, and the bodies joined from them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _zipped(version: int, count: int, runs: Sequence[Run]) -> bytes:
 
 
 def _shown(api: Api, chunks: Sequence[Chunk]) -> list[msgspec.Struct]:
-    """Return what a list must show, written down a second time and without segments."""
+    """Return the expected list, built independently and without segments."""
     entries = [entry for chunk in chunks for entry in chunk.entries]
     if api is Api.V1:
         return [match_v1(entry, "Älder") for entry in entries]
@@ -72,7 +72,7 @@ def _shown(api: Api, chunks: Sequence[Chunk]) -> list[msgspec.Struct]:
 def test_joined_segments_are_the_json_of_the_whole(
     api: Api, board: list[list[Match]], version: int
 ) -> None:
-    """Any number of chunks, also none and such as show nothing, give the same bytes as one list."""
+    """Any number of chunks, also none or empty ones, gives the bytes of one list encoded at once."""
     chunks = [_chunk(matches) for matches in board]
     shown = _shown(api, chunks)
 
@@ -84,7 +84,7 @@ def test_joined_segments_are_the_json_of_the_whole(
 
 @given(APIS, BOARDS)
 def test_the_gzip_form_is_one_member_with_the_same_content(api: Api, board: list[list[Match]]) -> None:
-    """Clients that stop after the first gzip member get everything, and its checksum is right."""
+    """The gzip body is one member with a valid checksum, because some clients stop after the first."""
     chunks = [_chunk(matches) for matches in board]
     runs = _runs(Segments(), api, chunks)
     identity = _plain(7, 3, runs)
@@ -98,8 +98,8 @@ def test_the_gzip_form_is_one_member_with_the_same_content(api: Api, board: list
 
 
 @pytest.mark.parametrize("cut", [1, 4, 8, 9])
-def test_a_cut_gzip_form_is_noticed(cut: int) -> None:
-    """The member ends with its checksum and length, not before."""
+def test_a_truncated_gzip_body_is_an_error(cut: int) -> None:
+    """The gzip member ends with its checksum and length, so a shorter body cannot be read."""
     zipped = _zipped(1, 1, _runs(Segments(), Api.V2, [_chunk([match()])]))
 
     with pytest.raises((EOFError, zlib.error)):
@@ -107,7 +107,7 @@ def test_a_cut_gzip_form_is_noticed(cut: int) -> None:
 
 
 def test_a_large_list_is_compressed() -> None:
-    """The segments are deflated, not only wrapped."""
+    """The segments are deflated, not stored."""
     chunks = [_chunk(match(f"{start + number:05}") for number in range(128)) for start in (0, 128, 256)]
     runs = _runs(Segments(), Api.V2, chunks)
 
@@ -115,8 +115,8 @@ def test_a_large_list_is_compressed() -> None:
 
 
 @pytest.mark.parametrize("api", Api)
-def test_a_segment_is_made_once_in_the_life_of_its_chunk(api: Api) -> None:
-    """Whatever list a chunk appears in, its JSON and its deflated bytes are the same objects."""
+def test_a_segment_is_made_once_per_chunk(api: Api) -> None:
+    """Every list with a chunk uses the same objects for its JSON and its deflated bytes."""
     segments = Segments()
     kept, other = _chunk([match("a")]), _chunk([match("b")])
 
@@ -129,7 +129,7 @@ def test_a_segment_is_made_once_in_the_life_of_its_chunk(api: Api) -> None:
 
 
 def test_the_two_versions_do_not_share_segments() -> None:
-    """v1 and v2 show the same chunk differently."""
+    """v1 and v2 have different JSON for the same chunk."""
     segments = Segments()
     chunk = _chunk([match("a")])
 
@@ -138,8 +138,8 @@ def test_the_two_versions_do_not_share_segments() -> None:
     assert (True, True) == (b'"sport"' not in v1, b'"sport"' in v2)
 
 
-def test_a_chunk_that_shows_nothing_in_v2_leaves_no_trace() -> None:
-    """Between two chunks it leaves no comma, and v1 shows it still."""
+def test_a_chunk_that_is_empty_in_v2_adds_no_bytes() -> None:
+    """Such a chunk adds no comma between its neighbours, and v1 still shows it."""
     chunks = [_chunk([match("a")]), _chunk([match("b", home="")]), _chunk([match("c")])]
     segments = Segments()
 
@@ -150,8 +150,8 @@ def test_a_chunk_that_shows_nothing_in_v2_leaves_no_trace() -> None:
     assert ["alder_a", "alder_b", "alder_c"] == [one["id"] for one in v1["matches"]]
 
 
-def test_what_is_derived_from_a_chunk_goes_with_it() -> None:
-    """Once nothing else knows a chunk, the memory of segments keeps neither it nor its bytes."""
+def test_segments_are_freed_with_their_chunk() -> None:
+    """The cache of segments keeps no chunk, and no bytes of one, that nothing else refers to."""
     segments = Segments()
     chunk = _chunk([match("a")])
     watched = weakref.ref(chunk)
@@ -168,7 +168,7 @@ def test_what_is_derived_from_a_chunk_goes_with_it() -> None:
 
 
 def test_only_runs_with_a_change_are_joined_anew() -> None:
-    """A run that is unchanged at its place is the same object, packed and all."""
+    """A run that is unchanged at its place stays the same object, with its bytes."""
     segments = Segments()
     chunks = [_chunk([match(f"{at:04}")]) for at in range(3 * RUN)]
     before = _runs(segments, Api.V2, chunks)
@@ -181,8 +181,8 @@ def test_only_runs_with_a_change_are_joined_anew() -> None:
     assert packed[2] is run_now(after[2].packed())
 
 
-def test_forgetting_keeps_the_runs_that_still_hold() -> None:
-    """Only what changed is made again."""
+def test_dropping_old_runs_keeps_the_current_ones() -> None:
+    """Only changed runs are made again."""
     segments = Segments()
     chunks = tuple(_chunk([match(f"{at:04}")]) for at in range(2 * RUN))
     before = _runs(segments, Api.V1, chunks)
@@ -194,7 +194,7 @@ def test_forgetting_keeps_the_runs_that_still_hold() -> None:
 
 
 def test_a_large_body_comes_in_parts_and_in_steps() -> None:
-    """One step a segment while they are made; the parts together are the body, most of them its runs."""
+    """Making a body yields once for each new segment, and its parts, mostly runs, join to the body."""
     segments = Segments()
     chunks = tuple(_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100))
 
@@ -209,8 +209,8 @@ def test_a_large_body_comes_in_parts_and_in_steps() -> None:
     assert 20_000 == len(json.loads(b"".join(parts))["matches"])
 
 
-def test_parts_of_a_new_version_are_those_of_the_last_but_for_the_change() -> None:
-    """What did not change is not even copied, plain or compressed."""
+def test_unchanged_parts_are_reused_in_the_next_version() -> None:
+    """Unchanged parts of a body are not even copied, plain or compressed."""
     segments = Segments()
     chunks = [_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100)]
     before = _runs(segments, Api.V2, chunks)

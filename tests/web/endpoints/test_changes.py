@@ -1,4 +1,4 @@
-"""/api/v2/changes on a real socket: what changed since a version, exactly."""
+"""/api/v2/changes on a real socket: exactly the changes since a version."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_INTEGERS = (
     "%205003",
     "5003%20",
     "0x1",
-    "%D9%A5",  # a five in Arabic
+    "%D9%A5",  # the digit five in Arabic script
     "null",
     '"5003"',
     "5_003",
@@ -64,7 +64,7 @@ async def _refused(site: Site, path: str) -> tuple[int, str, dict[str, Any]]:
 
 
 async def test_the_answer_is_what_changed(site: Site) -> None:
-    """Version, since, v2 entries in the order of the list, removals with name, reason and version."""
+    """The answer has version, since, v2 entries in list order, and removals with reason and version."""
     site.clock.pass_(1)
     site.publish("alder", match("b-2", home="São Paulo", away="Grêmio", prices=(1.6, 4.25, 6)), match("n"))
 
@@ -89,7 +89,7 @@ async def test_the_answer_is_what_changed(site: Site) -> None:
 async def test_the_answer_leads_from_the_old_list_to_the_new_one(
     empty_site: Site, view: str | None
 ) -> None:
-    """From every version that there was, of this view or of another."""
+    """The changes turn the list of any earlier version, of this view or another, into the present list."""
     site, copies = empty_site, []
     for number in range(9):
         copies.append(Copy.of(ORDER, run_now(site.published.current()), view))
@@ -107,8 +107,8 @@ async def test_the_answer_leads_from_the_old_list_to_the_new_one(
 
 @pytest.mark.parametrize("epoch", ["", f"-{EPOCH}"])
 @pytest.mark.parametrize("since", [5002, 5003, 5004])
-async def test_nothing_changed_since_the_views_own_version(site: Site, since: int, epoch: str) -> None:
-    """Up to the newest commit, though that is another view's, `version` equals `since`."""
+async def test_the_answer_is_empty_since_the_views_own_version(site: Site, since: int, epoch: str) -> None:
+    """From the view's version up to the newest commit, `version` equals `since`."""
     site.publish("alder", match("later"))
 
     assert {"version": since, "since": since, "matches": [], "removed": []} == await site.json(
@@ -116,8 +116,8 @@ async def test_nothing_changed_since_the_views_own_version(site: Site, since: in
     )
 
 
-async def test_whoever_is_not_serving_has_changes(site: Site) -> None:
-    """Staleness comes as removals, where the list would be 503."""
+async def test_a_stale_bookmaker_has_changes(site: Site) -> None:
+    """Staleness is reported as removals, where the list would be 503."""
     site.clock.pass_(31)
 
     answered = await site.json(_query(5003))
@@ -131,8 +131,8 @@ async def test_whoever_is_not_serving_has_changes(site: Site) -> None:
 
 
 @pytest.mark.parametrize("since", [*NO_INTEGERS, *NO_TOKENS])
-async def test_since_must_be_an_integer_or_that_and_an_epoch(site: Site, since: str) -> None:
-    """400, naming the parameter and what it must be."""
+async def test_since_must_be_an_integer_with_or_without_an_epoch(site: Site, since: str) -> None:
+    """Any other `since` is 400, with the parameter and its allowed form."""
     status, code, problem = await _refused(site, _query(since))
 
     assert (400, "invalid_since") == (status, code)
@@ -140,14 +140,14 @@ async def test_since_must_be_an_integer_or_that_and_an_epoch(site: Site, since: 
 
 
 @pytest.mark.parametrize("query", ["", "?bookmaker=cedar", "?since=5001&since=5002", "?Since=5003"])
-async def test_since_must_be_there_once(site: Site, query: str) -> None:
-    """It has no default and no repetition."""
+async def test_since_must_be_given_once(site: Site, query: str) -> None:
+    """`since` has no default and may not be repeated."""
     assert (400, "invalid_since") == (await _refused(site, CHANGES + query))[:2]
 
 
 @pytest.mark.parametrize("since", GONE)
-async def test_a_version_that_is_not_known_is_410(site: Site, since: str) -> None:
-    """Never clamped: the problem says what is available, as numbers too."""
+async def test_an_unknown_version_is_410(site: Site, since: str) -> None:
+    """The problem gives the available versions, as numbers too; no other version is used instead."""
     status, code, problem = await _refused(site, _query(since))
 
     assert (410, "version_not_available") == (status, code)
@@ -158,7 +158,7 @@ async def test_a_version_that_is_not_known_is_410(site: Site, since: str) -> Non
 @pytest.mark.parametrize("wait", ["", "&wait=30"])
 @pytest.mark.parametrize("since", OTHER_EPOCHS)
 async def test_a_version_of_another_epoch_is_410(site: Site, since: str, wait: str) -> None:
-    """At once, whatever its number: that of this epoch is another list."""
+    """A version of another epoch is 410 at once, because it named another list."""
     with anyio.fail_after(5):
         status, code, problem = await _refused(site, _query(since) + wait)
 
@@ -166,8 +166,8 @@ async def test_a_version_of_another_epoch_is_410(site: Site, since: str, wait: s
     assert (5000, 5003, EPOCH) == (problem["oldest_version"], problem["current_version"], problem["epoch"])
 
 
-async def test_a_version_that_was_dropped_is_410() -> None:
-    """Exact back to the oldest that is kept, and not one further; a quiet view reaches further back."""
+async def test_a_dropped_version_is_410() -> None:
+    """Answers are exact back to the oldest version kept; a quiet view reaches further back."""
     async with open_site(limits=HistoryLimits(max_changes=3)) as site:
         site.publish("cedar", match("1"))
         for number in range(4):
@@ -183,8 +183,8 @@ async def test_a_version_that_was_dropped_is_410() -> None:
     assert (200, 410) == (exact.status_code, beyond.status_code)
 
 
-async def test_more_changes_than_one_answer_has_are_410() -> None:
-    """The list is smaller than that; a view with fewer changes is not affected."""
+async def test_too_many_changes_for_one_answer_are_410() -> None:
+    """The whole list is smaller then; a view with fewer changes is not affected."""
     async with open_site() as site:
         since = site.publish("birch", match("x"))
         site.publish("alder", *(match(f"{number:05}") for number in range(MAX_ANSWER)))
@@ -201,8 +201,8 @@ async def test_more_changes_than_one_answer_has_are_410() -> None:
 
 
 @pytest.mark.parametrize("bookmaker", ["", "nobody", "CEDAR", "cedar&bookmaker=cedar"])
-async def test_the_filter_is_that_of_the_lists(site: Site, bookmaker: str) -> None:
-    """Exactly one of the supported ones, or 400 with the same words."""
+async def test_the_filter_works_as_for_the_lists(site: Site, bookmaker: str) -> None:
+    """One supported bookmaker is accepted; anything else is 400 with the text that the lists give."""
     path = f"{CHANGES}?since=5003&bookmaker={bookmaker}"
     status, code, problem = await _refused(site, path)
     of_list = (await site.get(f"/api/v2/odds?bookmaker={bookmaker}")).json()
@@ -213,13 +213,13 @@ async def test_the_filter_is_that_of_the_lists(site: Site, bookmaker: str) -> No
 
 @pytest.mark.parametrize("wait", ["", "x", "-1", "31", "30.1", "1e1", "inf", "nan", "9" * 400, "1&wait=1"])
 async def test_wait_must_be_seconds_up_to_30(site: Site, wait: str) -> None:
-    """400 at once."""
+    """Any other `wait` is 400 at once."""
     assert (400, "invalid_wait") == (await _refused(site, f"{_query(5003)}&wait={wait}"))[:2]
 
 
 @pytest.mark.parametrize("wait", ["0", "0.05", "30"])
-async def test_wait_does_not_delay_what_is_there(site: Site, wait: str) -> None:
-    """Nor does it delay a refusal."""
+async def test_wait_does_not_delay_available_changes(site: Site, wait: str) -> None:
+    """Available changes and errors are answered at once."""
     with anyio.fail_after(5):
         answered = await site.json(f"{_query(5002)}&wait={wait}")
         refused = await site.get(f"{_query(5004)}&wait={wait}")
@@ -228,7 +228,7 @@ async def test_wait_does_not_delay_what_is_there(site: Site, wait: str) -> None:
 
 
 async def test_wait_answers_when_the_view_changes(site: Site) -> None:
-    """And not before, whatever happens to other views."""
+    """A change of another view does not end the wait."""
     answers: list[Any] = []
 
     async def ask() -> None:
@@ -246,12 +246,12 @@ async def test_wait_answers_when_the_view_changes(site: Site) -> None:
 
 
 async def test_wait_ends_with_an_empty_answer(site: Site) -> None:
-    """When its time is over."""
+    """When the time is over, the answer has no changes."""
     assert (5003, []) == shown(await site.json(f"{_query(5003)}&wait=0.05"))
 
 
-async def test_waiting_clients_are_let_go_when_the_service_ends(site: Site) -> None:
-    """With what there is: nothing."""
+async def test_waiting_clients_are_answered_when_the_service_ends(site: Site) -> None:
+    """They get an answer without changes."""
     answers: list[Any] = []
 
     async def ask() -> None:
@@ -266,8 +266,8 @@ async def test_waiting_clients_are_let_go_when_the_service_ends(site: Site) -> N
     assert [(5003, [])] == [shown(one) for one in answers]
 
 
-async def test_waiting_counts_among_the_clients(site: Site) -> None:
-    """Above the cap it is 503 with Retry-After; who does not wait is answered."""
+async def test_waiting_clients_count_towards_the_cap(site: Site) -> None:
+    """Above the cap a wait is 503 with Retry-After; a request without a wait is answered."""
     async with anyio.create_task_group() as tasks:
         for _ in range(site.max_streams):
             tasks.start_soon(site.get, f"{_query(5003)}&wait=30")
@@ -284,8 +284,8 @@ async def test_waiting_counts_among_the_clients(site: Site) -> None:
     assert 200 == plain.status_code
 
 
-async def test_a_client_that_hangs_up_waits_no_longer(site: Site) -> None:
-    """Nothing stays behind."""
+async def test_a_disconnected_client_stops_waiting(site: Site) -> None:
+    """After a disconnect no waiting client is left."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(site.get, f"{_query(5003)}&wait=30")
         await site.until(lambda: len(site.audience) == 1)
@@ -295,7 +295,7 @@ async def test_a_client_that_hangs_up_waits_no_longer(site: Site) -> None:
 
 
 class _Names(dict[BookmakerId, str]):
-    """Names that let something happen when they are next needed: while an answer is made."""
+    """Names that run a function when they are next read, which is while an answer is made."""
 
     happen: Callable[[], None] | None = None
 
@@ -306,8 +306,8 @@ class _Names(dict[BookmakerId, str]):
         return super().__getitem__(bookmaker)
 
 
-async def test_what_falls_due_while_an_answer_is_made_is_not_in_it() -> None:
-    """No entry past its deadline is ever told of, however long the answer took."""
+async def test_an_entry_that_goes_stale_while_answering_is_left_out() -> None:
+    """No answer has an entry past its deadline, however long the answer took."""
     names = _Names(NAMES)
     async with open_site(names=names) as site:
         since = site.publish("birch", match("x"), stale_after_s=1e6)
@@ -319,8 +319,8 @@ async def test_what_falls_due_while_an_answer_is_made_is_not_in_it() -> None:
     assert (0, 2000) == (len(answered["matches"]), len(answered["removed"]))
 
 
-async def test_a_wait_that_ends_while_lists_are_withdrawn_does_not_show_them() -> None:
-    """The process was suspended: much is overdue, and the time to wait is over as well."""
+async def test_a_wait_that_ends_after_a_suspension_shows_no_stale_list() -> None:
+    """After the process was suspended, lists are overdue and the wait is over at the same moment."""
     async with open_site() as site:
         since = site.publish("birch", match("x"), stale_after_s=1e6)
         many = [match(f"{number:05}") for number in range(20_000)]

@@ -1,4 +1,4 @@
-"""The pages and their files on a real socket: types, caching, the policy, and who gets HTML at /monitor."""
+"""The pages and their files on a real socket: types, caching, policy, and the page of /monitor."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHROME = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q
 
 @FILE
 async def test_a_file_is_sent_as_it_is_with_its_type(site: Site, path: str) -> None:
-    """Byte for byte, in the type that a browser insists on."""
+    """A file is sent byte for byte, with the type that browsers require."""
     answered = await site.raw("GET", path)
 
     assert (200, FILES[path].read_bytes()) == (answered.status, answered.body)
@@ -40,8 +40,8 @@ async def test_a_file_is_sent_as_it_is_with_its_type(site: Site, path: str) -> N
 
 
 @FILE
-async def test_a_file_is_asked_for_each_time_and_sent_once(site: Site, path: str) -> None:
-    """The ETag follows the content; who has it gets 304 with the headers that a 304 repeats."""
+async def test_a_cached_file_is_revalidated_with_304(site: Site, path: str) -> None:
+    """The ETag follows the content; a matching request gets 304 with the headers that a 304 repeats."""
     first = await site.raw("GET", path)
 
     again = await site.raw("GET", path, f"If-None-Match: {first.headers['etag']}")
@@ -55,7 +55,7 @@ async def test_a_file_is_asked_for_each_time_and_sent_once(site: Site, path: str
 
 
 async def test_no_two_files_have_the_same_etag(site: Site) -> None:
-    """They name what is in them."""
+    """An ETag names the content of one file."""
     etags = {(await site.get(path)).headers["ETag"] for path in FILES}
 
     assert len(FILES) == len(etags)
@@ -66,7 +66,7 @@ async def test_no_two_files_have_the_same_etag(site: Site) -> None:
 async def test_a_page_may_load_nothing_from_elsewhere_and_run_nothing_inline(
     site: Site, path: str, method: str
 ) -> None:
-    """The policy stands on every file, names this origin alone and allows nothing unsafe."""
+    """Every file has the policy, which allows this origin alone and nothing unsafe."""
     headers = (await site.raw(method, path, "Accept: text/html")).headers
 
     assert set(headers["content-security-policy"].split("; ")) == POLICY
@@ -89,10 +89,10 @@ async def test_a_page_may_load_nothing_from_elsewhere_and_run_nothing_inline(
         (None, False),
     ],
 )
-async def test_the_monitor_is_a_page_for_who_prefers_html(
+async def test_the_monitor_is_html_when_html_is_preferred(
     site: Site, accept: str | None, *, is_page: bool
 ) -> None:
-    """JSON in any other case; a cache must keep both apart."""
+    """Any other Accept gets JSON, and a cache must keep the two apart."""
     lines = [] if accept is None else [f"Accept: {accept}"]
 
     answered = await site.raw("GET", "/monitor", *lines)
@@ -106,8 +106,8 @@ async def test_the_monitor_is_a_page_for_who_prefers_html(
     assert is_page == answered.body.startswith(b"<!doctype html>")
 
 
-async def test_the_page_of_the_monitor_is_not_its_json_to_a_cache(site: Site) -> None:
-    """Only the page may be kept, and is asked for again each time."""
+async def test_only_the_monitors_page_may_be_cached(site: Site) -> None:
+    """A cache may keep the HTML, with a check each time, and never the JSON."""
     page = await site.raw("GET", "/monitor", "Accept: text/html")
     json = await site.raw("GET", "/monitor", f"If-None-Match: {page.headers['etag']}")
     again = await site.raw("GET", "/monitor", "Accept: text/html", f"If-None-Match: {page.headers['etag']}")

@@ -1,6 +1,6 @@
-"""Rules that the files of the pages keep: what a linter would check, without one from elsewhere.
+"""Rules for the files of the pages, which a linter would check if one were installed.
 
-The scripts are laid out as Prettier does it, in 108 columns and steps of four.
+The scripts are formatted as Prettier does it, in 108 columns with an indent of four.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def _text(file: Path) -> str:
 
 
 def _needed(file: Path) -> set[str]:
-    """Return the names of the files that one file asks for."""
+    """Return the names of the files that a file refers to."""
     if file.suffix == ".html":
         return set(re.findall(r'(?:src|href)="static/([^"]+)"', _text(file)))
     return set(re.findall(r'^import (?:.* from )?"\./([^"]+)";$', _text(file), re.MULTILINE))
 
 
 @EVERY
-def test_lines_are_laid_out_alike(file: Path) -> None:
-    """Sliced of four spaces, nothing at the end of a line, one line feed at the end, not too much."""
+def test_lines_are_formatted_alike(file: Path) -> None:
+    """Indents of four, no trailing space, one line feed at the end, and at most 108 columns."""
     lines = _text(file).split("\n")
 
     assert "" == lines.pop()
@@ -56,40 +56,40 @@ def test_lines_are_laid_out_alike(file: Path) -> None:
 
 
 @SCRIPT
-def test_a_script_is_short_and_says_what_it_is_for(file: Path) -> None:
-    """In words, in its first line."""
+def test_a_script_is_short_and_states_its_purpose(file: Path) -> None:
+    """The first line of a script is a comment that states its purpose."""
     assert re.match("// [A-Z<].+\n", _text(file))
     assert _text(file).count("\n") <= MAX_LINES
 
 
 @SCRIPT
 def test_a_script_is_written_like_the_others(file: Path) -> None:
-    """Double quotes, neither var nor loose comparison."""
+    """Scripts use double quotes, and neither var nor loose comparison."""
     code = re.sub(r"//.*|/\*\*.*?\*/", "", _text(file), flags=re.MULTILINE)
 
     assert [] == re.findall(r"(?<!\w)'[^'\n]*'|\bvar\b|[^=!<>]==[^=]|!=[^=]", code)
 
 
 @EVERY
-def test_nothing_becomes_part_of_a_page_but_as_text(file: Path) -> None:
-    """No markup or code is ever made from a string."""
+def test_no_markup_or_code_is_made_from_a_string(file: Path) -> None:
+    """Everything that a script adds to a page is text or an element."""
     assert [] == MARKUP_FROM_STRINGS.findall(_text(file))
 
 
 @EVERY
-def test_nothing_is_asked_of_anybody_else(file: Path) -> None:
-    """No address of another host stands in any file."""
+def test_no_file_names_another_host(file: Path) -> None:
+    """The pages load nothing from another host."""
     assert [] == ADDRESS.findall(_text(file).replace(NAMESPACE, ""))
 
 
 @PAGE
 def test_nothing_is_inline(file: Path) -> None:
-    """The policy would refuse it."""
+    """No page has inline scripts or styles, because the policy refuses them."""
     assert [] == INLINE.findall(_text(file))
 
 
-def test_every_file_is_there_and_needed() -> None:
-    """From the pages on, each import leads to a file, and no file is left over."""
+def test_every_file_exists_and_is_used() -> None:
+    """Every import leads to a file, and every file is reached from a page."""
     found: set[str] = set()
     waiting = {file.name for file in PAGES}
     while waiting:
@@ -101,8 +101,8 @@ def test_every_file_is_there_and_needed() -> None:
 
 
 @PAGE
-def test_every_element_that_a_script_looks_for_is_in_its_page(file: Path) -> None:
-    """By its id."""
+def test_every_id_in_a_script_is_in_its_page(file: Path) -> None:
+    """Scripts find elements by their id."""
     scripts = {"index.html": "main.js", "monitor.html": "monitor.js"}
     wanted = set(re.findall(r'byId\("([^"]+)"\)', _text(FOLDER / scripts[file.name])))
 

@@ -1,4 +1,4 @@
-"""/api/v2/stream on a real socket: what a client is told, event by event."""
+"""/api/v2/stream on a real socket: what a client receives, event by event."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ async def _taken(copy: Copy, connection: Connection, count: int) -> list[Event]:
 
 
 @VIEW
-async def test_it_begins_with_the_whole_list(site: Site, view: str | None) -> None:
-    """The snapshot is the v2 list, byte for byte, and its id is the version of the view with its epoch."""
+async def test_a_stream_begins_with_the_whole_list(site: Site, view: str | None) -> None:
+    """The first event is the v2 list, byte for byte, with the view's version and epoch as its id."""
     query = f"?bookmaker={view}" if view else ""
 
     async with streaming(site.base, query) as connection:
@@ -59,7 +59,7 @@ async def test_it_begins_with_the_whole_list(site: Site, view: str | None) -> No
 
 
 async def test_the_headers_keep_proxies_from_buffering(site: Site) -> None:
-    """And say what it is; it has what every answer has."""
+    """A stream has these headers, its type, and the headers of every answer."""
     async with streaming(site.base) as connection:
         head = connection.head
 
@@ -74,8 +74,8 @@ async def test_the_headers_keep_proxies_from_buffering(site: Site) -> None:
     assert "content-length" not in head.headers
 
 
-async def test_every_commit_is_told(site: Site) -> None:
-    """As what `changes` answers, one event a commit, with its version as the id."""
+async def test_every_commit_is_sent(site: Site) -> None:
+    """Each commit is one event with the body of `changes` and its version as the id."""
     async with streaming(site.base) as connection:
         await connection.event()
         site.publish("birch", match("b"))
@@ -91,8 +91,8 @@ async def test_every_commit_is_told(site: Site) -> None:
 
 
 @VIEW
-async def test_the_copy_of_a_client_is_the_list(site: Site, view: str | None) -> None:
-    """After every event, staleness and other views' commits included."""
+async def test_a_clients_copy_equals_the_list(site: Site, view: str | None) -> None:
+    """The copy equals the list after every event, staleness and commits of other views included."""
     copy = Copy(ORDER)
     async with streaming(site.base, f"?bookmaker={view}" if view else "") as connection:
         await _taken(copy, connection, 1)
@@ -109,8 +109,8 @@ async def test_the_copy_of_a_client_is_the_list(site: Site, view: str | None) ->
             assert newest.matches == copy.matches
 
 
-async def test_other_views_are_not_told(site: Site) -> None:
-    """A client of one bookmaker hears only of it."""
+async def test_changes_of_other_views_are_not_sent(site: Site) -> None:
+    """A client of one bookmaker gets the changes of that bookmaker only."""
     async with streaming(site.base, "?bookmaker=birch") as connection:
         await connection.event()
         site.publish("cedar", match("c"))
@@ -124,8 +124,8 @@ async def test_other_views_are_not_told(site: Site) -> None:
 
 @pytest.mark.parametrize("known", ["5003", f"5003-{EPOCH}"])
 @pytest.mark.parametrize("given", ["header", "parameter", "both"])
-async def test_a_client_resumes_where_it_was(site: Site, given: str, known: str) -> None:
-    """By `since` or by Last-Event-ID, which wins: what was missed comes merged, and says so."""
+async def test_a_client_resumes_from_its_version(site: Site, given: str, known: str) -> None:
+    """With `since` or Last-Event-ID, which takes precedence, missed changes come merged and marked."""
     site.publish("birch", match("b"))
     site.publish("birch", match("b"), match("d"))
     lines = [] if given == "parameter" else [f"Last-Event-ID: {known}"]
@@ -141,8 +141,8 @@ async def test_a_client_resumes_where_it_was(site: Site, given: str, known: str)
 
 
 @pytest.mark.parametrize("since", ["5003", "5004", f"5003-{EPOCH}", f"5004-{EPOCH}"])
-async def test_a_client_that_missed_nothing_hears_so(site: Site, since: str) -> None:
-    """At once, for any version from its view's own to the newest commit; and then what is new."""
+async def test_a_client_that_missed_nothing_gets_a_heartbeat(site: Site, since: str) -> None:
+    """From the view's own version to the newest commit: a heartbeat at once, then new changes."""
     site.publish("cedar", match("c"))
 
     async with streaming(site.base, f"?bookmaker=birch&since={since}") as connection:
@@ -157,10 +157,8 @@ async def test_a_client_that_missed_nothing_hears_so(site: Site, since: str) -> 
 
 @pytest.mark.parametrize(("version", "reason"), RESETS)
 @pytest.mark.parametrize("given", ["header", "parameter"])
-async def test_a_version_that_leads_nowhere_resets(
-    site: Site, version: str, reason: str, given: str
-) -> None:
-    """Never an error: a reset with its reason, then the whole list (faults.md, H2)."""
+async def test_an_unusable_version_resets(site: Site, version: str, reason: str, given: str) -> None:
+    """The client gets a reset with its reason and then the whole list, never an error (faults.md, H2)."""
     lines = [f"Last-Event-ID: {version}"] if given == "header" else []
     query = f"?since={quote(version)}" if given == "parameter" else ""
 
@@ -185,13 +183,13 @@ async def test_more_changes_than_one_event_has_are_a_reset(site: Site) -> None:
 
 @pytest.mark.parametrize("lines", [["Last-Event-ID:"], ["Last-Event-ID: "]])
 async def test_an_empty_last_event_id_is_none(site: Site, lines: list[str]) -> None:
-    """A browser that has had no id sends none, or an empty one."""
+    """A browser without an id sends no header or an empty one."""
     async with streaming(site.base, "?since=5003", *lines) as connection:
         assert "heartbeat" == (await connection.event()).name
 
 
-async def test_nobody_serving_is_no_error(empty_site: Site) -> None:
-    """The stream of an empty board begins with an empty list, and goes on."""
+async def test_no_serving_bookmaker_is_no_error(empty_site: Site) -> None:
+    """The stream of an empty board begins with an empty list and goes on."""
     async with streaming(empty_site.base) as connection:
         first = await connection.event()
         empty_site.publish("birch", match("b"))
@@ -201,8 +199,8 @@ async def test_nobody_serving_is_no_error(empty_site: Site) -> None:
     assert [("snapshot", _id(5000)), ("changes", _id(5001))] == _events(first, second)
 
 
-async def test_staleness_is_told_as_removals(site: Site) -> None:
-    """Whoever notices it, be it a read; the aggregator's next turn, a second later at most, tells it."""
+async def test_staleness_is_sent_as_removals(site: Site) -> None:
+    """Even if a read finds it first, the aggregator's next turn, at most a second later, sends it."""
     async with streaming(site.base) as connection:
         await connection.event()
         site.clock.pass_(31)
@@ -214,8 +212,8 @@ async def test_staleness_is_told_as_removals(site: Site) -> None:
     assert 4 == len(event.data["removed"])
 
 
-async def test_conflated_clients_hear_of_several_commits_at_once(site: Site) -> None:
-    """The first at once, then what gathers within the time that they asked for."""
+async def test_conflation_merges_several_commits(site: Site) -> None:
+    """The first change is sent at once; later ones are merged over the time that was asked for."""
     async with streaming(site.base, "?conflate_ms=300") as connection:
         await connection.event()
         events = []
@@ -235,7 +233,7 @@ async def test_conflated_clients_hear_of_several_commits_at_once(site: Site) -> 
 
 @pytest.mark.parametrize("value", ["", "x", "-1", "120001", "1.5", "1e3", "9" * 5000, "1&conflate_ms=1"])
 async def test_conflate_ms_must_be_milliseconds(site: Site, value: str) -> None:
-    """Up to 120,000; else 400, naming the parameter, as a problem like every other."""
+    """Up to 120,000 are allowed; anything else is 400, with the parameter, as a problem document."""
     response = await site.get(f"{STREAM}?conflate_ms={value}")
 
     problem = response.json()
@@ -252,15 +250,15 @@ async def test_conflate_ms_must_be_milliseconds(site: Site, value: str) -> None:
 
 
 @pytest.mark.parametrize("bookmaker", ["", "nobody", "CEDAR", "cedar&bookmaker=cedar"])
-async def test_the_filter_is_that_of_the_lists(site: Site, bookmaker: str) -> None:
-    """Exactly one of the supported ones, or 400."""
+async def test_the_filter_works_as_for_the_lists(site: Site, bookmaker: str) -> None:
+    """One supported bookmaker is accepted; anything else is 400."""
     response = await site.get(f"{STREAM}?bookmaker={bookmaker}")
 
     assert (400, "invalid_bookmaker") == (response.status_code, response.json()["code"])
 
 
 async def test_above_the_cap_it_is_503(site: Site) -> None:
-    """With Retry-After; and as soon as one has gone, the next is let in."""
+    """The 503 has Retry-After, and when one client has gone, the next is accepted."""
     async with AsyncExitStack() as stack:
         for _ in range(site.max_streams - 1):
             await stack.enter_async_context(streaming(site.base))
@@ -280,7 +278,7 @@ async def test_above_the_cap_it_is_503(site: Site) -> None:
 
 
 async def test_head_has_the_headers_and_no_body(site: Site) -> None:
-    """And ends at once."""
+    """The answer to HEAD ends at once."""
     answered = await site.raw("HEAD", STREAM)
 
     assert (200, b"", "text/event-stream") == (
@@ -292,8 +290,8 @@ async def test_head_has_the_headers_and_no_body(site: Site) -> None:
 
 
 @pytest.mark.parametrize(("method", "status"), [("POST", 405), ("DELETE", 405), ("OPTIONS", 200)])
-async def test_other_methods_are_answered_as_elsewhere(site: Site, method: str, status: int) -> None:
-    """405 names what is allowed."""
+async def test_other_methods_are_405(site: Site, method: str, status: int) -> None:
+    """The 405 names the allowed methods."""
     response = await site.client.request(method, STREAM)
 
     assert (status, "GET, HEAD, OPTIONS") == (
@@ -303,7 +301,7 @@ async def test_other_methods_are_answered_as_elsewhere(site: Site, method: str, 
 
 
 async def test_streams_are_counted(site: Site) -> None:
-    """Like every answer, with their bytes, when they have ended; those that are open by themselves."""
+    """An ended stream is counted like every answer, with its bytes; open ones have their own count."""
     async with streaming(site.base) as connection:
         await connection.event()
         during = (await site.json("/api/stats"))["http"]
@@ -318,8 +316,8 @@ async def test_streams_are_counted(site: Site) -> None:
     assert after["body_bytes"] - during["body_bytes"] > 1000
 
 
-async def test_at_the_end_clients_are_told_when_to_come_back(site: Site) -> None:
-    """Each gets `bye` with a time of its own, and the answer ends as it should."""
+async def test_at_the_end_clients_get_a_time_to_reconnect(site: Site) -> None:
+    """Each client gets `bye` with its own delay, and the answer ends properly."""
     async with streaming(site.base) as one, streaming(site.base, "?bookmaker=cedar") as other:
         await one.event()
         await other.event()

@@ -1,4 +1,4 @@
-"""Streams that are cut anywhere, not read, hung up on, and read by others' parsers (faults.md, H)."""
+"""Streams that are cut anywhere, not read, disconnected, and read by another parser (faults.md, H)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HEAD = b"GET /api/v2/stream HTTP/1.1\r\nHost: board\r\n\r\n"
 
 
 class Lists:
-    """What each view's list was at each of its versions, while something goes on being published."""
+    """The list of each view at each of its versions, while changes are published."""
 
     def __init__(self, site: Site, random: Random) -> None:
         self.is_over = False
@@ -41,7 +41,7 @@ class Lists:
         self._note()
 
     async def publish(self) -> None:
-        """Publish something in every turn of the loop, until it is over."""
+        """Publish a change in every turn of the loop, until stopped."""
         while not self.is_over:
             name = self._random.choice(ORDER)
             some = [number for number in range(8) if self._random.random() < 0.6]
@@ -63,7 +63,7 @@ class Lists:
 
 
 async def _cut_often(site: Site, lists: Lists, random: Random, times: int) -> int:
-    """Be cut so often, anywhere in an event, each time going on from the last whole one."""
+    """Disconnect so often, anywhere in an event, and resume from the last whole one."""
     view = random.choice(VIEWS)
     copy, query = Copy(ORDER), "" if view is None else f"?bookmaker={view}"
     for _ in range(times):
@@ -98,7 +98,7 @@ async def _all_cut(site: Site, seed: int, cuts: int) -> list[int]:
 
 
 async def test_a_stream_may_be_cut_anywhere(empty_site: Site) -> None:
-    """Whoever comes back gets exactly what is missing: no gap, no repeat, never a reset (H1)."""
+    """A client that resumes gets exactly what it missed: no gap, no repeat, never a reset (H1)."""
     told = await _all_cut(empty_site, 1, 500)
 
     assert min(told) > 40
@@ -107,14 +107,14 @@ async def test_a_stream_may_be_cut_anywhere(empty_site: Site) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 async def test_streams_may_be_cut_10_000_times(empty_site: Site) -> None:
-    """The same for long."""
+    """The same holds for 10,000 cuts."""
     told = await _all_cut(empty_site, 2, 10_000)
 
     assert min(told) > 800
 
 
-async def test_a_client_that_did_not_read_gets_the_newest_merged(empty_site: Site) -> None:
-    """It missed nothing: what it did not take in time comes in few events, which say so (H4)."""
+async def test_a_slow_client_gets_merged_changes(empty_site: Site) -> None:
+    """What a client did not read in time comes in few events, marked as conflated, without a gap (H4)."""
     site, copy = empty_site, Copy(ORDER)
     names = [f"m{number:04}" for number in range(2000)]
     async with streaming(site.base) as connection:
@@ -135,7 +135,7 @@ async def test_a_client_that_did_not_read_gets_the_newest_merged(empty_site: Sit
 
 
 async def test_a_client_that_does_not_read_delays_nobody(empty_site: Site) -> None:
-    """Those beside it hear of every commit by itself."""
+    """The other clients get every commit as its own event."""
     site = empty_site
     names = [f"m{number:04}" for number in range(2000)]
     async with streaming(site.base), streaming(site.base, "?bookmaker=birch") as reader:
@@ -149,8 +149,8 @@ async def test_a_client_that_does_not_read_delays_nobody(empty_site: Site) -> No
             assert (f"{version}-{EPOCH}", False) == (event.id, "conflated" in event.data)
 
 
-async def _hang_up(site: Site, times: int, random: Random) -> None:
-    """Connect and hang up at any moment: before the request is whole, before the answer, in it."""
+async def _disconnect(site: Site, times: int, random: Random) -> None:
+    """Connect and disconnect at any moment: within the request, before the answer, or within it."""
     address = ("127.0.0.1", int(site.base.rpartition(":")[2]))
     for _ in range(times):
         with socket.socket() as one:
@@ -161,14 +161,16 @@ async def _hang_up(site: Site, times: int, random: Random) -> None:
             for _ in range(random.randrange(12)):
                 await checkpoint()
             if random.random() < 0.3:
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # a reset
+                one.setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
+                )  # close with a reset
 
 
-async def _base_is_back(site: Site, connects: int) -> None:
-    await _hang_up(site, 20, Random(1))
+async def _is_clean(site: Site, connects: int) -> None:
+    await _disconnect(site, 20, Random(1))
     await site.until(lambda: len(site.audience) == 0)
     tasks, descriptors = len(asyncio.all_tasks()), len(os.listdir("/proc/self/fd"))  # noqa: PTH208
-    await _hang_up(site, connects, Random(2))
+    await _disconnect(site, connects, Random(2))
     with anyio.fail_after(15):
         while len(asyncio.all_tasks()) > tasks or len(os.listdir("/proc/self/fd")) > descriptors:  # noqa: ASYNC110, PTH208
             await anyio.sleep(0.05)
@@ -177,20 +179,20 @@ async def _base_is_back(site: Site, connects: int) -> None:
 
 
 @pytest.mark.long
-async def test_hanging_up_leaves_nothing_behind(site: Site) -> None:
-    """At whatever moment: tasks and descriptors are back where they were (H9)."""
-    await _base_is_back(site, 500)
+async def test_disconnecting_leaves_nothing_behind(site: Site) -> None:
+    """At whatever moment clients disconnect, tasks and descriptors return to their number (H9)."""
+    await _is_clean(site, 500)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
-async def test_hanging_up_10_000_times_leaves_nothing_behind(site: Site) -> None:
-    """The same for long."""
-    await _base_is_back(site, 10_000)
+async def test_10_000_disconnects_leave_nothing_behind(site: Site) -> None:
+    """The same holds for 10,000 disconnects."""
+    await _is_clean(site, 10_000)
 
 
-async def test_somebody_elses_parser_reads_it(site: Site) -> None:
-    """The event stream is what the standard says, as sseclient-py understands it."""
+async def test_an_independent_parser_reads_the_stream(site: Site) -> None:
+    """sseclient-py, which follows the standard, reads the same events."""
     seen: list[TheirEvent] = []
 
     def read() -> None:

@@ -1,4 +1,4 @@
-"""What a stream does with time, in virtual time: heartbeats and conflation."""
+"""The timing of a stream, in virtual time: heartbeats and conflation."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Let the loop jump from timer to timer."""
+    """Run on a loop whose time jumps from timer to timer."""
     return "asyncio", {"loop_factory": VirtualLoop}
 
 
-class Told(list[tuple[float, str, Any]]):
-    """What a client was told: when, which event, which versions."""
+class Received(list[tuple[float, str, Any]]):
+    """The events that a client received: when, which event, which versions."""
 
     def note(self, event: Event) -> None:
-        """Add an event, with the version from which it leads on."""
+        """Add an event, with the version that it follows."""
         self.append((anyio.current_time(), event.name, (event.data.get("since"), event.data["version"])))
 
 
 @asynccontextmanager
-async def _following(world: World, query: str = "") -> AsyncIterator[Told]:
-    told = Told()
+async def _following(world: World, query: str = "") -> AsyncIterator[Received]:
+    told = Received()
 
     async def receive() -> Any:
         await anyio.sleep_forever()
@@ -55,7 +55,7 @@ def _publish(world: World, price: float) -> None:
 
 
 async def test_heartbeats_come_every_ten_seconds() -> None:
-    """With the version that the client has, to all clients, whether or not anything changes."""
+    """All clients get a heartbeat with their version, whether or not anything changes."""
     world = World(Random(1), 100)
     async with _following(world) as first:
         await anyio.sleep(4)
@@ -72,8 +72,8 @@ async def test_heartbeats_come_every_ten_seconds() -> None:
     assert ((None, 5001), (None, 5000)) == (first[2][2], second[1][2])
 
 
-async def test_without_clients_no_heart_beats() -> None:
-    """And it beats again for the next one."""
+async def test_without_clients_there_are_no_heartbeats() -> None:
+    """Heartbeats begin again with the next client."""
     world = World(Random(1), 100)
     async with _following(world):
         pass
@@ -86,8 +86,8 @@ async def test_without_clients_no_heart_beats() -> None:
     assert "heartbeat" == told[-1][1]
 
 
-async def test_conflation_keeps_its_time() -> None:
-    """At most one `changes` in the time that was asked for, each with all since the last."""
+async def test_conflation_sends_once_per_interval() -> None:
+    """At most one `changes` comes in the time asked for, with all changes since the last."""
     world = World(Random(1), 100)
     async with _following(world, "conflate_ms=2000") as told:
         for number in range(16):
@@ -99,8 +99,8 @@ async def test_conflation_keeps_its_time() -> None:
     assert [(5000, 5001), (5001, 5007), (5007, 5014)] == [one[2] for one in changes]
 
 
-async def test_a_conflated_client_hears_heartbeats_and_the_last_change() -> None:
-    """A long conflation does not make it deaf, and nothing stays untold."""
+async def test_a_conflated_client_gets_heartbeats_and_the_last_change() -> None:
+    """A long conflation delays no heartbeat and loses no change."""
     world = World(Random(1), 100)
     async with _following(world, "conflate_ms=120000") as told:
         _publish(world, 2.0)
@@ -115,8 +115,8 @@ async def test_a_conflated_client_hears_heartbeats_and_the_last_change() -> None
     assert {(None, 5001)} == {one[2] for one in told if one[1] == "heartbeat" and one[0] < 120}
 
 
-async def test_a_client_of_another_view_is_not_woken_by_the_end_of_a_rest() -> None:
-    """Nothing is told when there is nothing new at the end of the time."""
+async def test_the_end_of_a_conflation_sends_nothing_without_changes() -> None:
+    """Without a change of its view a client gets no event at the end of the time."""
     world = World(Random(1), 100)
     async with _following(world, "conflate_ms=500") as told:
         _publish(world, 2.0)

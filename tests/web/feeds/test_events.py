@@ -1,4 +1,4 @@
-"""Events: encoded once a commit and view, in a memory that is bounded."""
+"""Events: encoded once for each commit and view, in a cache of bounded size."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _answers(snapshot: Snapshot) -> Answers:
 
 @pytest.mark.parametrize("view", [None, ALDER])
 async def test_an_event_is_encoded_once(view: BookmakerId | None) -> None:
-    """All clients of a view that come from one version share the very same bytes."""
+    """All clients of a view that come from one version get the same bytes object."""
     made = _frames(ONE)
 
     first, second = await made.changes(view, 1000), await made.changes(view, 1000)
@@ -51,7 +51,7 @@ async def test_an_event_is_encoded_once(view: BookmakerId | None) -> None:
 
 
 async def test_the_next_commit_makes_new_events() -> None:
-    """From each version another one."""
+    """After a commit each version leads to a new event."""
     history = History(EMPTY, HistoryLimits())
     made = Frames(history, NAMES, _answers(ONE))
     history.add(ONE)
@@ -64,8 +64,8 @@ async def test_the_next_commit_makes_new_events() -> None:
     assert [False, True, False] == ["conflated" in one for one in data]
 
 
-async def test_kept_events_are_bounded() -> None:
-    """From however many versions clients come, what is kept of one commit is limited by its bytes."""
+async def test_cached_events_are_bounded() -> None:
+    """However many versions clients come from, the cached events of a commit have a limit in bytes."""
     base, snapshots = ONE, [ONE]
     for number in range(60):
         one = batch([match("a", prices=(2.0 + number / 100, 3.5, 4.0))], received_mono=1.0)
@@ -80,22 +80,22 @@ async def test_kept_events_are_bounded() -> None:
 
 
 async def test_polls_are_not_marked() -> None:
-    """`conflated` is the stream's word; who polls knows since when."""
+    """`conflated` is in stream events only; a poll states its own `since`."""
     made = _frames(ONE, TWO)
 
     assert "conflated" in _data(await made.changes(None, 1000))
     assert b"conflated" not in b"".join(await made.delta(None, 1000) or [b"conflated"])
 
 
-async def test_what_is_too_old_is_none() -> None:
-    """Neither an event nor an answer: nothing is ever clamped."""
+async def test_a_version_that_is_too_old_is_none() -> None:
+    """There is no event and no answer from such a version; no other version is used instead."""
     made = _frames(ONE, TWO)
 
     assert (None, None) == (await made.changes(None, 999), await made.delta(None, 999))
 
 
 async def test_a_long_event_is_made_once_and_of_one_version() -> None:
-    """Its making gives way to others; what happens meanwhile is told by the next one."""
+    """Making a long event yields to other tasks; changes meanwhile are in the next event."""
     many = [match(f"{number:05}") for number in range(20_000)]
     first = after(EMPTY, batch(many))
     second = after(first, batch([match("00000", prices=(9.0, 9.0, 1.3)), *many[1:]], received_mono=1.0))
@@ -123,7 +123,7 @@ async def test_a_long_event_is_made_once_and_of_one_version() -> None:
 
 
 def _data(told: tuple[int, frames.Pieces] | None) -> Any:
-    """Return what an event says."""
+    """Return the data of an event."""
     assert told is not None
     event = b"".join(told[1])
     assert event.startswith(b"id: %d-0\nevent: changes\ndata: " % told[0])
@@ -131,7 +131,7 @@ def _data(told: tuple[int, frames.Pieces] | None) -> Any:
 
 
 def test_other_events_have_no_id() -> None:
-    """A client that is cut off behind one of them comes back from where it was."""
+    """A client that is cut off after such an event resumes from the version before it."""
     made = [b"".join(one) for one in (frames.reset("too_old", 7), frames.heartbeat(7), frames.bye(7, 1500))]
 
     assert b'event: reset\ndata: {"reason":"too_old","version":7}\n\n' == made[0]

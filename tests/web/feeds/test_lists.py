@@ -1,4 +1,4 @@
-"""What the odds endpoints answer, given view, snapshot and headers."""
+"""The answers of the odds endpoints, for a view, a snapshot and headers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BOTH_APIS = pytest.mark.parametrize("api", Api)
 
 @dataclass
 class _Board:
-    """A board that shows what the test lays on it; `overdue` is past its time once it was read."""
+    """A board that shows what the test sets; `overdue` is past its deadline once it was read."""
 
     snapshot: Snapshot = EMPTY
     overdue: Snapshot | None = None
@@ -63,7 +63,7 @@ class _Shown:
     answer: Prepared
 
 
-class _Desk:
+class _Lists:
     """Answers from a board of its own."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class _Desk:
     async def ask(
         self, view: View, snapshot: Snapshot, if_none_match: str | None = None, coding: str | None = None
     ) -> _Shown:
-        """Lay `snapshot` on the board and ask."""
+        """Put `snapshot` on the board and ask."""
         self.board.snapshot = snapshot
         answer = await self.answers.answer(view, if_none_match, coding)
         headers = {name.decode(): value.decode() for name, value in answer.headers}
@@ -100,9 +100,9 @@ MANY = _after(EMPTY, batch([match(str(number)) for number in range(2000)], bookm
 
 
 @BOTH_APIS
-async def test_the_first_answer_is_whole(api: Api) -> None:
-    """Status 200 with an ETag of the view's version and its epoch, and the headers that caches need."""
-    answer = await _Desk().ask(View(api), FULL, None, None)
+async def test_the_first_answer_is_complete(api: Api) -> None:
+    """The answer is 200 with the view's version and epoch as ETag, and the headers that caches need."""
+    answer = await _Lists().ask(View(api), FULL, None, None)
 
     assert 200 == answer.status
     assert {
@@ -117,9 +117,9 @@ async def test_the_first_answer_is_whole(api: Api) -> None:
 
 
 @BOTH_APIS
-async def test_gzip_has_an_etag_of_its_own_and_the_same_content(api: Api) -> None:
+async def test_gzip_has_its_own_etag_and_the_same_content(api: Api) -> None:
     """Each content coding has its own strong ETag."""
-    answers = _Desk()
+    answers = _Lists()
 
     plain, zipped = [await answers.ask(View(api), FULL, None, coding) for coding in (None, "gzip")]
 
@@ -144,16 +144,16 @@ async def test_gzip_has_an_etag_of_its_own_and_the_same_content(api: Api) -> Non
         ('"101-gzip"', "gzip", 200),
     ],
 )
-async def test_304_goes_to_those_who_have_that_very_body(
+async def test_304_needs_the_tag_of_that_very_body(
     if_none_match: str, coding: str | None, status: int
 ) -> None:
-    """The tag of another coding, version or epoch does not count."""
-    assert status == (await _Desk().ask(View(Api.V2), FULL, if_none_match, coding)).status
+    """The tag of another coding, version or epoch does not match."""
+    assert status == (await _Lists().ask(View(Api.V2), FULL, if_none_match, coding)).status
 
 
-async def test_304_repeats_the_headers_of_the_cache_and_has_no_body() -> None:
-    """ETag, Vary and Cache-Control, and nothing about a content that is not there."""
-    answer = await _Desk().ask(View(Api.V1), FULL, "*", "gzip")
+async def test_304_repeats_the_caching_headers_and_has_no_body() -> None:
+    """A 304 has ETag, Vary and Cache-Control, and no header about content."""
+    answer = await _Lists().ask(View(Api.V1), FULL, "*", "gzip")
 
     assert () == answer.answer.parts
     assert {
@@ -167,16 +167,16 @@ async def test_304_repeats_the_headers_of_the_cache_and_has_no_body() -> None:
 @BOTH_APIS
 @pytest.mark.parametrize("if_none_match", [None, "*", '"100-e9"', '"101-e9"'])
 async def test_503_comes_before_304(api: Api, if_none_match: str | None) -> None:
-    """While no bookmaker of the view is serving, no header gets any other answer."""
+    """While no bookmaker of the view is serving, no request header changes the answer."""
     with pytest.raises(Problem) as raised:
-        await _Desk().ask(View(api), EMPTY, if_none_match, "gzip")
+        await _Lists().ask(View(api), EMPTY, if_none_match, "gzip")
 
     assert (503, "5") == (raised.value.status, raised.value.headers["Retry-After"])
 
 
-async def test_503_is_for_those_the_view_draws_on() -> None:
-    """One bookmaker that serves does for all, but not for the other one's own list."""
-    answers, snapshot = _Desk(), _after(EMPTY, batch([], bookmaker="cedar"))
+async def test_503_depends_only_on_the_views_bookmakers() -> None:
+    """One serving bookmaker is enough for the whole list, but not for another bookmaker's own list."""
+    answers, snapshot = _Lists(), _after(EMPTY, batch([], bookmaker="cedar"))
 
     everything = await answers.ask(View(Api.V2), snapshot, None, None)
     with pytest.raises(Problem) as raised:
@@ -187,19 +187,19 @@ async def test_503_is_for_those_the_view_draws_on() -> None:
 
 
 @BOTH_APIS
-async def test_serving_an_empty_list_is_an_answer(api: Api) -> None:
-    """An accepted list without matches says "we looked: there is nothing"."""
+async def test_an_accepted_empty_list_is_200(api: Api) -> None:
+    """An accepted list without matches means that the bookmaker was asked and has none."""
     snapshot = _after(EMPTY, batch([], bookmaker="cedar"))
 
-    answer = await _Desk().ask(View(api, CEDAR), snapshot, None, None)
+    answer = await _Lists().ask(View(api, CEDAR), snapshot, None, None)
 
     assert {"version": 100, "matches": [], "matches_count": 0} == json.loads(answer.body)
 
 
 @BOTH_APIS
-async def test_a_change_elsewhere_leaves_a_filtered_view_alone(api: Api) -> None:
-    """A view's version is the last commit that changed what it shows; the same version, the same bytes."""
-    answers = _Desk()
+async def test_a_change_elsewhere_leaves_a_filtered_view_unchanged(api: Api) -> None:
+    """A view's version is the last commit that changed it, and the same version has the same bytes."""
+    answers = _Lists()
     later = _after(FULL, batch([match("new")], bookmaker="alder", list_id="list-2"))
 
     before, after = [await answers.ask(View(api, CEDAR), one, None, None) for one in (FULL, later)]
@@ -210,9 +210,9 @@ async def test_a_change_elsewhere_leaves_a_filtered_view_alone(api: Api) -> None
     assert '"102-e9"' == of_all.headers["etag"]
 
 
-async def test_a_change_that_v2_does_not_show_leaves_v2_alone() -> None:
-    """An entry with an empty team name is in v1 only, and so is its change."""
-    answers = _Desk()
+async def test_a_change_that_v2_does_not_show_leaves_v2_unchanged() -> None:
+    """An entry with an empty team name is in v1 only, and so are its changes."""
+    answers = _Lists()
     later = _after(
         FULL, batch([match("a", home="", prices=(3, 3, 3))], bookmaker="alder", list_id="list-2")
     )
@@ -223,18 +223,18 @@ async def test_a_change_that_v2_does_not_show_leaves_v2_alone() -> None:
 
 
 async def test_a_removal_is_a_change() -> None:
-    """A view that lost an entry has a new version, and never the old body."""
+    """A view that lost an entry has a new version and a new body."""
     later = _after(FULL, batch([match("1")], bookmaker="cedar", list_id="list-2"))
 
-    answer = await _Desk().ask(View(Api.V2), later, '"101-e9"', None)
+    answer = await _Lists().ask(View(Api.V2), later, '"101-e9"', None)
 
     assert (200, '"102-e9"') == (answer.status, answer.headers["etag"])
 
 
 @BOTH_APIS
 async def test_a_body_is_made_once_for_each_view_and_version(api: Api) -> None:
-    """Asked again, plain or compressed, a view gives the same answer with the same bytes."""
-    answers, confirmed = _Desk(), _after(FULL, batch(bookmaker="cedar", complete=False), mono=5.0)
+    """Repeated requests for a view get the same bytes object, plain or compressed."""
+    answers, confirmed = _Lists(), _after(FULL, batch(bookmaker="cedar", complete=False), mono=5.0)
 
     for coding in (None, "gzip"):
         first = await answers.ask(View(api), FULL, None, coding)
@@ -243,9 +243,9 @@ async def test_a_body_is_made_once_for_each_view_and_version(api: Api) -> None:
         assert first.answer is again.answer
 
 
-async def test_withdrawn_entries_are_gone_and_the_other_bookmaker_stays() -> None:
-    """What is stale leaves the list of all, and its own list is 503."""
-    answers = _Desk()
+async def test_withdrawing_one_bookmaker_keeps_the_other() -> None:
+    """A stale list leaves the list of all bookmakers, and its own list is 503."""
+    answers = _Lists()
     later = _after(FULL, batch([match("b")], bookmaker="alder", received_mono=20, list_id="l2"), mono=31)
 
     shown = json.loads((await answers.ask(View(Api.V2), later)).body)
@@ -257,18 +257,18 @@ async def test_withdrawn_entries_are_gone_and_the_other_bookmaker_stays() -> Non
 
 @BOTH_APIS
 @pytest.mark.parametrize("coding", ["identity;q=0", "*;q=0", "gzip;q=0, identity;q=0", "br, *;q=0"])
-async def test_406_goes_to_those_who_take_nothing_that_there_is(api: Api, coding: str) -> None:
-    """RFC 9110, 12.5.3: identity may be refused, and then no body would be acceptable."""
+async def test_no_acceptable_coding_is_406(api: Api, coding: str) -> None:
+    """A client may refuse identity, and then no body may be acceptable (RFC 9110, 12.5.3)."""
     with pytest.raises(Problem) as raised:
-        await _Desk().ask(View(api), FULL, None, coding)
+        await _Lists().ask(View(api), FULL, None, coding)
 
     assert (406, "not_acceptable") == (raised.value.status, raised.value.code)
 
 
 @pytest.mark.parametrize("coding", [None, "gzip"])
-async def test_one_request_makes_a_body_for_all_that_wait(coding: str | None) -> None:
-    """Asked by many at once, a body is made once, and all get it."""
-    context, answers = _Desk(), list[Prepared]()
+async def test_concurrent_requests_share_one_body(coding: str | None) -> None:
+    """When many requests come at once, the body is made once and all get it."""
+    context, answers = _Lists(), list[Prepared]()
     context.board.snapshot = MANY
 
     async def ask() -> None:
@@ -282,7 +282,7 @@ async def test_one_request_makes_a_body_for_all_that_wait(coding: str | None) ->
 
 
 class _Interrupting(dict[BookmakerId, str]):
-    """Names that call `interrupt` when they are first needed: in the middle of making a body."""
+    """Names that call `interrupt` when they are first read, which is while a body is made."""
 
     def __init__(self, interrupt: Callable[[], None]) -> None:
         super().__init__(NAMES)
@@ -293,8 +293,8 @@ class _Interrupting(dict[BookmakerId, str]):
         return super().__getitem__(bookmaker)
 
 
-async def test_one_who_leaves_does_not_keep_the_others_from_their_body() -> None:
-    """The request that makes a body is cancelled half-way, and one that waits makes it."""
+async def test_a_cancelled_request_does_not_stop_the_others() -> None:
+    """When the request that makes a body is cancelled, a waiting one makes it."""
     asked, answered = list[str](), list[str]()
     leaver = anyio.CancelScope()
     large = _after(EMPTY, batch([match(f"{number:05}") for number in range(20_000)], bookmaker="cedar"))
@@ -316,9 +316,9 @@ async def test_one_who_leaves_does_not_keep_the_others_from_their_body() -> None
     assert (["leaver", "stayer"], ["stayer"]) == (asked, answered)
 
 
-async def test_what_falls_due_while_a_body_is_made_is_not_in_it() -> None:
+async def test_an_entry_that_goes_stale_while_encoding_is_left_out() -> None:
     """No answer shows an entry past its deadline, however long its body took."""
-    context = _Desk()
+    context = _Lists()
     later = _after(MANY, batch([match("a")], bookmaker="alder"), mono=1)
     context.board.overdue, context.board.next = MANY, later
 
@@ -328,8 +328,8 @@ async def test_what_falls_due_while_a_body_is_made_is_not_in_it() -> None:
 
 
 async def test_an_older_body_is_freed_by_the_next_read() -> None:
-    """What a newer version replaced is kept by nobody, also if only another view is read."""
-    context = _Desk()
+    """A replaced body is not kept, even if only another view is read."""
+    context = _Lists()
     part = (await context.ask(View(Api.V2), FULL)).answer.parts[0]
     while_shown = sys.getrefcount(part)
 
@@ -338,9 +338,9 @@ async def test_an_older_body_is_freed_by_the_next_read() -> None:
     assert while_shown - 1 == sys.getrefcount(part)
 
 
-async def test_no_old_chunk_is_kept_alive() -> None:
-    """A view that nobody reads any more does not hold the board of that time."""
-    context, base = _Desk(), _after(EMPTY, batch([match("old")], bookmaker="cedar"))
+async def test_no_old_chunk_is_kept() -> None:
+    """A view that is no longer read does not keep an old board in memory."""
+    context, base = _Lists(), _after(EMPTY, batch([match("old")], bookmaker="cedar"))
     await context.ask(View(Api.V1), base, None, "gzip")
     old = weakref.ref(base.books[CEDAR].chunks[0])
     later = _after(base, batch([match("new")], bookmaker="cedar", list_id="list-2"))
@@ -352,9 +352,9 @@ async def test_no_old_chunk_is_kept_alive() -> None:
     assert old() is None
 
 
-async def test_nothing_gathers_however_many_versions_are_read() -> None:
-    """After a hundred versions, each read once and each changing every bookmaker, two at most are held."""
-    context, snapshot, chunks = _Desk(), EMPTY, list[weakref.ref[Chunk]]()
+async def test_memory_is_bounded_however_many_versions_are_read() -> None:
+    """After a hundred versions, all read and each changing every bookmaker, at most two are in memory."""
+    context, snapshot, chunks = _Lists(), EMPTY, list[weakref.ref[Chunk]]()
     for number in range(100):
         listed = [match(f"{at}", prices=(2 + number / 1000, 3.5, 3.5)) for at in range(3)]
         lists = [batch(listed, bookmaker=name, list_id=f"list-{number}") for name in NAMES]

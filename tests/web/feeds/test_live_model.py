@@ -1,4 +1,4 @@
-"""Whatever happens to the board and to its clients, no copy ever differs from the list of its version."""
+"""Clients' copies under random changes of the board: each equals the list of its version."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ async def _lived(seed: int, steps: int, max_changes: int) -> World:
 
 
 @pytest.mark.parametrize(("seed", "max_changes"), [(1, 1000), (2, 30), (3, 12), (4, 5), (5, 1)])
-async def test_copies_are_the_lists(seed: int, max_changes: int) -> None:
-    """By stream and by polls, of every view: no gap, no repeat, however little history is kept."""
+async def test_copies_equal_the_lists(seed: int, max_changes: int) -> None:
+    """By stream and by polls, for every view, there is no gap and no repeat, however short the history."""
     world = await _lived(seed, 1000, max_changes)
 
     happened = {"snapshot", "changes", "conflated", "bye", "poll 200", "commits"}
@@ -38,8 +38,8 @@ async def test_copies_are_the_lists(seed: int, max_changes: int) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("seed", "max_changes"), [(11, 1000), (12, 30), (13, 12), (14, 5), (15, 24)])
-async def test_copies_are_the_lists_for_long(seed: int, max_changes: int) -> None:
-    """The same in 100,000 steps."""
+async def test_copies_equal_the_lists_in_a_long_run(seed: int, max_changes: int) -> None:
+    """The same holds for 100,000 steps."""
     world = await _lived(seed, 20_000, max_changes)
 
     assert world.seen["changes"] > 10_000

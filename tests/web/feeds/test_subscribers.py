@@ -1,4 +1,4 @@
-"""Those who wait for changes: all are woken, a few at a time, and nobody is left behind."""
+"""Clients that wait for changes: all are woken, a few at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TWO = after(ONE, batch([match("x")], bookmaker="birch"))
 
 
 class Stage:
-    """An audience, and clients that count how often they were woken."""
+    """The subscribers, and clients that count how often they were woken."""
 
     def __init__(self, max_clients: int = 10_000) -> None:
         self.history = History(EMPTY, HistoryLimits())
@@ -39,7 +39,7 @@ class Stage:
                 self.woken[number] += 1
 
     def commit(self, snapshot: Snapshot) -> None:
-        """Let everybody know of a commit."""
+        """Notify all subscribers of a commit."""
         self.history.add(snapshot)
         run_now(self.history.digest())
 
@@ -51,7 +51,7 @@ async def _turns(count: int) -> None:
 
 @pytest.mark.parametrize("clients", [1, GROUP - 1, GROUP, GROUP + 1, 10 * GROUP + 5])
 async def test_all_are_woken_by_each_commit(clients: int) -> None:
-    """Once for each, however many they are."""
+    """Every commit wakes each client once, however many there are."""
     stage = Stage()
     async with anyio.create_task_group() as tasks:
         for number in range(clients):
@@ -66,7 +66,7 @@ async def test_all_are_woken_by_each_commit(clients: int) -> None:
 
 
 async def test_they_are_woken_a_few_at_a_time() -> None:
-    """So that in each turn of the loop others have their turn as well."""
+    """Clients are woken over several turns of the loop, so that other tasks run between."""
     stage = Stage()
     async with anyio.create_task_group() as tasks:
         for number in range(5 * GROUP):
@@ -83,7 +83,7 @@ async def test_they_are_woken_a_few_at_a_time() -> None:
 
 
 async def test_a_view_that_did_not_change_wakes_nobody() -> None:
-    """A commit of one bookmaker wakes its own clients and those of all."""
+    """A commit of one bookmaker wakes its own clients and those of the whole list."""
     stage = Stage()
     async with anyio.create_task_group() as tasks:
         for number, view in enumerate((None, ALDER, BIRCH)):
@@ -97,8 +97,8 @@ async def test_a_view_that_did_not_change_wakes_nobody() -> None:
     assert {0: 1, 1: 1} == seen
 
 
-async def test_who_rests_is_woken_at_the_end_of_it() -> None:
-    """And by no change before."""
+async def test_a_conflating_client_is_woken_at_the_end_of_its_time() -> None:
+    """No change wakes it earlier."""
     stage = Stage()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stage.client, 0, None, 0.05)
@@ -114,8 +114,8 @@ async def test_who_rests_is_woken_at_the_end_of_it() -> None:
     assert 0 == before
 
 
-async def test_who_hangs_up_leaves_nothing_behind() -> None:
-    """Neither a place nor a future that nobody waits for (faults.md, H9)."""
+async def test_a_disconnected_client_leaves_nothing_behind() -> None:
+    """Neither its place nor its future is kept (faults.md, H9)."""
     stage = Stage()
     for number in range(500):
         async with anyio.create_task_group() as tasks:
@@ -129,8 +129,8 @@ async def test_who_hangs_up_leaves_nothing_behind() -> None:
     assert not stage.audience._resting
 
 
-async def test_leaving_puts_out_who_does_not_go() -> None:
-    """After a bounded time: a client that cannot be told is cut off."""
+async def test_leaving_cancels_clients_that_do_not_end() -> None:
+    """A client that does not end within a bounded time is cut off."""
     stage = Stage()
 
     async def deaf() -> None:
@@ -146,8 +146,8 @@ async def test_leaving_puts_out_who_does_not_go() -> None:
     assert 0 == len(stage.audience)
 
 
-async def test_there_is_room_for_so_many() -> None:
-    """And for nobody once the service is about to end."""
+async def test_the_number_of_clients_is_limited() -> None:
+    """Once the service is about to end, no client is accepted."""
     stage = Stage(max_clients=1)
     with stage.audience.admitted(), pytest.raises(Problem) as full, stage.audience.admitted():
         pass
@@ -159,8 +159,8 @@ async def test_there_is_room_for_so_many() -> None:
     assert ("5", "5") == (full.value.headers["Retry-After"], ending.value.headers["Retry-After"])
 
 
-async def test_times_to_come_back_are_spread() -> None:
-    """A thousand clients come back at random between one and five seconds: never many at once."""
+async def test_reconnection_times_are_spread() -> None:
+    """A thousand clients come back at random between one and five seconds, never many at once."""
     audience = Stage().audience
 
     times = [audience.retry_ms() for _ in range(1000)]

@@ -1,4 +1,4 @@
-"""The layer in front of Quart: the same answers as without it, and nothing that is not its own."""
+"""The layer in front of Quart: the same answers as without it, for its own paths only."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def _comparable(answered: Answered) -> tuple[int, dict[str, str], bytes]:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("path", [*LISTS, *PROBES, *OTHERS])
-async def test_with_and_without_the_layer_is_the_same(method: str, path: str) -> None:
-    """Status, headers and body are equal, for every kind of query and header."""
+async def test_answers_are_the_same_with_and_without_the_layer(method: str, path: str) -> None:
+    """Status, headers and body are equal for every kind of query and header."""
     async with open_site() as layered, open_site(is_layered=False) as bare:
         await _filled(layered)
         await _filled(bare)
@@ -76,7 +76,7 @@ async def test_with_and_without_the_layer_is_the_same(method: str, path: str) ->
 
 
 async def test_both_count_their_answers_alike() -> None:
-    """/api/stats tells the same whoever answered."""
+    """/api/stats counts the same, with the layer and without it."""
     counted: list[Any] = []
     for is_layered in (True, False):
         async with open_site(is_layered=is_layered) as one:
@@ -92,7 +92,7 @@ async def test_both_count_their_answers_alike() -> None:
 
 @pytest.mark.parametrize("is_layered", [True, False])
 async def test_each_answer_is_logged_at_debug(*, is_layered: bool) -> None:
-    """One line with the method, path, status, bytes and time."""
+    """Each answer has one log line with method, path, status, bytes and time."""
     with structlog.testing.capture_logs() as lines:
         async with open_site(is_layered=is_layered) as one:
             await _filled(one)
@@ -103,10 +103,10 @@ async def test_each_answer_is_logged_at_debug(*, is_layered: bool) -> None:
     assert (len(answered.content), True) == (line["body_bytes"], line["took_ms"] >= 0)
 
 
-async def test_a_client_that_leaves_in_the_middle_of_a_large_body_hurts_nobody(
+async def test_a_disconnect_within_a_large_body_causes_no_error(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The parts that it does not take are dropped, without an error, and the next is served."""
+    """The parts that are not read are dropped without an error, and the next request is served."""
     site.publish("alder", *(match(f"{number:05}") for number in range(20_000)))
     await site.get("/api/v2/odds")
     port = int(site.base.rpartition(":")[2])
@@ -124,7 +124,7 @@ async def test_a_client_that_leaves_in_the_middle_of_a_large_body_hurts_nobody(
 
 
 class _Client:
-    """A client of the bare layer, which gives `parts`; notes the sizes of what it is sent and its turns."""
+    """A client of the layer alone, whose handler returns `parts`; notes the sizes sent and the turns."""
 
     def __init__(self, *parts: bytes) -> None:
         self.sent: list[int] = []
@@ -147,26 +147,26 @@ class _Client:
                 self.body += event["body"]
                 self.references.append(sys.getrefcount(first))
 
-        layer = FastPath(_nobody, {"/list": lambda _: given()}, HttpCounters(lambda: 0))
+        layer = FastPath(_unreachable, {"/list": lambda _: given()}, HttpCounters(lambda: 0))
         scope = {**asgi_scope("/list", "", []), "method": method, "raw_path": b"/list"}
-        await layer(scope, _nobody, send)  # type: ignore[arg-type]  # as a server would
+        await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
 
 
-async def _nobody(*_: object) -> Any:
+async def _unreachable(*_: object) -> Any:
     raise NotImplementedError
 
 
 @pytest.mark.parametrize("size", [0, 1, 1_000_000])
 async def test_a_body_in_one_part_is_one_event(size: int) -> None:
-    """However long it is."""
+    """The size of the part makes no difference."""
     client = _Client(bytes(size))
     await client.get()
 
     assert [size] == client.sent
 
 
-async def test_between_two_parts_others_have_their_turn() -> None:
-    """And no part is held once it is sent."""
+async def test_other_tasks_run_between_two_parts() -> None:
+    """No part is kept in memory once it is sent."""
     parts = [os.urandom(size) for size in (1_000_000, 10, 500_000)]
     client, whole, turns = _Client(*parts), b"".join(parts), 0
     parts.clear()
@@ -186,7 +186,7 @@ async def test_between_two_parts_others_have_their_turn() -> None:
     ("error", "status"), [(Problem(503, "not_now", "later"), 503), (RuntimeError("hunter2"), 500)]
 )
 async def test_an_error_is_computed_once(method: str, error: Exception, status: int) -> None:
-    """And sent, counted and logged without the application behind; the headers are those of a GET."""
+    """The error is sent, counted and logged without calling Quart, with the headers of a GET."""
     asked, sent, counters = [], [], HttpCounters(int)
 
     async def handler(request: Asked) -> Prepared:
@@ -196,10 +196,10 @@ async def test_an_error_is_computed_once(method: str, error: Exception, status: 
     async def send(event: Any) -> None:
         sent.append(event)
 
-    layer = FastPath(_nobody, {"/list": handler}, counters)
+    layer = FastPath(_unreachable, {"/list": handler}, counters)
     scope = {**asgi_scope("/list", "", []), "method": method}
     with structlog.testing.capture_logs() as lines:
-        await layer(scope, _nobody, send)  # type: ignore[arg-type]  # as a server would
+        await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
 
     start, body = sent
     headers = dict(start["headers"])
@@ -216,8 +216,8 @@ async def test_an_error_is_computed_once(method: str, error: Exception, status: 
     assert (["request.failed"] if status == 500 else []) == logged
 
 
-async def test_a_head_of_a_long_body_has_none() -> None:
-    """Only its headers."""
+async def test_head_of_a_long_body_has_no_body() -> None:
+    """Only its headers are sent."""
     client = _Client(bytes(1_000_000), bytes(10))
     await client.get("HEAD")
 

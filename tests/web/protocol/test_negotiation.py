@@ -54,27 +54,27 @@ GARBAGE = ("1001", '"', "W/", "'1001'", '"a b"', "\x00")
         ("gzip\t,\tbr", Coding.GZIP),
     ],
 )
-def test_the_coding_that_is_wanted_most_is_chosen(header: str | None, expected: Coding | None) -> None:
-    """By the weights that the client gives, case-insensitively; none where it takes nothing there is."""
+def test_the_coding_with_the_highest_weight_is_chosen(header: str | None, expected: Coding | None) -> None:
+    """Weights decide, names are case-insensitive, and without an acceptable coding there is none."""
     assert expected == coding_for(header)
 
 
 @pytest.mark.parametrize(
     "header", ["gzip;q=2", "gzip;q=1.1", "gzip;q=-1", "gzip;q=0.1234", "gzip;q=nan", "gzip;level=9"]
 )
-def test_a_coding_that_breaks_the_grammar_is_not_taken_for_a_wish(header: str) -> None:
-    """A weight that is none says nothing, so the coding that everybody can read is used."""
+def test_a_coding_that_breaks_the_grammar_is_ignored(header: str) -> None:
+    """An invalid weight is not used, so the answer is not compressed."""
     assert Coding.IDENTITY == coding_for(header)
 
 
 @pytest.mark.parametrize("header", ["gz ip", ";q=1", "gzip=1", "\x00gzip", "=,;", "gzip" * 2000, "🗜"])
 def test_garbage_means_no_compression(header: str) -> None:
-    """Whatever is no list of codings is answered as if nothing had been asked for."""
+    """A header that is no list of codings is ignored."""
     assert Coding.IDENTITY == coding_for(header)
 
 
-def test_an_asterisk_speaks_for_identity_too() -> None:
-    """`*` gives its weight to every coding that is not listed, identity among them (RFC 9110, 12.5.3)."""
+def test_an_asterisk_includes_identity() -> None:
+    """`*` gives its weight to every coding that is not listed, also to identity (RFC 9110, 12.5.3)."""
     assert Coding.IDENTITY == coding_for("gzip;q=0.5, *")
 
 
@@ -85,7 +85,7 @@ def test_an_asterisk_speaks_for_identity_too() -> None:
     ),
 )
 def test_the_choice_equals_the_oracle(weights: dict[str, str | None]) -> None:
-    """For any weights it is gzip where that is acceptable and identity not preferred, else identity."""
+    """For any weights it is gzip where acceptable and not less wanted than identity, else identity."""
     header = ", ".join(name if weight is None else f"{name};q={weight}" for name, weight in weights.items())
 
     chosen = coding_for(header)
@@ -123,20 +123,20 @@ def test_the_choice_equals_the_oracle(weights: dict[str, str | None]) -> None:
         ('"\x00"', False),
     ],
 )
-def test_an_etag_is_had_when_the_list_names_it(header: str, *, expected: bool) -> None:
-    """Weak comparison with each tag of a well-formed list, or an asterisk alone (RFC 9110, 13.1.2)."""
+def test_an_etag_matches_when_the_list_names_it(header: str, *, expected: bool) -> None:
+    """A tag of a well-formed list, compared weakly, or a single asterisk matches (RFC 9110, 13.1.2)."""
     assert expected == has_already(header, ETAG)
 
 
 @given(st.lists(st.sampled_from(TAGS + SEPARATORS + GARBAGE), max_size=10).map("".join))
-def test_what_is_had_equals_the_oracle(header: str) -> None:
-    """For any mixture of tags, separators and garbage the answer is the one of a hand-written parser."""
-    assert _had_by_rfc(header) == has_already(header, ETAG)
+def test_matching_equals_the_oracle(header: str) -> None:
+    """For any mixture of tags, separators and garbage the result is that of a hand-written parser."""
+    assert _matches_by_rfc(header) == has_already(header, ETAG)
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_either_had_or_not(header: str) -> None:
-    """No header raises anything."""
+def test_no_if_none_match_raises(header: str) -> None:
+    """Any text either matches or does not."""
     assert has_already(header, ETAG) in {True, False}
     assert coding_for(header) in {None, *Coding}
 
@@ -155,8 +155,8 @@ def test_a_tag_at_the_end_of_8_kb_is_found() -> None:
     [", " * 4000 + "x", ",\t " * 2700 + '"', " " * 8000 + "x", '"a" ' * 2000, '"' * 8191, "W/" * 4000],
     ids=["commas and blanks", "commas and tabs", "blanks", "no commas", "quotes", "weak marks"],
 )
-def test_8_kb_of_garbage_are_read_in_no_time(header: str) -> None:
-    """Reading takes time in proportion to the length: a header must not hold up the whole service."""
+def test_8_kb_of_garbage_take_linear_time(header: str) -> None:
+    """Reading time is proportional to the length, so that a header cannot block the service."""
     assert not has_already(header, ETAG)
 
 
@@ -169,7 +169,7 @@ def _by_rfc(weights: dict[str, float]) -> Coding | None:
     return Coding.IDENTITY if identity is None or identity > 0 else None
 
 
-def _had_by_rfc(header: str) -> bool:
+def _matches_by_rfc(header: str) -> bool:
     if header.strip(" \t") == "*":
         return True
     rest, tags = header.lstrip(" \t"), set[str]()
@@ -218,12 +218,12 @@ def _is_etag_character(character: str) -> bool:
         (" , text/html ,,", True),
     ],
 )
-def test_html_is_chosen_when_it_is_wanted_more_than_json(header: str | None, *, expected: bool) -> None:
-    """By the weight of the most specific range that names each; what breaks the grammar is no wish."""
+def test_html_is_chosen_when_its_weight_is_higher(header: str | None, *, expected: bool) -> None:
+    """The most specific range gives the weight of each type, and invalid ranges are ignored."""
     assert expected == prefers_html(header)
 
 
 @given(st.text(max_size=300))
-def test_no_accept_header_is_too_strange(header: str) -> None:
-    """Whatever stands there, it is read."""
+def test_no_accept_header_raises(header: str) -> None:
+    """Any text can be read as an Accept header."""
     assert prefers_html(header) in {True, False}

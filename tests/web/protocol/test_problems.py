@@ -60,7 +60,7 @@ async def _problem(path: str, method: str = "GET") -> tuple[Response, dict[str, 
 async def test_every_error_is_a_problem_document(
     path: str, method: str, status: int, code: str, title: str | None
 ) -> None:
-    """Ours and the framework's have the same seven members, and the status twice."""
+    """Errors of the service and of the framework have the same seven members, status included."""
     response, problem = await _problem(path, method)
 
     assert FIELDS == list(problem)
@@ -75,7 +75,7 @@ async def test_every_error_is_a_problem_document(
 
 
 async def test_a_problem_brings_its_own_headers_and_is_not_cached() -> None:
-    """Retry-After is what the raiser said; no error is kept by a cache."""
+    """The problem's own headers, such as Retry-After, are sent, and no cache may keep an error."""
     response, problem = await _problem("/ours")
 
     assert ("7", "no-store") == (response.headers["Retry-After"], response.headers["Cache-Control"])
@@ -84,45 +84,45 @@ async def test_a_problem_brings_its_own_headers_and_is_not_cached() -> None:
 
 @pytest.mark.parametrize("path", ["/ours", "/crash", "/nowhere"])
 async def test_the_request_id_is_the_one_in_the_header(path: str) -> None:
-    """Whoever reports an error can name it."""
+    """The problem has the id of its X-Request-Id header."""
     response, problem = await _problem(path)
 
     assert problem["request_id"] == response.headers["X-Request-Id"]
 
 
-async def test_each_request_has_another_id() -> None:
-    """Ids are made here, for one request each."""
+async def test_each_request_has_its_own_id() -> None:
+    """Ids are made by the service, one for each request."""
     _, first = await _problem("/ours")
     _, second = await _problem("/ours")
 
     assert first["request_id"] != second["request_id"]
 
 
-async def test_404_says_where_to_look() -> None:
-    """It points to the capabilities."""
+async def test_404_refers_to_the_capabilities() -> None:
+    """The problem names the path of the capabilities."""
     _, problem = await _problem("/nowhere")
 
     assert "/api/capabilities" in problem["detail"]
 
 
-async def test_405_says_what_is_allowed() -> None:
-    """RFC 9110, 15.5.6: the Allow header is a must."""
+async def test_405_names_the_allowed_methods() -> None:
+    """The Allow header is required (RFC 9110, 15.5.6)."""
     response, problem = await _problem("/ours", "DELETE")
 
     assert {"GET", "HEAD", "OPTIONS"} == set(response.headers["Allow"].split(", "))
     assert response.headers["Allow"] in problem["detail"]
 
 
-async def test_500_says_nothing_of_the_inside() -> None:
-    """Neither message nor type nor file of the exception leaves in the body or in a header."""
+async def test_500_shows_no_internals() -> None:
+    """No message, type or file of the exception is in the body or in a header."""
     response, _ = await _problem("/crash")
 
     sent = await response.get_data(as_text=True) + str(response.headers)
     assert not [word for word in ("hunter2", "RuntimeError", ".py", "Traceback") if word in sent]
 
 
-async def test_the_stack_of_a_500_is_logged_under_the_id_that_the_client_was_given() -> None:
-    """One error line with the exception and the request's id, so that the report can be found."""
+async def test_the_stack_of_a_500_is_logged_with_the_request_id() -> None:
+    """One error line has the exception and the request id, so that a client's report can be found."""
     with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as logs:
         _, problem = await _problem("/crash")
 

@@ -1,4 +1,4 @@
-"""The life of the process, with a supervision tree that fails as told."""
+"""Start and end of the process, with a supervision tree that fails on request."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class Tree:
         self.stopped = False
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Fail when told to."""
+        """Run, and fail when asked to."""
         task_status.started()
         await self.fails.wait()
         raise CoreFailure("the aggregator crashed too often")
 
     async def stop(self) -> None:
-        """Note that it was asked to stop."""
+        """Note that the tree was asked to stop."""
         self.stopped = True
 
 
 def ignore(code: Exit) -> None:
-    """Bound nothing: the test has its own time limit."""
+    """Set no limit: the test has its own."""
     del code
 
 
-async def lived(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> Exit:
-    """Live with `tree`, calling `during` with the base address once the server answers."""
+async def run_service(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> Exit:
+    """Run with `tree`, and call `during` with the base address once the server answers."""
     sock: socket.socket = listen("127.0.0.1", 0)
     base = address_of(sock)
     status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
@@ -70,11 +70,11 @@ async def lived(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> E
 
 
 async def test_a_core_failure_ends_with_70() -> None:
-    """When the core cannot go on, the server stops and the exit code says so."""
+    """When the core cannot go on, the server stops and the exit code is 70."""
     tree = Tree()
 
     with capture_logs() as logs:
-        code = await lived(tree, lambda *_: tree.fails.set())
+        code = await run_service(tree, lambda *_: tree.fails.set())
 
     failed = [line["errors"] for line in logs if line["event"] == "service.failed"]
     assert (Exit.CORE, [["the aggregator crashed too often"]]) == (code, failed)
@@ -90,13 +90,13 @@ async def test_a_signal_stops_in_order() -> None:
         drained.append(status)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    code = await lived(tree, send)
+    code = await run_service(tree, send)
 
     assert (Exit.STOPPED, True, True) == (code, tree.stopped, drained[0].is_draining)
 
 
 async def test_an_answer_in_two_pieces_is_sent_at_once() -> None:
-    """No connection waits for an acknowledgement before it sends the rest (Nagle's algorithm is off)."""
+    """No connection waits for an acknowledgement between pieces (Nagle's algorithm is off)."""
     without_delay: list[int] = []
     done = anyio.Event()
 
@@ -115,7 +115,7 @@ async def test_an_answer_in_two_pieces_is_sent_at_once() -> None:
 
 
 async def test_a_server_that_fails_ends_with_70() -> None:
-    """Whatever the server ends by, but for its trigger, is a core failure with one line."""
+    """Whatever ends the server without being asked is a core failure with one log line."""
     sock = listen("127.0.0.1", 0)
     os.close(sock.fileno())
     status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
@@ -127,8 +127,8 @@ async def test_a_server_that_fails_ends_with_70() -> None:
     assert (Exit.CORE, ["service.failed"]) == (code, [line["event"] for line in logs])
 
 
-def test_what_was_made_before_the_start_is_out_of_the_collector_s_sight() -> None:
-    """A full collection looks only at what came later."""
+def test_objects_from_before_the_start_are_not_collected_again() -> None:
+    """A full collection examines only objects made later."""
     kept, before = [[number] for number in range(1000)], gc.get_threshold()
     try:
         set_up_collector()
@@ -142,8 +142,8 @@ def test_what_was_made_before_the_start_is_out_of_the_collector_s_sight() -> Non
         gc.set_threshold(*before)
 
 
-async def test_who_follows_is_told_before_the_server_stops() -> None:
-    """While the server still answers, so that nothing keeps it (Hypercorn's issue 308)."""
+async def test_followers_are_ended_before_the_server_stops() -> None:
+    """Streams end while the server still answers, so that they do not delay it (Hypercorn's issue 308)."""
     sock = listen("127.0.0.1", 0)
     base = address_of(sock)
     status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
@@ -162,8 +162,8 @@ async def test_who_follows_is_told_before_the_server_stops() -> None:
     assert (Exit.STOPPED, {(404, True)}) == (code, set(seen))
 
 
-async def test_who_follows_is_told_after_a_failure_as_well() -> None:
-    """There is no drain then, and still nothing may keep the server."""
+async def test_followers_are_ended_after_a_failure_too() -> None:
+    """After a failure there is no drain, and streams must still not delay the server."""
     sock, told = listen("127.0.0.1", 0), []
     status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
     tree = Tree()

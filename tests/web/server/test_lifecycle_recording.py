@@ -1,4 +1,4 @@
-"""The life of a process that records, with a supervision tree that fails as told."""
+"""Start and end of a process that records, with a supervision tree that fails on request."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ pytestmark = pytest.mark.anyio
 
 
 class Tree:
-    """A tree that does one thing when it runs, and runs until stopped."""
+    """A tree that calls one function when it runs, and runs until stopped."""
 
     def __init__(self, first: Callable[[], None] = lambda: None) -> None:
         self.first = first
         self.stopped = anyio.Event()
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Do it."""
+        """Call the function, and wait."""
         task_status.started()
         self.first()
         await self.stopped.wait()
 
     async def stop(self) -> None:
-        """Note that it was asked to stop."""
+        """Note that the tree was asked to stop."""
         self.stopped.set()
 
 
@@ -58,16 +58,16 @@ async def _recorded(
     return code, [f"{one['event']} {one.get('signal', one.get('errors', ''))}" for one in logs]
 
 
-async def test_it_ends_when_its_time_is_over() -> None:
-    """In order, with 0."""
+async def test_a_recording_ends_when_its_time_is_over() -> None:
+    """It stops in order, with 0."""
     tree = Tree()
 
     assert (Exit.STOPPED, ["service.stopping None", "service.stopped "]) == await _recorded(tree, 0.01)
     assert tree.stopped.is_set()
 
 
-async def test_it_ends_on_a_signal() -> None:
-    """In order, with 0, however long it was to run."""
+async def test_a_recording_ends_on_a_signal() -> None:
+    """It stops in order, with 0, even before its time is over."""
     tree = Tree(_signal)
 
     assert (Exit.STOPPED, ["service.stopping SIGTERM", "service.stopped "]) == await _recorded(tree, inf)
@@ -75,12 +75,12 @@ async def test_it_ends_on_a_signal() -> None:
 
 
 async def test_a_recording_that_cannot_go_on_ends_with_70() -> None:
-    """One line says why."""
+    """One line gives the reason."""
     assert (Exit.CORE, ["service.failed ['the disk is full']"]) == await _recorded(Tree(), inf, _full)
 
 
 async def test_a_core_failure_ends_with_70() -> None:
-    """As it does for a service."""
+    """It ends as a service does."""
     expected = (Exit.CORE, ["service.failed ['the aggregator crashed too often']"])
 
     assert expected == await _recorded(Tree(_fail), inf)

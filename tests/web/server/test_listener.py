@@ -1,4 +1,4 @@
-"""What the kernel takes in advance: much of a body, little of a stream."""
+"""How much the kernel buffers of an answer: much of a body, little of a stream."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from web.server.listener import STREAM_UNSENT_BYTES, UNSENT_BYTES, Listener, lis
 
 SMALL = 4096
 ENOUGH = 500
-"""Turns of the loop after which nothing more can be sent to who reads nothing."""
+"""Turns of the loop after which nothing more can be sent to a client that does not read."""
 
 
 def _hosts() -> list[str]:
-    """Return what this machine can listen on."""
+    """Return the hosts that this machine can listen on."""
     hosts = ["127.0.0.1"]
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as probe:
         probe.bind(("::1", 0))
@@ -42,8 +42,8 @@ def _pair(listener: Listener) -> tuple[socket.socket, socket.socket]:
 
 
 @pytest.mark.parametrize("host", _hosts())
-def test_little_waits_only_for_who_is_to_have_it_fresh(host: str) -> None:
-    """Each connection begins with what is good for bodies."""
+def test_the_send_buffer_is_small_only_for_streams(host: str) -> None:
+    """Each connection begins with the buffer for bodies."""
     with closing(listen(host, 0)) as listener:
         (stream, streaming), (reader, reading) = _pair(listener), _pair(listener)
         with stream, streaming, reader, reading:
@@ -55,8 +55,8 @@ def test_little_waits_only_for_who_is_to_have_it_fresh(host: str) -> None:
             assert _unsent(reading) == UNSENT_BYTES
 
 
-def test_who_has_gone_or_was_never_there_is_passed_over() -> None:
-    """And a connection is remembered no longer than it is held."""
+def test_a_closed_or_unknown_connection_is_ignored() -> None:
+    """A connection is not remembered after it is closed."""
     with closing(listen("127.0.0.1", 0)) as listener:
         client, connection = _pair(listener)
         with client:
@@ -71,8 +71,8 @@ def test_who_has_gone_or_was_never_there_is_passed_over() -> None:
 
 
 @pytest.mark.anyio
-async def test_little_of_a_stream_waits_for_a_client_that_reads_nothing(site: Site) -> None:
-    """Of 1.6 MB it is given less than a body would be; what else there is is sent when it reads."""
+async def test_little_of_a_stream_is_buffered_for_a_client_that_does_not_read(site: Site) -> None:
+    """Of 1.6 MB that no client reads, less than half of a body's buffer is sent."""
     site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(8_000)))
     with capture_logs() as logs:
         with socket.socket() as client:
