@@ -1,4 +1,4 @@
-"""A browser for the tests of a file, and pages that must not complain."""
+"""A browser for the tests of a file, and pages whose console must stay empty."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPECT_MS = 10_000
 def browser() -> Iterator[Browser]:
     """Run a browser for the tests of one file.
 
-    Not longer: while Playwright's event loop is there, no asynchronous test could have its own.
+    Not longer: while Playwright's event loop exists, no asynchronous test can have its own.
     """
     expect.set_options(timeout=EXPECT_MS)
     with sync_playwright() as playwright:
@@ -34,7 +34,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def complaints() -> Iterator[Complaints]:
-    """Fail a test after which the browser has complained of anything that the test did not name."""
+    """Fail a test after which the browser has reported anything that the test did not allow."""
     complaints = Complaints()
     yield complaints
     assert [] == complaints.unexpected
@@ -42,16 +42,16 @@ def complaints() -> Iterator[Complaints]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offered]:
-    """Return a site whose prices the test writes; it and its service go on for the tests of one file."""
+    """Return a site whose prices the test sets; it runs for the tests of one file."""
     with offered(tmp_path_factory.mktemp("site")) as one:
         yield one
 
 
 @pytest.fixture
 def context(browser: Browser, complaints: Complaints, site: Offered) -> Iterator[OpenContext]:
-    """Open contexts, in Europe/Berlin and English unless told otherwise, that note all complaints.
+    """Open contexts, in Europe/Berlin and English by default, that note every complaint of the browser.
 
-    They are closed before the service of `site`, or they would complain of that.
+    They are closed before the service of `site`, whose end would cause complaints.
     """
     del site
     contexts = []

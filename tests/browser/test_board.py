@@ -1,4 +1,4 @@
-"""The board in Chromium: prices, moves, the best of them, filters, the keyboard, both themes, a phone."""
+"""The board in Chromium: prices and their changes, best prices, filters, keyboard, themes, small screen."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _homes(page: Page) -> Locator:
     return page.locator(".match .team:first-child")
 
 
-def test_matches_stand_by_league_and_kick_off(site: Offered, page: Page) -> None:
-    """Leagues by name, matches by time, which is the reader's and says so; two prices side by side."""
+def test_matches_are_sorted_by_league_and_kick_off(site: Offered, page: Page) -> None:
+    """Leagues are sorted by name, matches by kick-off in the reader's time zone, with aligned prices."""
     site.offer(DERBY, EARLY, ABROAD)
     service = site.start()
     page.goto(service.base)
@@ -54,8 +54,8 @@ def test_matches_stand_by_league_and_kick_off(site: Offered, page: Page) -> None
     expect(page.locator("#simulated")).to_be_hidden()
 
 
-def test_prices_are_written_alike(site: Offered, page: Page) -> None:
-    """Two decimals, three where they count, and none at the end of what is long anyway."""
+def test_prices_have_one_format(site: Offered, page: Page) -> None:
+    """Prices have two decimals, three where needed, and no trailing zeros from 100 on."""
     site.offer(Fixture("Long", "Short", bet365=(1.001, 151.0, 1000.0), bwin=(1.005, 100.5, 999.95)))
     page.goto(site.start().base)
 
@@ -66,7 +66,7 @@ def test_prices_are_written_alike(site: Offered, page: Page) -> None:
 
 
 def test_the_best_price_of_each_outcome_is_marked(site: Offered, page: Page) -> None:
-    """Equal ones both; in words for those who listen; never where there is nothing to compare."""
+    """Equal best prices are all marked, also for screen readers, and a single offer never is."""
     site.offer(DERBY, EARLY)
     service = site.start()
     page.goto(service.base)
@@ -76,8 +76,8 @@ def test_the_best_price_of_each_outcome_is_marked(site: Offered, page: Page) -> 
     expect(_match(page, "Early Birds").locator(".best")).to_have_count(0)
 
 
-def test_a_price_that_moves_flashes_and_leaves_a_trace(site: Offered, page: Page) -> None:
-    """Up and down in their own way, the others not at all; the way is over after a moment."""
+def test_a_changed_price_flashes_and_draws_a_line(site: Offered, page: Page) -> None:
+    """Up and down look different, other prices do not flash, and the flash ends after a moment."""
     site.offer(Fixture("Movers", "Shakers", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9)))
     service = site.start()
     page.goto(service.base)
@@ -96,7 +96,7 @@ def test_a_price_that_moves_flashes_and_leaves_a_trace(site: Offered, page: Page
 
 
 def test_filters_are_kept_in_the_address(site: Offered, page: Page) -> None:
-    """By bookmaker, league and text, alone and together; a reload keeps them, one button clears them."""
+    """Filters by bookmaker, league and text combine and survive a reload, and one button clears them."""
     site.offer(DERBY, EARLY, ABROAD)
     service = site.start()
     page.goto(service.base)
@@ -123,7 +123,7 @@ def test_filters_are_kept_in_the_address(site: Offered, page: Page) -> None:
 
 
 def test_names_are_shown_as_they_are(site: Offered, page: Page) -> None:
-    """A team may call itself what it likes: it is text, and never part of the page."""
+    """A team's name is always text, never markup."""
     hostile = "<img src=x onerror=alert(1)>"
     site.offer(Fixture(hostile, "</odds-board>", bet365=(2.0, 3.4, 3.9)))
     service = site.start()
@@ -134,8 +134,8 @@ def test_names_are_shown_as_they_are(site: Offered, page: Page) -> None:
     assert 0 == page.locator("img, odds-board b").count()
 
 
-def test_everything_can_be_reached_from_the_keyboard(site: Offered, page: Page) -> None:
-    """A slash leads to the search, Tab to the list, arrows and End through it, named to who listens."""
+def test_everything_can_be_used_with_the_keyboard(site: Offered, page: Page) -> None:
+    """A slash goes to the search, Tab to the list, arrows and End through it, with labels."""
     site.offer(DERBY, EARLY, ABROAD)
     service = site.start()
     page.goto(service.base)
@@ -157,8 +157,8 @@ def test_everything_can_be_reached_from_the_keyboard(site: Offered, page: Page) 
     expect(page.locator(".active")).to_have_attribute("aria-rowindex", "6")
 
 
-def test_the_theme_follows_the_system_until_one_is_chosen(site: Offered, context: OpenContext) -> None:
-    """A choice is remembered; one that the system shares is none."""
+def test_the_theme_follows_the_system_unless_chosen(site: Offered, context: OpenContext) -> None:
+    """A choice is remembered, unless it equals the system's theme."""
     site.offer(DERBY)
     service = site.start()
     page = context(color_scheme="dark").new_page()
@@ -177,7 +177,7 @@ def test_the_theme_follows_the_system_until_one_is_chosen(site: Offered, context
 
 
 def test_a_phone_shows_a_line_for_each_bookmaker(site: Offered, context: OpenContext) -> None:
-    """Nothing is wider than the screen, and who does not offer a match takes no room."""
+    """Nothing is wider than the screen, and a bookmaker without an offer takes no space."""
     site.offer(DERBY, ABROAD)
     service = site.start()
     page = context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True).new_page()
@@ -190,8 +190,8 @@ def test_a_phone_shows_a_line_for_each_bookmaker(site: Offered, context: OpenCon
     assert [360, 360] == widths
 
 
-def test_collected_prices_say_so(site: Offered, page: Page) -> None:
-    """A file vouches for itself, not for its prices: nobody is told that they are live."""
+def test_collected_prices_have_a_notice(site: Offered, page: Page) -> None:
+    """Prices of a file are not shown as live, even while the file is confirmed."""
     site.offer(DERBY)
     page.goto(site.start().base)
 

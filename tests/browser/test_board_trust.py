@@ -1,4 +1,4 @@
-"""What the board shows when something is wrong: nothing that is not live may look as if it were."""
+"""The board when something is wrong: prices that are not live never look live."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def _opened(page: Page, base: str) -> None:
 def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     site: Offered, page: Page, complaints: Complaints
 ) -> None:
-    """Its prices go at once, the page says since when it is down, and both are mended by themselves."""
-    complaints.expected = (UNAVAILABLE,)  # /health, while nobody is serving
+    """Its prices disappear at once, the page shows since when it is down, and it recovers by itself."""
+    complaints.expected = (UNAVAILABLE,)  # /health, while no bookmaker is serving
     site.offer(DERBY)
     over = threading.Event()
     service = site.start()
@@ -78,8 +78,8 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     expect(button.locator(".state")).to_have_text("collected")
 
 
-def test_one_of_two_that_goes_leaves_the_other(site: Offered, page: Page) -> None:
-    """Half of the row is empty then, and what is alone is not called the best."""
+def test_one_of_two_bookmakers_goes_stale(site: Offered, page: Page) -> None:
+    """Half of each row is then empty, and the single offer is not marked as best."""
     site.offer(DERBY)
     service = site.start()
     _opened(page, service.base)
@@ -91,10 +91,10 @@ def test_one_of_two_that_goes_leaves_the_other(site: Offered, page: Page) -> Non
     expect(page.locator(".best")).to_have_count(0)
 
 
-def test_a_restart_shows_no_price_as_live_and_mends_itself(
+def test_a_restart_shows_no_price_as_live_and_recovers(
     site: Offered, page: Page, complaints: Complaints
 ) -> None:
-    """At once marked, after half a minute gone, and then what the new service says, on its own."""
+    """Prices are marked at once, removed after half a minute, and replaced by those of the new service."""
     complaints.expected = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", UNAVAILABLE)
     site.offer(DERBY)
     service = site.start()
@@ -121,10 +121,10 @@ def test_a_restart_shows_no_price_as_live_and_mends_itself(
     expect(page.locator("#announcement")).to_have_text("Live again.")
 
 
-def test_the_same_version_after_a_restart_is_not_taken_for_the_same_list(
+def test_the_same_version_of_another_epoch_reloads_the_list(
     page: Page, complaints: Complaints, tmp_path: Path
 ) -> None:
-    """The clock is set back to where it began: the page tells the epoch of what it has, and begins anew."""
+    """With the clock set back, versions repeat, so the page sends its epoch and gets a new list."""
     complaints.expected = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", UNAVAILABLE)
     clocks, asked = MovedClocks(tmp_path / "clocks"), list[str]()
     clocks.hold_wall(1.8e9)
@@ -146,8 +146,8 @@ def test_the_same_version_after_a_restart_is_not_taken_for_the_same_list(
     assert re.search(r"/api/v2/stream\?since=1800000000[0-9]{3}-[0-9a-f]{8}$", asked[-1])
 
 
-def test_a_service_that_says_nothing_is_not_believed(site: Offered, page: Page) -> None:
-    """Without even a heartbeat for 15 s the connection is as good as lost, open as it may be."""
+def test_a_silent_connection_is_not_live(site: Offered, page: Page) -> None:
+    """After 15 s without a heartbeat an open connection counts as lost."""
     site.offer(DERBY)
     service = site.start()
     _opened(page, service.base)
@@ -164,10 +164,8 @@ def test_a_service_that_says_nothing_is_not_believed(site: Offered, page: Page) 
     expect(page.locator(".number")).to_have_text(SHOWN)
 
 
-def test_what_lay_in_a_buffer_while_the_machine_slept_is_not_taken_for_news(
-    site: Offered, page: Page
-) -> None:
-    """After a pause longer than the heartbeats' the first thing heard proves nothing."""
+def test_events_buffered_during_sleep_are_not_live(site: Offered, page: Page) -> None:
+    """After a pause longer than the heartbeat's, the first event received may be old."""
     site.offer(DERBY)
     service = site.start()
     page.add_init_script(CATCH_THE_SOURCE)
@@ -184,10 +182,10 @@ def test_what_lay_in_a_buffer_while_the_machine_slept_is_not_taken_for_news(
         (re.compile("/api/v2/stream|/health$"), "The service cannot be reached"),
     ],
 )
-def test_a_page_without_a_stream_says_so(
+def test_a_page_without_a_stream_shows_that(
     site: Offered, page: Page, complaints: Complaints, lost: str | re.Pattern[str], said: str
 ) -> None:
-    """It is no empty board then: it is no board, and goes on trying."""
+    """The page does not call the board empty, and goes on trying."""
     complaints.expected = ("net::ERR",)
     site.offer(DERBY)
     service = site.start()
@@ -200,8 +198,8 @@ def test_a_page_without_a_stream_says_so(
     expect(page.locator(".number")).to_have_text(SHOWN)
 
 
-def test_a_first_poll_that_fails_is_not_the_end(site: Offered, page: Page, complaints: Complaints) -> None:
-    """A service without prices says which bookmakers it has; the page fills when they come."""
+def test_a_first_failed_poll_is_not_final(site: Offered, page: Page, complaints: Complaints) -> None:
+    """A service without prices lists its bookmakers, and the page fills when prices arrive."""
     complaints.expected = (UNAVAILABLE,)
     site.offer(DERBY)
     service = site.start()
@@ -226,10 +224,10 @@ def test_a_first_poll_that_fails_is_not_the_end(site: Offered, page: Page, compl
         "event: nonsense\ndata: x\n\n",
     ],
 )
-def test_what_makes_no_sense_is_not_shown_as_a_board(
+def test_invalid_events_are_not_shown(
     site: Offered, page: Page, complaints: Complaints, frames: str
 ) -> None:
-    """Cut, foreign or out of order: the page stays without prices, and asks again."""
+    """After cut, foreign or unordered events the page stays without prices and asks again."""
     complaints.expected = ("cannot be used",)
     asked: list[str] = []
 
@@ -249,8 +247,8 @@ def test_what_makes_no_sense_is_not_shown_as_a_board(
     assert {f"{service.base}/api/v2/stream"} == set(asked)
 
 
-def test_a_gap_is_closed_by_a_whole_list(site: Offered, page: Page, complaints: Complaints) -> None:
-    """Changes that do not follow what is known are not applied: it asks again, without a version."""
+def test_a_gap_is_repaired_by_a_whole_list(site: Offered, page: Page, complaints: Complaints) -> None:
+    """Changes that do not follow the known version are refused, and the page asks for the whole list."""
     complaints.expected = ("does not follow",)
     asked: list[str] = []
 

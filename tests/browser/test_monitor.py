@@ -1,4 +1,4 @@
-"""/monitor in Chromium: who runs, how often, how long, and what is wrong, refreshed by itself."""
+"""/monitor in Chromium: states, rates, latencies and errors, refreshed by itself."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _without_latency(route: Route) -> None:
 
 
 def test_the_monitor_shows_the_tree_the_sources_and_the_bookmakers(site: Offered, page: Page) -> None:
-    """Each actor with its state; each bookmaker with its rates and the quantiles of its latency."""
+    """Each actor has its state, each bookmaker its rates and the quantiles of its latency."""
     site.offer(DERBY)
     page.goto(f"{site.start().base}/monitor")
 
@@ -51,7 +51,7 @@ def test_the_monitor_shows_the_tree_the_sources_and_the_bookmakers(site: Offered
 
 
 def test_the_monitor_refreshes_itself(site: Offered, page: Page) -> None:
-    """A source that fails turns red under the reader's eyes, with the reason; the rows stay the same."""
+    """A source that fails turns red with its reason, and the rows stay the same elements."""
     site.offer(DERBY)
     page.goto(f"{site.start().base}/monitor")
     source = _row(page, "sources", "file")
@@ -65,8 +65,10 @@ def test_the_monitor_refreshes_itself(site: Offered, page: Page) -> None:
     expect(source).to_have_attribute("data-seen", "before")
 
 
-def test_the_monitor_says_when_nobody_answers(site: Offered, page: Page, complaints: Complaints) -> None:
-    """What is shown is then of the past, and looks so, until there is an answer again."""
+def test_the_monitor_shows_when_the_service_does_not_answer(
+    site: Offered, page: Page, complaints: Complaints
+) -> None:
+    """Old values look old until the service answers again."""
     complaints.expected = ("ERR_CONNECTION_REFUSED", "no answer")
     site.offer(DERBY)
     service = site.start()
@@ -85,8 +87,8 @@ def test_the_monitor_says_when_nobody_answers(site: Offered, page: Page, complai
     expect(page.locator("main")).not_to_have_class("late")
 
 
-def test_what_was_not_measured_says_so(site: Offered, page: Page) -> None:
-    """Null is not zero: no bar, and words instead of a number."""
+def test_missing_measurements_are_shown_as_such(site: Offered, page: Page) -> None:
+    """Null is shown as words without a bar, not as zero."""
     site.offer(DERBY)
     service = site.start()
     page.route("**/monitor", _without_latency)
@@ -96,8 +98,8 @@ def test_what_was_not_measured_says_so(site: Offered, page: Page) -> None:
     expect(values).to_have_text(["not measured"] * 3)
 
 
-def test_one_leads_to_the_other(site: Offered, page: Page) -> None:
-    """From the board to the monitor and back."""
+def test_board_and_monitor_link_to_each_other(site: Offered, page: Page) -> None:
+    """The board has a link to the monitor, and the monitor one back."""
     site.offer(DERBY)
     page.goto(site.start().base)
 

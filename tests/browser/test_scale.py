@@ -1,4 +1,4 @@
-"""A board of 1,500 matches whose prices move, and the stream as the browser itself reads it."""
+"""A board of 1,500 matches with moving prices, and the stream read by the browser itself."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ source = "simulated"
 key = "wide"
 """
 ROWS = 60
-"""More than fit on any screen, and far less than there are."""
+"""More rows than fit on any screen, and far fewer than exist."""
 
 FRAMES = """async ({ seconds, speed }) => {
     const board = document.querySelector("odds-board");
@@ -86,8 +86,8 @@ def _open(page: Page, running: Service) -> None:
 
 
 @pytest.mark.parametrize("speed", [0, 40, 1500])
-def test_only_what_is_seen_is_in_the_document(running: Service, page: Page, speed: int) -> None:
-    """However fast one scrolls through 1,500 matches that move; `--log-cli-level=info` shows the frames."""
+def test_only_visible_rows_are_in_the_document(running: Service, page: Page, speed: int) -> None:
+    """This holds while scrolling fast through 1,500 matches; `--log-cli-level=info` shows the frames."""
     _open(page, running)
     expect(page.locator("[data-moved]")).not_to_have_count(0)
 
@@ -98,8 +98,8 @@ def test_only_what_is_seen_is_in_the_document(running: Service, page: Page, spee
     assert rows > 1500 > ROWS >= frames["rows"] > 10
 
 
-def test_the_last_row_is_where_it_belongs(running: Service, page: Page) -> None:
-    """End leads to it, and its index says so."""
+def test_the_last_row_can_be_reached(running: Service, page: Page) -> None:
+    """The key End goes to the last row, whose index is right."""
     _open(page, running)
 
     page.get_by_role("grid").focus()
@@ -110,8 +110,8 @@ def test_the_last_row_is_where_it_belongs(running: Service, page: Page) -> None:
     assert grid.get_attribute("aria-rowcount") == last.get_attribute("aria-rowindex")
 
 
-def test_simulated_prices_are_never_shown_without_saying_so(running: Service, page: Page) -> None:
-    """It asks for prices once it knows whose they are, and knows that whatever becomes of /health."""
+def test_simulated_prices_always_have_a_notice(running: Service, page: Page) -> None:
+    """The page reads /health before it asks for prices, and keeps the notice when /health fails later."""
     order: list[str] = []
     page.on("request", lambda request: order.append(f"asked {urlsplit(request.url).path}"))
     page.on("response", lambda response: order.append(f"answered {urlsplit(response.url).path}"))
@@ -126,7 +126,7 @@ def test_simulated_prices_are_never_shown_without_saying_so(running: Service, pa
 
 
 def test_the_browsers_own_event_source_reads_the_stream(running: Service, page: Page) -> None:
-    """First the list, then its changes, one after the other, their ids being the versions of one epoch."""
+    """The list comes first, then its changes in order, with ids of one epoch."""
     _open(page, running)
 
     (_, first, snapshot), (_, second, then), (_, third, last) = page.evaluate(EVENTS)

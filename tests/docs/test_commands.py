@@ -1,7 +1,7 @@
-"""Every command that a document shows is run, in a copy of the repository that is prepared as a user does.
+"""Every command in a document is run, in a copy of the repository that is prepared as a user prepares it.
 
-The exceptions are named below, each with its reason. A service that would ask the internet is only
-checked, with whatever credentials the document shows.
+The exceptions are listed below with reasons. A service that would use the internet is only checked,
+with the credentials that the document shows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EXCEPTIONS = {
     "scripts/lock": "needs uv, and a package index",
     "scripts/damage": "needs recordings",
 }
-"""The beginnings of commands that are not run, and why."""
+"""Beginnings of commands that are not run, with reasons."""
 
 PROGRAMS = ("curl ", ".venv/bin/oddsboard ", "scripts/serve", "scripts/trace_price")
 LIST = "/api/v2/odds?bookmaker=birch"
@@ -51,19 +51,19 @@ NOT_COPIED = shutil.ignore_patterns(
 
 
 class Command(Struct, frozen=True):
-    """One command line, and the lines that the document shows below it, if any."""
+    """One command line, and the output that the document shows below it, if any."""
 
     line: str
     shown: tuple[str, ...] = ()
 
     @property
     def is_exception(self) -> bool:
-        """Whether it is not run."""
+        """Whether the command is not run."""
         return self.line.startswith(tuple(EXCEPTIONS))
 
     @property
     def program(self) -> str:
-        """The line without the variables that are set for it."""
+        """The line without the variables set before the command."""
         return re.sub(r"^(?:[A-Z_]+=\S+ )+", "", self.line)
 
 
@@ -91,13 +91,13 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def board(clone: Path) -> Iterator[Service]:
-    """Run the service that the documents ask, as the README starts it."""
+    """Run the service that the documents send requests to, started as the README does."""
     with started(["scripts/serve", "--bind", "127.0.0.1:0"], clone) as service:
         yield service
 
 
-def test_every_command_is_run_or_an_exception() -> None:
-    """No document shows a program that nobody has thought of, and no exception is left over."""
+def test_every_command_is_run_or_excepted() -> None:
+    """Every program in a document is known here, and every exception occurs in a document."""
     shown = [one for file in DOCUMENTS for one in commands(file)]
 
     assert [] == [one.line for one in shown if not (one.is_exception or one.program.startswith(PROGRAMS))]
@@ -122,7 +122,7 @@ def test_every_command_is_run_or_an_exception() -> None:
         (["every 5 s"], "each 5 s\n", False),
     ],
 )
-def test_what_is_shown_is_compared_by_its_shape(shown: list[str], printed: str, *, is_alike: bool) -> None:
+def test_output_is_compared_without_its_values(shown: list[str], printed: str, *, is_alike: bool) -> None:
     """Values may differ; fields, types, status, headers, kinds of event and words may not."""
     assert is_alike is looks_like(shown, printed)
 
@@ -132,7 +132,7 @@ def test_what_is_shown_is_compared_by_its_shape(shown: list[str], printed: str, 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("file", [one for one in DOCUMENTS if commands(one)], ids=lambda file: file.name)
 def test_commands_do_what_the_document_says(file: Path, clone: Path, board: Service) -> None:
-    """They succeed, one after the other, and what they print looks like what is shown."""
+    """Commands succeed, one after the other, and their output looks like the one shown."""
     before = set(clone.iterdir())
     try:
         for command in commands(file):
@@ -162,13 +162,13 @@ def _serves(command: Command) -> bool:
 
 
 def _is_offline(command: Command, clone: Path) -> bool:
-    """Return whether a service would ask no other host: what it serves is simulated or recorded."""
+    """Return whether the service uses no other host, because its odds are simulated or recorded."""
     config = re.search(r"--config (\S+)", command.line)
     return config is None or 'kind = "simulated"' in (clone / config[1]).read_text("utf-8")
 
 
 def _complete(command: Command, clone: Path) -> None:
-    """Run it to its end, which must be a good one."""
+    """Run a command that must end with success."""
     done = _shell(command.line, clone)
 
     assert 0 == done.returncode, f"{command.line}\n{done.stdout}{done.stderr}"
@@ -176,7 +176,7 @@ def _complete(command: Command, clone: Path) -> None:
 
 
 def _serve(command: Command, clone: Path) -> None:
-    """Start it on a free port, ask it something, and stop it."""
+    """Start the service on a free port, send it a request, and stop it."""
     line = command.line.partition(" #")[0].replace("--bind 127.0.0.1:8000", "").rstrip()
     with started([SHELL, "-c", f"exec {line} --bind 127.0.0.1:0"], clone) as service:
         response = httpx2.get(f"{service.base}/health/live", trust_env=False)
@@ -185,7 +185,7 @@ def _serve(command: Command, clone: Path) -> None:
 
 
 def _is_answered(command: Command, board: Service) -> bool:
-    """Run curl against the real board, with the version of this moment."""
+    """Run curl against the real board, with the present version."""
     now = VERSION.search(httpx2.head(f"{board.base}{LIST}", trust_env=False).headers.get("etag", ""))
     line = VERSION.sub(now[0] if now else "0", command.line).replace("http://127.0.0.1:8000", board.base)
     if " -sN " not in line:
