@@ -1,4 +1,4 @@
-"""A plug-in that blocks the event loop of the real process, and one that is suspended (faults.md, D8)."""
+"""A plug-in that blocks the event loop of the real process, and a suspended process (faults.md, D8)."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ key = "x"
 
 
 @pytest.mark.parametrize("command", ["serve", "record"])
-def test_a_plug_in_that_blocks_is_named_while_it_does(tmp_path: Path, command: str) -> None:
-    """The log has its line and its actor before it has ended, the counters how long it was."""
+def test_a_blocking_plug_in_is_named_in_the_log(tmp_path: Path, command: str) -> None:
+    """The log has its line and its actor before the block has ended, the counters its length."""
     config, until = tmp_path / "blocker.toml", tmp_path / "until"
     ends = ("--bind", "127.0.0.1:0") if command == "serve" else ("--out", str(tmp_path / "out"))
     with http_peer() as peer:
@@ -87,8 +87,8 @@ def test_a_plug_in_that_blocks_is_named_while_it_does(tmp_path: Path, command: s
 
 
 @pytest.mark.long
-def test_a_suspended_process_has_not_lagged() -> None:
-    """While it is stopped the watch is stopped as well, and afterwards the loop answers at once."""
+def test_a_suspension_is_not_reported_as_lag() -> None:
+    """While the process is suspended so is the watch, and afterwards the loop answers at once."""
     config = Path(__file__).parents[2] / "config" / "default.toml"
     with service(config) as running:
         for _ in range(3):

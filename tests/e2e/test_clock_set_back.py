@@ -1,4 +1,4 @@
-"""The wall clock is set back while the service restarts, so that it counts the same versions again."""
+"""The wall clock is set back during a restart, so that the service counts the same versions again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIST = "/api/v2/odds"
 
 @contextlib.contextmanager
 def _life(config: Path, peer: HttpPeer, clocks: MovedClocks, odds: Odds) -> Iterator[Feed]:
-    """Run the service from that second on, with those odds, once it shows them."""
+    """Run the service from a fixed time on, with those odds, until they are shown."""
     clocks.hold_wall(BEGAN_AT)
     peer.answers["/only.csv"] = respond(sheet("B365", odds))
     with running_feed(config, clocks.environment) as feed:
@@ -43,7 +43,7 @@ def _first_event(feed: Feed, last_event_id: str | None = None) -> Event:
 
 
 def _lists(client: httpx2.Client, tags: dict[str, str] | None = None) -> dict[str, httpx2.Response]:
-    """Get the list in each coding, on the condition that it has not that coding's tag."""
+    """Get the list in each coding, with the tag of that coding as the condition."""
     conditions = {coding: {"If-None-Match": tag} for coding, tag in (tags or {}).items()}
     return {
         coding: client.get(LIST, headers={"Accept-Encoding": coding, **conditions.get(coding, {})})
@@ -52,14 +52,14 @@ def _lists(client: httpx2.Client, tags: dict[str, str] | None = None) -> dict[st
 
 
 @pytest.mark.parametrize("step_s", STEPS_S.values(), ids=STEPS_S)
-def test_nothing_of_an_earlier_life_is_taken_for_this_ones(tmp_path: Path, step_s: float) -> None:
-    """No tag gives 304, no version changes, and the stream begins anew, though the numbers are the same."""
+def test_tags_and_versions_of_an_earlier_start_do_not_match(tmp_path: Path, step_s: float) -> None:
+    """No tag gives 304, no version gives changes, and the stream begins anew, despite equal numbers."""
     clocks = MovedClocks(tmp_path / "clocks")
     with http_peer() as peer:
         config = configured(tmp_path, peer, ["only"], stale_after_s=60)
         with _life(config, peer, clocks, OLD) as feed:
             had, known = _lists(feed.client), _first_event(feed).id
-            clocks.hold_wall(BEGAN_AT + step_s)  # so long it runs by its clock, which then is set back
+            clocks.hold_wall(BEGAN_AT + step_s)  # running time by its clock, which is then set back
             feed.service.stop()
         with _life(config, peer, clocks, NEW) as feed:
             lists = _lists(feed.client, {coding: one.headers["ETag"] for coding, one in had.items()})

@@ -1,4 +1,4 @@
-"""The real process on clocks that move: a machine that sleeps, a wall clock that is wrong for a while."""
+"""The real process on clocks that jump: a machine that sleeps, a wall clock that is wrong for a while."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def _running(folder: Path, peer: HttpPeer, clocks: MovedClocks, **options: float
 
 
 def _confirmed(peer: HttpPeer, times: int) -> None:
-    """Wait until the file has been asked for that many more times, and all but the last answered."""
+    """Wait until the file was requested that many more times, with all but the last request answered."""
     wanted = len(peer.asked) + times
     eventually(lambda: len(peer.asked) >= wanted, "it is polled")
 
 
 @NEEDS_BOOTTIME
-def test_what_was_live_before_the_machine_slept_is_not_live_after_it(tmp_path: Path) -> None:
-    """The first answer is without it; then the file is asked for at once, not ten minutes later."""
+def test_after_a_long_sleep_old_odds_are_stale(tmp_path: Path) -> None:
+    """The first answer is without the old odds, and the file is requested at once, not minutes later."""
     asked, release = threading.Event(), threading.Event()
 
     def held(connection: socket.socket, request: Asked) -> None:
@@ -89,8 +89,8 @@ def test_what_was_live_before_the_machine_slept_is_not_live_after_it(tmp_path: P
 
 @NEEDS_BOOTTIME
 @pytest.mark.long
-def test_a_sleep_shorter_than_a_list_holds_costs_nothing(tmp_path: Path) -> None:
-    """It stays live, and is polled when that is due by the time that has passed."""
+def test_a_sleep_shorter_than_the_staleness_limit_changes_nothing(tmp_path: Path) -> None:
+    """The list stays live, and the next poll is due by the time that has really passed."""
     clocks = MovedClocks(tmp_path / "clocks")
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
         peer.answers["/only.csv"] = conditional(sheet("B365", OLD), '"one"')
@@ -106,8 +106,8 @@ def test_a_sleep_shorter_than_a_list_holds_costs_nothing(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("answers", ["304", pytest.param("equal bytes", marks=pytest.mark.long)])
-def test_a_wall_clock_that_is_wrong_for_a_moment_costs_no_match(tmp_path: Path, answers: str) -> None:
-    """Two days ahead all are over; right again, the next polls bring all back, and versions only rise."""
+def test_a_wall_clock_that_jumps_and_returns_loses_no_match(tmp_path: Path, answers: str) -> None:
+    """Two days ahead all matches are over; with the right time all return, and versions only rise."""
     answer: Answer = conditional(_soon(), '"one"') if answers == "304" else respond(_soon())
     clocks = MovedClocks(tmp_path / "clocks")
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
@@ -126,8 +126,8 @@ def test_a_wall_clock_that_is_wrong_for_a_moment_costs_no_match(tmp_path: Path, 
         assert feed.has("live", "only")
 
 
-def test_a_service_that_starts_with_a_clock_ahead_shows_all_once_it_is_right(tmp_path: Path) -> None:
-    """As a machine that boots with a wrong time, before the network tells it the right one."""
+def test_a_clock_ahead_at_the_start_is_corrected(tmp_path: Path) -> None:
+    """A machine may boot with a wrong time, before the network corrects it."""
     clocks = MovedClocks(tmp_path / "clocks")
     clocks.set_wall(TWO_DAYS_S)
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
@@ -143,7 +143,7 @@ def test_a_service_that_starts_with_a_clock_ahead_shows_all_once_it_is_right(tmp
 
 @pytest.mark.parametrize("offset_s", [3600.0, pytest.param(-3600.0, marks=pytest.mark.long)])
 def test_a_wall_clock_that_is_an_hour_wrong_changes_nothing(tmp_path: Path, offset_s: float) -> None:
-    """Nothing ends by it, so that nothing is withdrawn, asked for again or given a new version."""
+    """No match ends by it, so nothing is withdrawn, requested again or given a new version."""
     clocks = MovedClocks(tmp_path / "clocks")
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
         peer.answers["/only.csv"] = conditional(_soon(), '"one"')

@@ -31,7 +31,7 @@ def _ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object,
 
 
 def test_every_command_and_option_has_a_help_text() -> None:
-    """`oddsboard COMMAND --help` explains each of them."""
+    """`oddsboard COMMAND --help` explains each command and option."""
     parsers = [*_parsers(_parser())]
     without = [
         f"{parser.prog} {action.option_strings or action.dest}"
@@ -49,7 +49,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
 
 @pytest.mark.parametrize("command", ["", *("init", "serve", "record", "replay", "check-config", "inspect")])
 def test_help_is_printed(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """No help text breaks argparse's formatting."""
+    """No help text breaks the formatting of argparse."""
     code, out, err = _ended(capsys, *command.split(), "--help")
 
     assert (0, "") == (code, err)
@@ -60,7 +60,7 @@ def test_help_is_printed(command: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_init_writes_an_example_that_is_valid(
     example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Byte for byte the shipped file, comments included; it can be run as it is, keys given."""
+    """The file equals the shipped one, comments included, and runs once its keys are set."""
     for key in KEYS:
         monkeypatch.setenv(key, "a-key")
     out = tmp_path / "mine.toml"
@@ -76,7 +76,7 @@ def test_init_writes_an_example_that_is_valid(
 def test_init_alone_writes_the_default_to_oddsboard_toml(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Into the current folder, and says how to run it."""
+    """The file is in the current folder, and the output names the command that runs it."""
     monkeypatch.chdir(tmp_path)
 
     printed = _ended(capsys, "init")
@@ -87,7 +87,7 @@ def test_init_alone_writes_the_default_to_oddsboard_toml(
 
 
 def test_init_does_not_overwrite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """78 and one line; the file stays as it is."""
+    """The exit code is 78 with one line, and the file stays as it is."""
     mine = tmp_path / "mine.toml"
     mine.write_text("# mine\n", "utf-8")
 
@@ -102,10 +102,10 @@ def test_init_does_not_overwrite(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("example", ["nothing", "../default", "default.toml", ""])
-def test_init_of_an_unknown_example_says_which_there_are(
+def test_init_of_an_unknown_example_lists_the_examples(
     example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """78 and one line; nothing is written."""
+    """The exit code is 78 with one line, and nothing is written."""
     code, out, err = _ended(capsys, "init", example, "--out", str(tmp_path / "mine.toml"))
 
     named = "default, football_data, the_odds_api, betfair, live"
@@ -113,8 +113,8 @@ def test_init_of_an_unknown_example_says_which_there_are(
     assert [] == [*tmp_path.iterdir()]
 
 
-def test_init_into_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """78 and one line that says why."""
+def test_init_into_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code is 78, with one line that says why."""
     code, out, err = _ended(capsys, "init", "--out", str(tmp_path / "no" / "mine.toml"))
 
     assert (78, "", 1) == (code, out, err.count("\n"))

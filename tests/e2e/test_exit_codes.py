@@ -1,4 +1,4 @@
-"""The command line in a process of its own: what it prints, and its exit codes."""
+"""The command line in its own process: its output and its exit codes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _config(folder: Path, url: str, interval: str = "900") -> Path:
 
 @pytest.mark.parametrize("command", ["check-config", "serve"])
 def test_a_configuration_error_is_78_and_one_line(tmp_path: Path, command: str) -> None:
-    """On standard error, with nothing on standard output: nothing has started."""
+    """The line is on standard error, with nothing on standard output, because nothing has started."""
     config = _config(tmp_path, "gopher://x")
 
     code, out, err = _ran(command, "--config", str(config))
@@ -61,8 +61,8 @@ def test_a_configuration_error_is_78_and_one_line(tmp_path: Path, command: str) 
     assert re.fullmatch(rf"oddsboard: {config}: sources\.feed\.url was 'gopher://x', .*\n", err)
 
 
-def test_an_address_that_is_taken_is_71_and_one_line(tmp_path: Path) -> None:
-    """A bind that fails names the address."""
+def test_an_address_in_use_is_71_and_one_line(tmp_path: Path) -> None:
+    """A failed bind names the address."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
 
@@ -73,8 +73,8 @@ def test_an_address_that_is_taken_is_71_and_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", NOT_OURS)
-def test_an_address_that_is_not_ours_is_71_and_one_line(tmp_path: Path, host: str) -> None:
-    """Whatever the reason that it cannot be had."""
+def test_an_address_of_another_machine_is_71_and_one_line(tmp_path: Path, host: str) -> None:
+    """Every reason for a failed bind has the same exit code."""
     code, out, err = _ran("serve", "--config", str(_config(tmp_path, "http://x/")), "--bind", host)
 
     assert (71, "", 1) == (code, out, err.count("\n"))
@@ -82,8 +82,8 @@ def test_an_address_that_is_not_ours_is_71_and_one_line(tmp_path: Path, host: st
 
 
 @pytest.mark.parametrize("bind", NO_ADDRESSES)
-def test_an_address_of_another_form_is_78_and_one_line(bind: str) -> None:
-    """It says what is allowed."""
+def test_a_malformed_address_is_78_and_one_line(bind: str) -> None:
+    """The line says which form is allowed."""
     code, out, err = _ran("serve", "--bind", bind)
 
     assert (78, "", 1) == (code, out, err.count("\n"))
@@ -91,7 +91,7 @@ def test_an_address_of_another_form_is_78_and_one_line(bind: str) -> None:
 
 
 def test_the_version_is_the_packages() -> None:
-    """One line with name and number."""
+    """The output is one line with name and number."""
     assert (0, f"oddsboard {version('oddsboard')}\n", "") == _ran("version")
 
 
@@ -99,10 +99,10 @@ def test_the_version_is_the_packages() -> None:
     ("name", "bookmakers"),
     [("config/default.toml", 3), ("config/football_data.toml", 3), ("scripts/benchmarks/scale.toml", 50)],
 )
-def test_the_configurations_that_we_ship_are_valid(
+def test_the_shipped_configurations_are_valid(
     name: str, bookmakers: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """check-config says what would run: sources, their addresses and times, and the bookmakers."""
+    """check-config shows what would run: sources, their addresses and times, and the bookmakers."""
     config = ROOT / name
 
     with pytest.raises(SystemExit) as ended:
@@ -114,10 +114,10 @@ def test_the_configurations_that_we_ship_are_valid(
     assert bookmakers == out.count("bookmaker ")
 
 
-def test_staleness_below_the_poll_interval_is_said(
+def test_staleness_below_the_poll_interval_is_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is allowed, but the lists would come and go."""
+    """It is allowed, but lists would be withdrawn between polls."""
     config = _config(tmp_path, "http://x/", "900\nstale_after_s = 60")
 
     with pytest.raises(SystemExit):
@@ -140,7 +140,7 @@ def test_staleness_below_the_poll_interval_is_said(
 def test_a_secret_is_never_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], secret: str, url: str, interval: str
 ) -> None:
-    """What came from the environment is shown by its name, whether the configuration is valid or not."""
+    """A value from the environment is shown by its name, whether the configuration is valid or not."""
     config = _config(tmp_path, url, interval)
 
     with _environment(A_SECRET=secret), pytest.raises(SystemExit):
@@ -151,7 +151,7 @@ def test_a_secret_is_never_printed(
 
 
 def test_overlapping_secrets_are_both_hidden(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One that begins with the other leaves no rest."""
+    """When one secret begins with the other, no part of either is shown."""
     config = _config(tmp_path, "ftp://${SHORT}/${LONG}")
 
     with _environment(SHORT="abcdef", LONG="abcdefghijkl"), pytest.raises(SystemExit):
@@ -170,8 +170,8 @@ def _environment(**variables: str) -> Iterator[None]:
             del os.environ[name]
 
 
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
-    """`oddsboard sources | head -0` ends quietly."""
+def test_a_closed_pipe_is_no_error() -> None:
+    """`oddsboard sources | head -0` ends without a message."""
     command = [sys.executable, "-P", "-m", "web", "sources"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""One source turns bad while another one works, in every way that bookmakers have (faults.md, A and B)."""
+"""One source fails while another one works, in every way that bookmakers fail (faults.md, A and B)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRUE, FALSE = (1.9, 3.4, 4.2), (2.5, 3.3, 2.9)
 GOOD_LIST, BAD_LIST = sheet("B365", TRUE), sheet("B365", FALSE, FALSE)
 HTML = b"<!DOCTYPE html><html><body>Down for maintenance, B365H 2.5</body></html>"
 
-# How it turns bad, and what is said of it.
+# How the source fails, and what its error then contains.
 FAULTS: dict[str, tuple[Callable[[threading.Event], Answer], str]] = {
     "drops the connection": (lambda _: drop, "disconnected"),
     "hangs": (hang, "no whole answer within 0.5 s"),
@@ -33,8 +33,8 @@ FAULTS: dict[str, tuple[Callable[[threading.Event], Answer], str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_source_that_turns_bad_costs_the_others_nothing(tmp_path: Path, fault: str) -> None:
-    """Its list stays until it is stale, goes, and comes back; no wrong price ever, one log line each."""
+def test_a_failing_source_does_not_affect_the_others(tmp_path: Path, fault: str) -> None:
+    """Its list stays until stale, is withdrawn, and returns; no wrong price, one log line a change."""
     answer, error = FAULTS[fault]
     with contextlib.ExitStack() as cleanup:
         peer = cleanup.enter_context(http_peer())
@@ -86,7 +86,7 @@ def _shown(feed: Feed, bookmaker: str) -> Any:
 
 
 def test_retry_after_is_honoured(tmp_path: Path) -> None:
-    """After 429 with Retry-After nothing is asked before that time has passed."""
+    """After 429 with Retry-After no request is sent before that time has passed."""
     refused_at: list[float] = []
     refuse = respond(b"", 429, {"Retry-After": "1"})
 
@@ -104,8 +104,8 @@ def test_retry_after_is_honoured(tmp_path: Path) -> None:
     assert ("starting", "status was 429, must be 200") == (starting["state"], starting["last_error"])
 
 
-def test_a_source_that_is_refused_from_the_start_is_503_until_it_comes(tmp_path: Path) -> None:
-    """The service starts without it, says that it is starting, and is ready once it has answered."""
+def test_a_source_that_refuses_at_the_start_is_503_until_it_answers(tmp_path: Path) -> None:
+    """The service starts, reports this source as starting, and is ready after its first answer."""
     with http_peer() as peer:
         peer.answers["/bad.csv"] = drop
         with running_feed(configured(tmp_path, peer, ["bad"])) as feed:
@@ -119,8 +119,8 @@ def test_a_source_that_is_refused_from_the_start_is_503_until_it_comes(tmp_path:
     assert ([503, 503, 503, 503, 200, 200], [200] * 6) == (before, after)
 
 
-def test_a_file_that_never_changes_stays_confirmed_by_304(tmp_path: Path) -> None:
-    """Past its staleness many times over, at the version of its first day; a silence withdraws it."""
+def test_an_unchanged_file_stays_confirmed_by_304(tmp_path: Path) -> None:
+    """It is shown past its staleness limit, in its first version, and withdrawn when answers stop."""
     with http_peer() as peer:
         peer.answers["/bad.csv"] = conditional(GOOD_LIST, '"v1"')
         with running_feed(configured(tmp_path, peer, ["bad"], stale_after_s=1)) as feed:

@@ -1,4 +1,4 @@
-"""What is wrong in a configuration is one line on standard error and exit code 78 (faults.md, I8)."""
+"""An invalid configuration gives one line on standard error and exit code 78 (faults.md, I8)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ URL = "http://127.0.0.1:9/fixtures.csv"
 FEED, BOOKMAKER = "[sources.feed]", "[bookmakers.bet365]"
 LAST = 'key = "B365"'
 
-# What is replaced in the valid one, by what, and the key that the line must name with its value.
+# What is replaced in the valid configuration, by what, and what the line must contain.
 INVALID = {
     "unknown table": (FEED, '[sorces.feed]\nkind = "simulated"\n[sources.feed]', "sorces"),
     "unknown top-level key": ("\n[server]", "colour = 1\n[server]", "colour"),
@@ -125,7 +125,7 @@ INVALID_API = {
 
 
 def _refused(config: Path, capsys: pytest.CaptureFixture[str], command: str = "check-config") -> str:
-    """Return the one line that is said of `config`."""
+    """Return the one line that is printed about `config`."""
     with pytest.raises(SystemExit) as ended:
         main([command, "--config", str(config)])
 
@@ -139,7 +139,7 @@ def _refused(config: Path, capsys: pytest.CaptureFixture[str], command: str = "c
 def test_an_invalid_configuration_is_refused_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str
 ) -> None:
-    """Naming the file and the key, before anything starts."""
+    """The line names the file and the key, and nothing is started."""
     old, new, key = INVALID[case]
     config = tmp_path / "broken.toml"
     config.write_text(VALID.replace(old, new, 1) if new else VALID.replace(old, ""), "utf-8")
@@ -153,10 +153,10 @@ def test_an_invalid_configuration_is_refused_in_one_line(
 @pytest.mark.parametrize(
     "content", [b"\xff\xfe", b"", b"\x00", b"[sources]\n[bookmakers]\n", b"sources = 3\nbookmakers = 4\n"]
 )
-def test_a_file_without_content_is_refused_in_one_line(
+def test_a_file_without_valid_content_is_refused_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
-    """Other bytes than UTF-8, nothing at all, or something else under our names."""
+    """The file is not UTF-8, empty, or has other content under our names."""
     config = tmp_path / "broken.toml"
     config.write_bytes(content)
 
@@ -167,15 +167,15 @@ def test_a_file_without_content_is_refused_in_one_line(
 def test_a_file_that_cannot_be_read_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    """One that is not there, and a folder, for both commands."""
+    """The path does not exist or is a folder, for both commands."""
     config = tmp_path / name
 
     assert str(config) in _refused(config, capsys)
     assert str(config) in _refused(config, capsys, "serve")
 
 
-def test_the_valid_one_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All of the others differ from it in one place."""
+def test_the_unchanged_configuration_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All invalid configurations differ from this one in one place."""
     config = tmp_path / "valid.toml"
     config.write_text(VALID, "utf-8")
 
@@ -190,7 +190,7 @@ def test_the_valid_one_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_an_invalid_plan_is_refused_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str
 ) -> None:
-    """Naming the file and the key, and never telling the secret."""
+    """The line names the file and the key, and never contains the secret."""
     old, new, key = INVALID_API[case]
     config = tmp_path / "broken.toml"
     config.write_text(API.replace(old, new, 1), "utf-8")
@@ -201,8 +201,10 @@ def test_an_invalid_plan_is_refused_in_one_line(
     assert "s3cret" not in line
 
 
-def test_a_valid_plan_is_told_without_its_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is asked how often, and how fresh each sport will be."""
+def test_a_valid_plan_is_printed_without_its_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The output shows what is polled, how often, and how fresh each sport will be."""
     config = tmp_path / "valid.toml"
     config.write_text(API.replace(SPORTS, f"{SPORTS}\ncredits_per_day = 16"), "utf-8")
 

@@ -1,4 +1,4 @@
-"""The mixed configuration that we ship: three bookmakers over a file, a polled API and a stream at once."""
+"""The shipped mixed configuration: three bookmakers over a file, a polled API and a stream."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KICK_OFF = "2099-05-30T14:00:00Z"
 
 
 def _local(rest: HttpPeer, stream: StreamPeer) -> str:
-    """Return the shipped configuration with the addresses of peers on this machine."""
+    """Return the shipped configuration with the addresses of servers on this machine."""
     text = (ROOT / "config" / "live.toml").read_text("utf-8")
     text = text.replace("https://www.football-data.co.uk/fixtures.csv", rest.url("/fixtures.csv"))
     text = text.replace('kind = "the_odds_api"', f'kind = "the_odds_api"\nurl = "{rest.url("")}"')
@@ -73,7 +73,7 @@ def _odds(base: str) -> dict[str, Any]:
 
 
 def test_three_kinds_of_source_make_one_board(live: tuple[Service, StreamPeer]) -> None:
-    """Each with its own price, and no credential anywhere that the service speaks."""
+    """Each bookmaker has its own price, and no credential is in any answer or log line."""
     running, stream = live
     expected = {"Bet365": 2.1, "Pinnacle": 2.2, "Betfair Exchange": 2.3}
     eventually(lambda: _odds(running.base) == expected, "all three are on the board")

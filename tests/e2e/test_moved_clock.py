@@ -1,4 +1,4 @@
-"""The clocks of a real process that tests move: what it reads is what was set."""
+"""The clocks of a real process that tests move: it reads the times that were set."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ for read in (time.time_ns, lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME), t
 
 
 @pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="this system has no CLOCK_BOOTTIME")
-def test_each_clock_is_moved_by_its_own_offset(tmp_path: Path) -> None:
-    """The wall clock and the one that counts sleep, in seconds and nanoseconds; the monotonic one never."""
+def test_each_clock_has_its_own_offset(tmp_path: Path) -> None:
+    """The wall clock and the one that includes sleep can be moved, the monotonic one cannot."""
     clocks = MovedClocks(tmp_path / "clocks")
     clocks.set_wall(-1e6)
     clocks.set_boot(5e5)

@@ -20,8 +20,8 @@ main(["serve", "--server", "uvicorn", "--bind", "127.0.0.1:0"])
 """
 
 
-def test_it_serves_and_stops_as_on_hypercorn() -> None:
-    """The same answers, an exit in order with code 0, and no log line but ours, whatever a client sends."""
+def test_uvicorn_serves_and_stops_like_hypercorn() -> None:
+    """It gives the same answers, stops in order with code 0, and has only the service's own log lines."""
     arguments = ("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
     with (
         program(*arguments) as one,
@@ -40,8 +40,8 @@ def test_it_serves_and_stops_as_on_hypercorn() -> None:
     assert {"service.started", "source.simulated", "service.stopping", "service.stopped"} == events
 
 
-def test_without_the_extra_it_says_what_to_install() -> None:
-    """One line that names the option and the extra, and the code of a wrong configuration."""
+def test_without_the_extra_the_error_names_it() -> None:
+    """One line names the option and the extra, with the exit code of an invalid configuration."""
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_IT],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""A kind of source from another package: the example of docs/sources.md, installed and served."""
+"""A kind of source from another package: the example of docs/sources.md, installed and run."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ BODY = b"m1|Alder Town|Birch United|alpha|1.95|3.60|4.20\nm1|Alder Town|Birch Un
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the documented package into a folder of its own, from no index, and return the folder."""
+    """Install the documented package, without an index, into a folder and return it."""
     document = (ROOT / "docs" / "sources.md").read_text("utf-8")
     package, target = tmp_path_factory.mktemp("package"), tmp_path_factory.mktemp("installed")
     for name, language in (("pyproject.toml", "toml"), ("oddsboard_lines.py", "python")):
@@ -80,15 +80,15 @@ def _ran(installed: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_an_installed_kind_is_listed(installed: Path) -> None:
-    """`sources` names it with its package and its options."""
+    """`sources` shows its name with its package and its options."""
     code, out, err = _ran(installed, "sources")
 
     assert (0, "") == (code, err)
     assert re.search(r"^lines \(oddsboard-lines\)\n(  .*\n)*  url: str, required\n", out, re.MULTILINE)
 
 
-def test_an_installed_kind_is_served(installed: Path, tmp_path: Path) -> None:
-    """A configuration names it like any other, and its odds are on the board."""
+def test_an_installed_kind_supplies_odds(installed: Path, tmp_path: Path) -> None:
+    """A configuration uses it like any other, and its odds are on the board."""
     config = tmp_path / "lines.toml"
     with http_peer() as peer:
         peer.answers["/odds.txt"] = respond(BODY)
@@ -105,8 +105,8 @@ def test_an_installed_kind_is_served(installed: Path, tmp_path: Path) -> None:
     assert [("one_m1", [1.95, 3.6, 4.2]), ("two_m1", [2.0, 3.5, 4.0])] == shown
 
 
-def test_its_keys_are_checked_as_well(installed: Path, tmp_path: Path) -> None:
-    """What the package says of a key reaches the operator."""
+def test_keys_of_an_installed_kind_are_checked(installed: Path, tmp_path: Path) -> None:
+    """The package's message about a key is printed."""
     config = tmp_path / "lines.toml"
     config.write_text(CONFIG.format(url="http://127.0.0.1:9/").replace("beta", "b3ta"), "utf-8")
 
@@ -125,8 +125,8 @@ def test_its_keys_are_checked_as_well(installed: Path, tmp_path: Path) -> None:
         ("actors.sources.simulated.kind:KIND", "must be 'broken'"),
     ],
 )
-def test_a_broken_package_harms_only_who_uses_it(tmp_path: Path, value: str, told: str) -> None:
-    """It is refused with its entry point's name, and everything else goes on without it."""
+def test_a_broken_package_affects_only_its_own_kind(tmp_path: Path, value: str, told: str) -> None:
+    """Its use is refused with the name of its entry point, and everything else works without it."""
     config = _broken(tmp_path, value)
 
     code, _, err = _ran(tmp_path, "check-config", "--config", str(config))
@@ -161,7 +161,7 @@ KIND = msgspec.structs.replace(oddsboard_lines.KIND, name="fractions", extract=e
 
 
 def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: Path) -> None:
-    """A plug-in that computes with fractions harms nobody: its prices are made plain, or rejected."""
+    """Fractions from a plug-in become floats, or are rejected."""
     info = tmp_path / "fractions_kind-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fractions_kind\nVersion: 1.0\n", "utf-8")
@@ -206,10 +206,8 @@ def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: 
         ("type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()", "Mute: it has no text"),
     ],
 )
-def test_whatever_a_package_raises_at_import_is_one_line(
-    tmp_path: Path, command: str, raised: str, told: str
-) -> None:
-    """A configuration error that names its entry point, and exit code 78."""
+def test_any_exception_at_import_is_one_line(tmp_path: Path, command: str, raised: str, told: str) -> None:
+    """It is a configuration error that names the entry point, with exit code 78."""
     (tmp_path / "broken_import.py").write_text(f"raise {raised}\n", "utf-8")
     config = _broken(tmp_path, "broken_import:KIND")
     chosen = () if command == "sources" else ("--config", str(config))
@@ -222,10 +220,8 @@ def test_whatever_a_package_raises_at_import_is_one_line(
 
 @pytest.mark.parametrize("where", ["check_key", "plan", "__post_init__"])
 @pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyError('x')"])
-def test_whatever_a_kind_raises_while_it_checks_is_one_line(
-    tmp_path: Path, where: str, raised: str
-) -> None:
-    """A configuration error that names the source or the bookmaker, and exit code 78."""
+def test_any_exception_of_a_kinds_check_is_one_line(tmp_path: Path, where: str, raised: str) -> None:
+    """It is a configuration error that names the source or the bookmaker, with exit code 78."""
     text = FAILING.replace(f"def {where}(*given):", f"def {where}(*given):\n        raise {raised}")
     (tmp_path / "failing.py").write_text(text, "utf-8")
     config = _broken(tmp_path, "failing:KIND")
@@ -239,7 +235,7 @@ def test_whatever_a_kind_raises_while_it_checks_is_one_line(
 
 
 def _broken(folder: Path, value: str) -> Path:
-    """Install a package whose entry point is `value`, and give a configuration that names it."""
+    """Install a package whose entry point is `value`, and return a configuration that names it."""
     info = folder / "broken-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n", "utf-8")

@@ -1,4 +1,4 @@
-"""A plug-in that would end the process: its actor crashes, everything else is served (faults.md, D1)."""
+"""A plug-in that tries to end the process: only its own actor crashes (faults.md, D1)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ key = "sharp"
     ],
 )
 def test_a_plug_in_cannot_end_the_process(tmp_path: Path, where: str, what: str, actor: str) -> None:
-    """The log names its actor, the other bookmaker's prices go on, and only a signal ends it, with 0."""
+    """The log names its actor, other prices go on changing, and only a signal ends the process, with 0."""
     config = tmp_path / "leaver.toml"
     with http_peer() as peer:
         peer.answers["/odds"] = respond(b"odds")

@@ -1,4 +1,4 @@
-"""Record, kill, cut and replay, as an operator does it: the real program in processes of its own."""
+"""Record, kill, cut and replay, as an operator does it, with the real program."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _matches(base: str) -> Any:
 
 @contextlib.contextmanager
 def _replayed(path: Path) -> Iterator[Service]:
-    """Replay as fast as can be, and wait for the end."""
+    """Replay as fast as possible, and wait for the end."""
     with program("replay", str(path), "--speed", "max", "--bind", "127.0.0.1:0") as replay:
         eventually(lambda: replay.events("replay.finished"), "the end of the replay")
         yield replay
@@ -86,13 +86,13 @@ def _replayed(path: Path) -> Iterator[Service]:
 
 @dataclass
 class Original:
-    """An original run: what was shown after each body, and what was recorded of the same bodies."""
+    """An original run: what was shown after each body, and the recording of the same bodies."""
 
     shown: dict[bytes, Any]
     recording: bytes
 
 
-def _lived(folder: Path, bodies: Sequence[bytes]) -> Original:
+def _run_original(folder: Path, bodies: Sequence[bytes]) -> Original:
     """Serve and record the same bodies, one after the other, and kill the recorder after the last."""
     shown: dict[bytes, Any] = {}
     file = folder / "out" / "feed.rec.zst"
@@ -121,7 +121,7 @@ def _lived(folder: Path, bodies: Sequence[bytes]) -> Original:
 
 
 def _check_cut(folder: Path, original: Original, length: int) -> None:
-    """What a replay of the first `length` bytes shows is what was shown after the last whole payload."""
+    """Check that a replay of the first `length` bytes shows what was shown after the last whole payload."""
     path = folder / f"cut-{length}.rec.zst"
     path.write_bytes(original.recording[:length])
     whole = _bodies(original.recording[:length])
@@ -131,7 +131,7 @@ def _check_cut(folder: Path, original: Original, length: int) -> None:
 
 
 def _check(folder: Path, bodies: Sequence[bytes], cuts: int, seed: int) -> None:
-    original, random = _lived(folder, bodies), Random(seed)
+    original, random = _run_original(folder, bodies), Random(seed)
     assert list(bodies) == _bodies(original.recording)
     (head, _) = pieces_of(read(original.recording)[0], [])
 
@@ -149,8 +149,8 @@ def _sheet(random: Random) -> bytes:
     )
 
 
-def test_a_killed_recorder_and_its_replay(tmp_path: Path) -> None:
-    """Hand-written files: up to the last whole payload the replay shows what the service showed."""
+def test_a_killed_recorders_file_can_be_replayed(tmp_path: Path) -> None:
+    """For hand-written files the replay shows what the service showed, up to the last whole payload."""
     random = Random(1)
 
     _check(tmp_path, [_sheet(random) for _ in range(6)], cuts=3, seed=2)
@@ -159,15 +159,15 @@ def test_a_killed_recorder_and_its_replay(tmp_path: Path) -> None:
 @pytest.mark.recordings
 @pytest.mark.timeout(180)
 @pytest.mark.long
-def test_the_recorded_downloads_recorded_killed_and_replayed(tmp_path: Path) -> None:
-    """The 20 real files with prices, cut at random bytes."""
+def test_recorded_downloads_of_a_killed_recorder_can_be_replayed(tmp_path: Path) -> None:
+    """The same holds for the 20 real files with prices, cut at random bytes."""
     bodies = [path.read_bytes() for path in football_data("fixtures")[1:]]
 
     _check(tmp_path, bodies, cuts=4, seed=3)
 
 
-def _api_lived(folder: Path, answers: Mapping[str, bytes]) -> tuple[Any, bytes]:
-    """Serve and record answers of The Odds API with a key; give what was shown and the file."""
+def _run_original_api(folder: Path, answers: Mapping[str, bytes]) -> tuple[Any, bytes]:
+    """Serve and record answers of The Odds API with a key; return what was shown, and the file."""
     keys = api.keys_in(answers)
     file = folder / "out" / "api.rec.zst"
 
@@ -193,11 +193,11 @@ def _api_lived(folder: Path, answers: Mapping[str, bytes]) -> tuple[Any, bytes]:
 
 @pytest.mark.recordings
 @pytest.mark.long
-def test_recorded_leagues_recorded_killed_and_replayed(tmp_path: Path) -> None:
-    """The Odds API, cut at random bytes: what was shown of the leagues that are whole; and not its key."""
+def test_recorded_leagues_of_a_killed_recorder_can_be_replayed(tmp_path: Path) -> None:
+    """Cut at random bytes, the file gives what was shown of its whole leagues, and has no key in it."""
     random, answers = Random(4), api.recorded(the_odds_api())
 
-    shown, recording = _api_lived(tmp_path, answers)
+    shown, recording = _run_original_api(tmp_path, answers)
     cuts = [len(recording), *(random.randrange(len(recording) // 10, len(recording)) for _ in range(3))]
     for length in cuts:
         path = tmp_path / f"cut-{length}.rec.zst"
@@ -218,12 +218,12 @@ def _of_leagues(shown: Sequence[Any], bodies: Sequence[bytes]) -> list[Any]:
 
 
 def _without_updated(matches: Sequence[Any]) -> list[Any]:
-    """Leave out when an entry was received, which differs between two processes."""
+    """Leave out the time of receipt of each entry, which differs between two processes."""
     return [{name: value for name, value in one.items() if name != "updated"} for one in matches]
 
 
-def test_a_replay_says_the_same_every_time(tmp_path: Path) -> None:
-    """Two runs give the same bytes, versions and tags, and say that nothing of it is live."""
+def test_a_replay_is_the_same_every_time(tmp_path: Path) -> None:
+    """Two replays have the same bytes, versions and tags, and report that nothing is live."""
     records = [received(sheet("B365", (2 + at / 200, 3.5, 4.0)), float(at)) for at in range(50)]
     path = write(tmp_path / "feed.rec.zst", header(), *records)
 
@@ -247,7 +247,7 @@ def test_a_replay_says_the_same_every_time(tmp_path: Path) -> None:
 
 
 def test_a_recording_ends_after_its_time(tmp_path: Path) -> None:
-    """With 0 and a file that was closed; `inspect` lists what it holds."""
+    """The exit code is 0, the file is closed, and `inspect` lists its content."""
     config = ROOT / "config" / "default.toml"
 
     code, out, err = _ran("record", "--config", str(config), "--out", str(tmp_path), "--for", "1s")
@@ -265,8 +265,8 @@ def test_a_recording_ends_after_its_time(tmp_path: Path) -> None:
     assert re.fullmatch("[0-9]+ payloads, [0-9]+ bytes; closed", last)
 
 
-def test_inspect_tells_where_a_file_breaks_off(tmp_path: Path) -> None:
-    """What is whole is listed, and how the file ended stands in the last line."""
+def test_inspect_shows_where_a_file_ends_early(tmp_path: Path) -> None:
+    """Whole payloads are listed, and the last line says how the file ended."""
     path = write(tmp_path / "feed.rec.zst", header(), received(b"one", 0.0), received(b"", 1.0, status=304))
     path.write_bytes(path.read_bytes()[:-10])
 
@@ -291,10 +291,10 @@ def test_inspect_tells_where_a_file_breaks_off(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_is_78_and_one_line(
+def test_an_unreadable_recording_is_78_and_one_line(
     tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On standard error, naming the file and what was found."""
+    """The line is on standard error and names the file and what was found."""
     (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
 
     with pytest.raises(SystemExit) as ended:
@@ -305,8 +305,8 @@ def test_what_cannot_be_read_is_78_and_one_line(
     assert (True, True) == (err.startswith("oddsboard: "), message in err)
 
 
-def test_a_folder_that_cannot_be_made_is_78_and_one_line(tmp_path: Path) -> None:
-    """In a process of its own: the recorder has begun to log by then."""
+def test_an_impossible_folder_is_78_and_one_line(tmp_path: Path) -> None:
+    """It runs in its own process, because the recorder has begun to log by then."""
     (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
 
     code, out, err = _ran("record", "--out", str(tmp_path / "some.csv"))
@@ -327,10 +327,10 @@ def test_a_folder_that_cannot_be_made_is_78_and_one_line(tmp_path: Path) -> None
         (["replay"], "DIR|FILE"),
     ],
 )
-def test_arguments_that_cannot_be_are_refused(
+def test_invalid_arguments_are_refused(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the usage, what was found and what is allowed."""
+    """The message has the usage, what was found and what is allowed."""
     with pytest.raises(SystemExit) as ended:
         main(arguments)
 

@@ -1,4 +1,4 @@
-"""The key of a source is nowhere to be seen, whatever its peer does with it (faults.md, I)."""
+"""The key of a source is never shown, whatever its server does with it (faults.md, I)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
 
 KEY = 'k3y&that"nobody may+see%2'
-"""As awkward as it may be: it stands otherwise in an address and in JSON."""
+"""A key with characters that are written differently in an address and in JSON."""
 HINT = "nobody"
 ENCODED = quote_plus(KEY)
 SHOWN = (
@@ -36,7 +36,7 @@ SPORTS = ("soccer_a", "soccer_b")
 
 
 def _echoing(status: int, code: str) -> Answer:
-    """Answer with an error of the API that quotes the whole address, key and all."""
+    """Answer with an error of the API that quotes the whole address, key included."""
 
     def answer(connection: socket, asked: Asked) -> None:
         body = json.dumps({"message": f"{asked.path} is wrong: {KEY}", "error_code": code})
@@ -46,16 +46,16 @@ def _echoing(status: int, code: str) -> Answer:
 
 
 def _redirecting(to: str) -> Answer:
-    """Answer with a redirect that carries the key."""
+    """Answer with a redirect that contains the key."""
     return respond(status=302, headers={"Location": f"{to}?apiKey={ENCODED}"})
 
 
 def _abandoning(connection: socket, asked: Asked) -> None:
-    """Answer with something that is no HTTP and has the key in it."""
+    """Answer with bytes that are not HTTP and contain the key."""
     connection.sendall(f"{KEY} {asked.path}\r\n\r\n".encode())
 
 
-# What the peer does, and what is to be read of it all the same.
+# What the server does, and what the shown error must still contain.
 PEERS: dict[str, tuple[Answer, str]] = {
     "denies": (_echoing(401, "INVALID_KEY"), "invalid_key"),
     "is empty": (_echoing(401, "OUT_OF_USAGE_CREDITS"), "out_of_usage_credits"),
@@ -70,7 +70,7 @@ PEERS: dict[str, tuple[Answer, str]] = {
 
 
 def _config(folder: Path, urls: Mapping[str, str]) -> Path:
-    """Write a configuration with a source, and its one bookmaker, of each name and address."""
+    """Write a configuration with one source and one bookmaker for each name and address."""
     path = folder / "secret.toml"
     lines = ["[server]", 'log_level = "debug"', "drain_s = 0"]
     for name, url in urls.items():
@@ -83,7 +83,7 @@ def _config(folder: Path, urls: Mapping[str, str]) -> Path:
 
 
 def _everything(running: Service, ready: Callable[[str], bool]) -> str:
-    """Return all that the service shows and logs, once `ready` holds for what it shows."""
+    """Return all that the service shows and logs, once `ready` is true of it."""
     with httpx2.Client(base_url=running.base, trust_env=False, verify=NO_TLS) as client:
 
         def look() -> str:
@@ -95,7 +95,7 @@ def _everything(running: Service, ready: Callable[[str], bool]) -> str:
 
 
 class Echoed(NamedTuple):
-    """One service with a source for each peer: its errors and requests, and all that was shown."""
+    """One run with a source for each server: its errors and requests, and all that was shown."""
 
     errors: Mapping[str, str]
     asked: Mapping[str, Sequence[Asked]]
@@ -104,7 +104,7 @@ class Echoed(NamedTuple):
 
 @pytest.fixture(scope="module")
 def echoed(tmp_path_factory: pytest.TempPathFactory) -> Echoed:
-    """Run the service until every peer has answered and every error is shown."""
+    """Run the service until every server has answered and every error is shown."""
     with contextlib.ExitStack() as cleanup:
         peers = {name.replace(" ", "-"): cleanup.enter_context(http_peer()) for name in PEERS}
         for peer, (answer, _) in zip(peers.values(), PEERS.values(), strict=True):
@@ -125,8 +125,8 @@ def echoed(tmp_path_factory: pytest.TempPathFactory) -> Echoed:
 
 
 @pytest.mark.parametrize("peer_that", PEERS)
-def test_a_peer_that_echoes_the_key_does_not_get_it_shown(echoed: Echoed, peer_that: str) -> None:
-    """Its error is shown, in the probes and in the log, and the key is in neither."""
+def test_a_key_echoed_by_the_server_is_not_shown(echoed: Echoed, peer_that: str) -> None:
+    """The error is in the probes and in the log, the key in neither."""
     name = peer_that.replace(" ", "-")
 
     assert PEERS[peer_that][1] in echoed.errors[name]
@@ -134,8 +134,8 @@ def test_a_peer_that_echoes_the_key_does_not_get_it_shown(echoed: Echoed, peer_t
     assert (True, False) == (is_sent, HINT in echoed.text)
 
 
-def test_a_peer_that_refuses_does_not_get_the_key_shown(tmp_path: Path) -> None:
-    """Nobody listens there: the address is not quoted."""
+def test_a_refused_connection_does_not_show_the_key(tmp_path: Path) -> None:
+    """Without a listening server the error does not quote the address."""
     config = _config(tmp_path, {"some": "http://127.0.0.1:1"})
     with service(config, {"SECRET_OF_THE_TEST": KEY}) as running:
         eventually(lambda: running.events("source.down"), "it is down")
@@ -144,8 +144,8 @@ def test_a_peer_that_refuses_does_not_get_the_key_shown(tmp_path: Path) -> None:
     assert HINT not in text
 
 
-def test_a_peer_that_answers_well_does_not_get_the_key_shown(tmp_path: Path) -> None:
-    """Nor is it in anything while all is well, at whatever level is logged."""
+def test_a_good_answer_does_not_show_the_key(tmp_path: Path) -> None:
+    """While all is well no log level shows the key."""
     body = json.dumps([event("m1", "A", "B", {"some": [market("A", "B", (2.1, 3.4, 3.6))]})]).encode()
     with contextlib.ExitStack() as cleanup:
         peer = cleanup.enter_context(http_peer())
@@ -158,8 +158,8 @@ def test_a_peer_that_answers_well_does_not_get_the_key_shown(tmp_path: Path) -> 
     assert (True, False) == ("source.planned" in text, HINT in text)
 
 
-def test_a_credential_that_is_a_word_of_ours_costs_no_log_line_its_shape(tmp_path: Path) -> None:
-    """It is taken out of values, never out of what the lines are read by."""
+def test_a_credential_equal_to_a_field_name_leaves_log_lines_intact(tmp_path: Path) -> None:
+    """The credential is removed from values, never from the names of fields."""
     config = tmp_path / "words.toml"
     config.write_text(
         '[sources.api]\nkind = "the_odds_api"\nurl = "http://127.0.0.1:9"\napi_key = "source"\n'

@@ -1,4 +1,4 @@
-"""The service as it comes: its default configuration, three simulated bookmakers, its log."""
+"""The service with its default configuration: three simulated bookmakers, and the log."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _get(client: httpx2.Client, path: str) -> Any:
 
 
 def test_three_simulated_bookmakers_are_live(client: httpx2.Client) -> None:
-    """The configuration that we ship runs three, and says that none of them is real."""
+    """The default configuration runs three bookmakers, and reports all of them as simulated."""
     checks = _get(client, "/health")["checks"]
 
     assert IDS == list(checks)
@@ -55,8 +55,8 @@ def test_three_simulated_bookmakers_are_live(client: httpx2.Client) -> None:
 
 
 @LIST
-def test_both_endpoints_serve_all_three(client: httpx2.Client, path: str) -> None:
-    """Some hundred matches of each, in the order of the configuration, with plausible prices."""
+def test_both_endpoints_show_all_three_bookmakers(client: httpx2.Client, path: str) -> None:
+    """Each has some hundred matches with plausible prices, in the order of the configuration."""
     matches = _get(client, path)["matches"]
 
     order = [one["id"].partition("_")[0] for one in matches]
@@ -68,15 +68,15 @@ def test_both_endpoints_serve_all_three(client: httpx2.Client, path: str) -> Non
 
 
 @LIST
-def test_the_filter_gives_one_of_them(client: httpx2.Client, path: str) -> None:
-    """Only that bookmaker's entries."""
+def test_the_filter_shows_one_bookmaker(client: httpx2.Client, path: str) -> None:
+    """The list has only that bookmaker's entries."""
     matches = _get(client, f"{path}?bookmaker=birch")["matches"]
 
     assert {"Birch (simulated)"} == {one["bookmaker"] for one in matches}
 
 
-def test_prices_move_and_the_version_with_them(client: httpx2.Client) -> None:
-    """The version grows, and a conditional poll tells when."""
+def test_prices_and_version_change(client: httpx2.Client) -> None:
+    """The version grows, and a conditional poll shows when."""
     first = client.get("/api/v2/odds")
     condition = {"If-None-Match": first.headers["ETag"]}
 
@@ -91,7 +91,7 @@ def test_prices_move_and_the_version_with_them(client: httpx2.Client) -> None:
 
 
 def test_the_start_is_logged_once(running: Service) -> None:
-    """The address, the bookmakers, and that the prices are no offers."""
+    """The log has one line with the address, the bookmakers, and that they are simulated."""
     (started,) = running.events("service.started")
 
     assert re.fullmatch(r"http://127\.0\.0\.1:[0-9]+", started["url"])
@@ -101,7 +101,7 @@ def test_the_start_is_logged_once(running: Service) -> None:
 
 
 def test_every_line_of_the_log_is_one_json_object(tmp_path: Path) -> None:
-    """Also with everything logged, with forged lines in paths and headers, and at the end."""
+    """This holds at every log level, with forged lines in paths and headers, and at the end."""
     forged = {"User-Agent": '"}\t{"event": "forged"}', "X-Request-Id": "forged"}
     with _started(_verbose(tmp_path)) as process, contextlib.ExitStack() as cleanup:
         cleanup.callback(process.kill)
@@ -125,7 +125,7 @@ def test_every_line_of_the_log_is_one_json_object(tmp_path: Path) -> None:
 
 
 def test_every_served_request_is_logged_under_its_id(tmp_path: Path) -> None:
-    """The id in X-Request-Id is in the log, so that what a client reports can be found."""
+    """The id in X-Request-Id is in the log, so that a client's report can be found."""
     with service(_verbose(tmp_path)) as running:
         response = httpx2.get(f"{running.base}/api/odds?bookmaker=nobody", trust_env=False, verify=NO_TLS)
         served = eventually(lambda: running.events("request.served"), "the request in the log")

@@ -1,4 +1,4 @@
-"""How the process ends: in order on a signal, at once on a second one (faults.md, I)."""
+"""The end of the process: in order after a signal, at once after a second one (faults.md, I)."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def _stop_events(running: Service) -> list[str]:
 
 
 @SIGNALS
-def test_readiness_says_no_while_odds_are_still_served(
+def test_a_draining_service_is_not_ready_but_serves_odds(
     tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """During the drain new clients are kept away and those that are there are served; then exit code 0."""
+    """During the drain readiness is 503 and odds are 200; then the exit code is 0."""
     with _running(tmp_path, drain_s=1.0) as (running, client):
         running.process.send_signal(number)
         eventually(lambda: client.get("/health/ready").status_code == 503, "readiness says no")
@@ -66,7 +66,7 @@ def test_readiness_says_no_while_odds_are_still_served(
 
 @SIGNALS
 def test_no_request_fails_before_the_listener_closes(tmp_path: Path, number: signal.Signals) -> None:
-    """Clients under load, on kept and on new connections, get 200 until no new connection is accepted."""
+    """Clients on kept and on new connections get 200 until no new connection is accepted."""
     outcomes: list[tuple[int, str]] = []
     with _running(tmp_path, drain_s=0.4) as (running, _):
         loads = [_kept_connections, _new_connections] * 3
@@ -96,7 +96,7 @@ def _new_connections(base: str, outcomes: list[tuple[int, str]]) -> None:
 
 
 def _asked(ask: Callable[[], httpx2.Response], base: str, outcomes: list[tuple[int, str]]) -> bool:
-    """Ask once; where that fails, see whether the listener was closed by then."""
+    """Send one request; if it fails, note whether the listener was closed by then."""
     try:
         status, trouble = ask().status_code, ""
     except httpx2.TransportError as error:
@@ -115,7 +115,7 @@ def _is_closed(base: str) -> bool:
 
 @SIGNALS
 def test_open_connections_do_not_delay_the_exit(tmp_path: Path, number: signal.Signals) -> None:
-    """Idle ones and one with half a request are let go, well before requests in flight would be (5 s)."""
+    """Idle ones and one with half a request are closed well before the limit for open requests (5 s)."""
     with _running(tmp_path, drain_s=0.1) as (running, _), contextlib.ExitStack() as open_ones:
         address = ("127.0.0.1", int(running.base.rpartition(":")[2]))
         idle = [open_ones.enter_context(socket.create_connection(address, 5)) for _ in range(12)]
@@ -133,10 +133,10 @@ def test_open_connections_do_not_delay_the_exit(tmp_path: Path, number: signal.S
     ("number", "second"),
     [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGINT)],
 )
-def test_a_second_signal_ends_it_at_once(
+def test_a_second_signal_ends_the_process_at_once(
     tmp_path: Path, number: signal.Signals, second: signal.Signals
 ) -> None:
-    """However long the drain was to last: 128 and the signal's number, and the log tells why."""
+    """It ends with 128 and the signal's number before the drain is over, and the log says why."""
     with _running(tmp_path, drain_s=60) as (running, _):
         running.process.send_signal(number)
         eventually(lambda: running.events("service.stopping"), "it is stopping")
@@ -147,10 +147,10 @@ def test_a_second_signal_ends_it_at_once(
 
 
 @SIGNALS
-def test_a_signal_right_after_the_start_stops_it_in_order(
+def test_a_signal_right_after_the_start_is_handled(
     tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Whoever has read `service.started` may send a signal: exit code 0, no traceback (faults.md, I3)."""
+    """From the line `service.started` on, a signal gives exit code 0 and no traceback (faults.md, I3)."""
     config = tmp_path / "simulated.toml"
     config.write_text(CONFIG.format(drain_s=0), "utf-8")
     with service(config) as running:
@@ -159,7 +159,7 @@ def test_a_signal_right_after_the_start_stops_it_in_order(
     assert (0, "") == (code, capfd.readouterr().err)
 
 
-def test_without_a_drain_it_stops_directly(tmp_path: Path) -> None:
-    """`drain_s = 0` is allowed."""
+def test_without_a_drain_the_service_stops_directly(tmp_path: Path) -> None:
+    """`drain_s = 0` is allowed and stops without a wait."""
     with _running(tmp_path, drain_s=0) as (running, _):
         assert 0 == running.stop()

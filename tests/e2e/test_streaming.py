@@ -1,4 +1,4 @@
-"""Streams of the real program: told before it ends, cut when nobody reads them (faults.md, H4 and I1)."""
+"""Streams of the real program: ended properly, and cut when not read (faults.md, H4 and I1)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _connected(running: Service, stack: contextlib.ExitStack, *, buffer: int = 0
 
 
 def _read_to_the_end(sockets: list[socket.socket], within_s: float) -> list[bytes]:
-    """Read all of them at once until each has ended."""
+    """Read all sockets at once until each has ended."""
     received = dict.fromkeys(sockets, b"")
     deadline = time.monotonic() + within_s
     with selectors.DefaultSelector() as selector:
@@ -82,10 +82,10 @@ def _read_to_the_end(sockets: list[socket.socket], within_s: float) -> list[byte
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_streams_are_told_before_the_end(
+def test_streams_get_bye_before_the_end(
     tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A hundred, to the end of the drain: `bye`, a proper end, and exit code 0 in time (I1)."""
+    """A hundred streams last until the drain is over and get `bye`, with exit code 0 in time (I1)."""
     with _running(tmp_path, 200, 50.0) as running, contextlib.ExitStack() as stack:
         streams = [_connected(running, stack) for _ in range(STREAMS)]
         for one in streams:
@@ -103,8 +103,8 @@ def test_streams_are_told_before_the_end(
 
 
 @pytest.mark.long
-def test_who_does_not_read_delays_the_end_by_little(tmp_path: Path) -> None:
-    """Clients that take nothing, with a list under way to them: still within the drain and 5 s."""
+def test_clients_that_do_not_read_hardly_delay_the_end(tmp_path: Path) -> None:
+    """With clients that read nothing of a list being sent, the end comes within the drain and 5 s."""
     with _running(tmp_path, 5_000, 100.0) as running, contextlib.ExitStack() as stack:
         deaf = [_connected(running, stack, buffer=SMALL) for _ in range(5)]
         reader = _connected(running, stack)
@@ -114,11 +114,11 @@ def test_who_does_not_read_delays_the_end_by_little(tmp_path: Path) -> None:
         got = [len(_left_over(one)) for one in deaf]
 
     assert 0 == code
-    assert max(got) < 1_000_000  # of a list that is longer: they really were stuck
+    assert max(got) < 1_000_000  # less than the list, so sending was really blocked
 
 
 def _left_over(one: socket.socket) -> bytes:
-    """Return what had come by the time when the connection was reset."""
+    """Return what was received before the connection was reset."""
     received = b""
     with contextlib.suppress(OSError):
         while piece := one.recv(1 << 20):
@@ -139,7 +139,7 @@ def _streams(running: Service) -> int:
 @pytest.mark.long
 @pytest.mark.parametrize("per_s", [0, 100])
 def test_a_slow_reader_is_cut(tmp_path: Path, per_s: int) -> None:
-    """Taking nothing, or 100 bytes a second: cut, and never more than 2 MiB held for each (H4)."""
+    """A client that reads nothing, or 100 bytes a second, is cut and holds at most 2 MiB (H4)."""
     with _running(tmp_path, 5_000, 2_000.0) as running, contextlib.ExitStack() as stack:
         reader = _connected(running, stack)
         reader.recv(1 << 20)

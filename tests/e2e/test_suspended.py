@@ -1,4 +1,4 @@
-"""The whole process is stopped and continued, as a laptop that sleeps (faults.md, C13)."""
+"""The whole process is stopped and continued, as on a laptop that sleeps (faults.md, C13)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATHS = ("/api/v2/odds", "/api/odds", "/api/v2/odds?bookmaker=only", "/health/re
 
 @contextlib.contextmanager
 def _suspended(feed: Feed) -> Iterator[None]:
-    """Stop the process until the block ends, but for longer than its lists hold."""
+    """Stop the process until the block ends, for longer than its lists stay fresh."""
     feed.service.process.send_signal(signal.SIGSTOP)
     try:
         yield
@@ -43,7 +43,7 @@ def _live_feed(folder: Path, peer: HttpPeer, timeout_s: float) -> Iterator[Feed]
 
 
 class Held:
-    """An answer that is held back until it is released."""
+    """An answer that is kept back until it is released."""
 
     def __init__(self, body: bytes) -> None:
         self.asked, self.released, self.sent = (threading.Event() for _ in range(3))
@@ -58,7 +58,7 @@ class Held:
 
 
 def _asking(feed: Feed, path: str) -> socket.socket:
-    """Open a connection, see that it works, and give it, to be kept."""
+    """Open a connection, check that it works, and return it open."""
     connection = socket.create_connection(("127.0.0.1", int(feed.service.base.rpartition(":")[2])), 10)
     assert 200 == _answer(connection, "/health/live")[0]
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
@@ -66,7 +66,7 @@ def _asking(feed: Feed, path: str) -> socket.socket:
 
 
 def _answer(connection: socket.socket, path: str | None = None) -> tuple[int, Any]:
-    """Return status and body of the next answer on a connection, asking first if there is a path."""
+    """Return status and body of the next answer on a connection, after a request if there is a path."""
     if path is not None:
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     with connection.makefile("rb") as lines:
@@ -84,8 +84,8 @@ def _prices(status: int, body: Any) -> list[tuple[float, ...]]:
     return [tuple(one["odds"].values()) for one in body["matches"]]
 
 
-def test_the_first_answers_after_a_suspension_are_without_what_went_stale(tmp_path: Path) -> None:
-    """Requests that waited in the meantime are answered 503, on kept connections and on new ones."""
+def test_the_first_answers_after_a_suspension_have_no_stale_list(tmp_path: Path) -> None:
+    """Requests that waited meanwhile are answered 503, on kept connections and on new ones."""
     silence = Held(sheet("B365", NEW))
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
         feed = cleanup.enter_context(_live_feed(tmp_path, peer, timeout_s=30))
@@ -113,7 +113,7 @@ def test_the_first_answers_after_a_suspension_are_without_what_went_stale(tmp_pa
 
 
 def test_a_working_source_brings_fresh_prices_after_a_suspension(tmp_path: Path) -> None:
-    """No answer after it shows a price that was fetched before it."""
+    """No answer after the suspension shows a price that was fetched before it."""
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
         feed = cleanup.enter_context(_live_feed(tmp_path, peer, timeout_s=0.5))
         kept = [cleanup.enter_context(_asking(feed, "/health/live")) for _ in range(8)]
@@ -132,10 +132,8 @@ def test_a_working_source_brings_fresh_prices_after_a_suspension(tmp_path: Path)
 
 
 @pytest.mark.parametrize("timeout_s", [0.5, 30.0])
-def test_an_answer_that_arrived_during_a_suspension_is_not_taken_for_fresh(
-    tmp_path: Path, timeout_s: float
-) -> None:
-    """It has waited in the kernel for longer than a list holds: nobody vouches for it any more."""
+def test_an_answer_received_during_a_suspension_is_not_fresh(tmp_path: Path, timeout_s: float) -> None:
+    """It waited in the kernel for longer than a list stays fresh, so it confirms nothing."""
     held = Held(sheet("B365", OLD))
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
         feed = cleanup.enter_context(_live_feed(tmp_path, peer, timeout_s))

@@ -1,4 +1,4 @@
-"""The wheel carries all that the commands need: it is built, unpacked elsewhere, and run from there."""
+"""The wheel has all that the commands need: it is built, unpacked elsewhere, and run from there."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("command", [["check-config"], ["init"], ["init", "live", "--out", "live.toml"]])
 def test_a_command_runs_outside_of_a_clone(unpacked: Path, tmp_path: Path, command: list[str]) -> None:
-    """With the packages of the wheel alone, not those of this clone."""
+    """The command uses the packages of the wheel, not those of this clone."""
     start = f"import sys; sys.path.insert(0, {str(unpacked)!r}); import web.__main__ as command;"
     check = f"assert command.__file__.startswith({str(unpacked)!r}); command.main(sys.argv[1:])"
 
@@ -48,7 +48,7 @@ def test_a_command_runs_outside_of_a_clone(unpacked: Path, tmp_path: Path, comma
 
 
 def test_the_wheel_has_the_configurations_the_pages_and_the_types(unpacked: Path) -> None:
-    """Every example, the static files, and the marker that both packages are typed."""
+    """The wheel has every example, the static files, and the marker of both typed packages."""
     shipped = {file.relative_to(unpacked).as_posix() for file in unpacked.rglob("*") if file.is_file()}
     wanted = {f"web/config/{file.name}" for file in (ROOT / "config").glob("*.toml")}
     wanted |= {f"web/static/{file.name}" for file in (ROOT / "web" / "static").iterdir()}
