@@ -1,4 +1,4 @@
-"""Test set-up: where the recordings and the browser are, and what happens where they are not."""
+"""Test set-up: options, and which tests are left out without recordings, browser or --long."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LONG = "they take long, --long runs them"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what CI runs with."""
+    """Add the options that CI uses."""
     parser.addoption("--require-recordings", action="store_true", help="fail if the recordings are absent")
     parser.addoption("--require-browser", action="store_true", help="fail if there is no Chromium")
     parser.addoption("--long", action="store_true", help="run the tests that take long as well")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to run without what is required; let no test depend on the time it takes."""
+    """Stop if something required is missing; set no time limit for Hypothesis examples."""
     settings.register_profile("timeless", deadline=None)
     settings.load_profile("timeless")
     _log_plainly()
@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _log_plainly() -> None:
-    """Write stacks as the service does: richer ones go through local variables, hostile ones too."""
+    """Write stacks as the service does: richer ones would print local variables, also hostile ones."""
     console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(
         processors=[structlog.processors.add_log_level, structlog.dev.set_exc_info, console]
@@ -45,7 +45,7 @@ def _log_plainly() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect, and count, what needs what is not there, and what takes long unless asked for."""
+    """Deselect and count tests whose recordings or browser are missing, and long ones unless asked for."""
     if not are_there():
         _leave_out(config, items, "recordings", _RECORDINGS)
     if not chromium.is_there():
@@ -71,7 +71,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say in the last lines what was not run."""
+    """Print in the last lines what was not run."""
     for why, count in config.stash[_left_out].items():
         if count:
             terminalreporter.write_line(f"{count} tests not run: {why}", yellow=True)
@@ -79,5 +79,5 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 @pytest.fixture
 def anyio_backend() -> object:
-    """Run asynchronous tests on asyncio, on its usual loop unless a folder says otherwise."""
+    """Run asynchronous tests on asyncio's usual loop, unless a folder overrides this."""
     return "asyncio"

@@ -1,4 +1,4 @@
-"""The documents are true: their links, paths, references, keys, endpoints, events and reasons exist."""
+"""The documents match the code: links, paths, references, keys, endpoints, events and reasons exist."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LOGGER = re.compile(r"log(ger\(\))?$")
 
 
 @EACH
-def test_links_lead_somewhere(file: Path) -> None:
+def test_links_resolve(file: Path) -> None:
     """Every relative link of a document names a file of the repository, and a heading in it."""
     links = re.findall(r"\]\(([^)\s]+)\)", file.read_text("utf-8"))
     own = [link.partition("#") for link in links if not link.startswith(("http://", "https://"))]
@@ -65,7 +65,7 @@ def test_paths_exist(file: Path) -> None:
 
 
 @EACH
-def test_references_name_something(file: Path) -> None:
+def test_references_exist(file: Path) -> None:
     """Every `file.py:name` names a function, class or constant of that file."""
     references = re.findall(r"`([\w./-]+\.py):([\w.]+)`", file.read_text("utf-8"))
 
@@ -76,8 +76,8 @@ def test_references_name_something(file: Path) -> None:
     ]
 
 
-def test_the_picture_names_modules_that_there_are() -> None:
-    """In the way of a price, `package/module` is a file of one of our two packages."""
+def test_the_picture_names_existing_modules() -> None:
+    """In the picture of a price, `package/module` is a file of `actors` or `web`."""
     picture = "\n".join(blocks(document("docs/architecture.md"))[0].lines)
     named = set(re.findall(r"(?<![\w/])(?:web/)?[a-z_]+/[a-z_]+\b", picture))
 
@@ -90,7 +90,7 @@ def test_the_picture_names_modules_that_there_are() -> None:
 
 
 def test_every_fault_that_the_code_cites_is_documented() -> None:
-    """An id beside `faults.md` is a row of docs/faults.md, a letter alone a section; no id is twice."""
+    """An id after `faults.md` is a row of docs/faults.md, a letter alone a section; no id occurs twice."""
     ids = [row[0] for row in rows(document("docs/faults.md"))]
     sections = re.findall(r"^## ([A-K])\. ", document("docs/faults.md"), re.MULTILINE)
     files = [*ROOT.glob("actors/**/*.py"), *ROOT.glob("web/**/*.py"), *ROOT.glob("tests/**/*.py")]
@@ -105,8 +105,8 @@ def test_every_fault_that_the_code_cites_is_documented() -> None:
     assert set() == cited - {*ids, *sections}
 
 
-def test_the_code_cites_documents_that_there_are() -> None:
-    """A document that a text of the code names can be opened in the repository, and so can its section."""
+def test_documents_cited_by_the_code_exist() -> None:
+    """A document named in the code is in the repository, and so is the cited section."""
     sections = set(re.findall(r"^#+ ([\d.]*\d)\.? ", document("docs/interface.md"), re.MULTILINE))
     texts = {
         file.relative_to(ROOT): file.read_text("utf-8")
@@ -132,7 +132,7 @@ def test_the_code_cites_documents_that_there_are() -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_key_of_the_configuration_is_documented(table: str) -> None:
-    """With its default, and no key that there is not."""
+    """Every key is documented with its default, and every documented key exists."""
     text = document("docs/configuration.md")
 
     assert _declared(TABLES[table]) == _documented(section(text, f"## `[{table}]`"))
@@ -140,7 +140,7 @@ def test_every_key_of_the_configuration_is_documented(table: str) -> None:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_every_option_of_a_kind_is_documented(name: str) -> None:
-    """Those of every kind, those of all polled kinds, and its own, which take precedence."""
+    """Options of every kind, of polled kinds and of one kind are documented; those of the one kind win."""
     text, kind = document("docs/configuration.md"), BUILT_IN[name]
     documented = _documented(section(text, "## `[sources.NAME]`"))
     if isinstance(kind, PolledKind):
@@ -151,7 +151,7 @@ def test_every_option_of_a_kind_is_documented(name: str) -> None:
 
 
 def test_examples_of_the_configuration_are_toml() -> None:
-    """Every block of TOML in every document can be read."""
+    """Every TOML block of every document can be parsed."""
     for file in DOCUMENTS:
         for block in blocks(file.read_text("utf-8")):
             if block.language == "toml":
@@ -159,8 +159,8 @@ def test_examples_of_the_configuration_are_toml() -> None:
 
 
 @pytest.mark.anyio
-async def test_the_documented_endpoints_are_those_that_there_are() -> None:
-    """With their parameters, as the capabilities list them."""
+async def test_documented_endpoints_equal_the_real_ones() -> None:
+    """They have the parameters that the capabilities list."""
     async with open_site() as site:
         capabilities = await site.json("/api/capabilities")
     listed = list(rows(document("docs/api.md").partition("\n## ")[0]))
@@ -171,8 +171,8 @@ async def test_the_documented_endpoints_are_those_that_there_are() -> None:
 
 
 @pytest.mark.anyio
-async def test_the_documented_metrics_are_those_that_there_are() -> None:
-    """Every field of `/api/stats`, and of each entry in the lists of `/monitor`."""
+async def test_documented_metrics_equal_the_real_ones() -> None:
+    """Every field of `/api/stats`, and of each entry in the lists of `/monitor`, is documented."""
     async with open_site() as site:
         site.status.actors["aggregator"] = site.status.board.actor
         stats, monitor = await site.json("/api/stats"), await site.json("/monitor")
@@ -183,8 +183,8 @@ async def test_the_documented_metrics_are_those_that_there_are() -> None:
     assert [sorted(one) for one in (stats["data"], stats["http"], *entries.values())] == documented
 
 
-def test_the_documented_log_events_are_those_that_there_are() -> None:
-    """Each with its level, in both directions."""
+def test_documented_log_events_equal_the_real_ones() -> None:
+    """Every event is documented with its level, and every documented event exists."""
     documented = {
         quoted(event)[0]: set(re.findall(r"\w+", level.replace(" or ", " ")))
         for event, level, *_ in rows(section(document("docs/operations.md"), "## Logs"))
@@ -206,19 +206,19 @@ def test_the_documented_log_events_are_those_that_there_are() -> None:
     ids=["reasons", "states", "departures"],
 )
 def test_every_name_of_a_closed_set_is_documented(file: str, heading: str, names: Any) -> None:
-    """In the last table under that heading, in any order."""
+    """The last table under that heading has every name, in any order."""
     table = re.findall(r"(?:^\|.*\|$\n?)+", section(document(file), heading), re.MULTILINE)[-1]
 
     assert sorted(names) == sorted(quoted(row[0])[0] for row in rows(table))
 
 
 def test_the_read_me_is_short() -> None:
-    """It is an entry: what needs more room has a document of its own."""
+    """The README is an introduction; longer explanations have their own document."""
     assert len(document("README.md").splitlines()) <= 125
 
 
 def _declared(kind: type[Struct]) -> dict[str, str]:
-    """Return by key the default as the documents write it."""
+    """Return each key with its default as the documents write it."""
     return {
         one.name: "*required*" if one.required else _written(one.default)
         for one in msgspec.structs.fields(kind)
@@ -234,7 +234,7 @@ def _documented(text: str) -> dict[str, str]:
 
 
 def _defined(tree: ast.AST, prefix: str = "") -> Iterator[str]:
-    """Return every name that a module or class defines, those of a class behind its own."""
+    """Return every name that a module or class defines, a class's own ones with its name in front."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield prefix + node.name
@@ -246,7 +246,7 @@ def _defined(tree: ast.AST, prefix: str = "") -> Iterator[str]:
 
 
 def _logged() -> Iterator[tuple[str, str]]:
-    """Return the event and the level of every call of a logger in the code."""
+    """Return event and level of every log call in the code."""
     for tree in modules().values():
         told = _chosen_levels(tree)
         for node in ast.walk(tree):
@@ -262,7 +262,7 @@ def _logged() -> Iterator[tuple[str, str]]:
 
 
 def _chosen_levels(tree: ast.Module) -> dict[str, list[str]]:
-    """Return the levels of each name that stands for one of two methods of a logger."""
+    """Return the levels of each variable that holds one of two log methods."""
     return {
         node.targets[0].id: re.findall(r"\blog\.(\w+)", ast.unparse(node.value))
         for node in ast.walk(tree)

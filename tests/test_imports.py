@@ -1,4 +1,4 @@
-"""Imports that the contracts of import-linter (pyproject.toml) cannot tell: circles, and the network."""
+"""Rules of imports that import-linter (pyproject.toml) cannot check: circles, and the network."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ LISTENING = {
     "web.server.uvicorn_server",
     "web.server.hypercorn_server",
 }
-"""They own the listening socket."""
+"""These own the listening socket."""
 
 
 def test_there_are_no_circles() -> None:
-    """Within one layer, too, imports have an order."""
+    """Imports have an order within a layer, too."""
     TopologicalSorter({module: modules_imported(module) - {module} for module in modules()}).prepare()
 
 
 def test_only_transports_touch_the_network() -> None:
-    """Nobody else imports or calls what connects, but those that own the listening socket."""
+    """Only transports and the owners of the listening socket import or call what connects."""
     outside = [module for module in modules() if not is_any_of(module, {"actors.transports"})]
     connecting = [
         (module, name)
@@ -52,7 +52,7 @@ def test_only_transports_touch_the_network() -> None:
 
 
 def test_the_documented_plug_in_needs_the_source_api_alone() -> None:
-    """The documented example of a source in another package imports nothing else of ours."""
+    """The documented example of a plug-in imports nothing of ours but the source API."""
     document = (ROOT / "docs" / "sources.md").read_text("utf-8")
     example = re.findall(r"```python\n(.*?)```", document, re.DOTALL)[-1]
     nodes = [node for node in ast.walk(ast.parse(example)) if isinstance(node, ast.ImportFrom)]

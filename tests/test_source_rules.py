@@ -1,4 +1,4 @@
-"""Rules that every source file keeps: no effects on import, sizes, and what may stand in one place only."""
+"""Rules for every source file: no effects on import, sizes, and calls that only one place may make."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HARMLESS_CALLS = {
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),
     *("structlog.processors.StackInfoRenderer", "structlog.processors.TimeStamper"),
 }
-"""What may be called while a module is imported: it makes a value and does nothing."""
+"""Calls allowed while a module is imported: each makes a value and does nothing else."""
 
 IMPORT_ALL = """
 import importlib, logging, signal, sys, threading
@@ -36,7 +36,7 @@ assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def _called_on_import(node: ast.AST) -> Iterator[str]:
-    """Return what is called outside of function bodies: decorators and defaults count."""
+    """Return what is called outside of function bodies; decorators and defaults count as outside."""
     for child in ast.iter_child_nodes(node):
         match child:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -53,7 +53,7 @@ def _called_on_import(node: ast.AST) -> Iterator[str]:
 
 
 def _broad_handlers(module: str) -> list[int]:
-    """Return the lines at which everything is caught: bare, Exception, BaseException, or suppressed."""
+    """Return the lines that catch everything: bare, Exception, BaseException, or suppressed."""
     lines = []
     for node in ast.walk(modules()[module]):
         if isinstance(node, ast.ExceptHandler):
@@ -85,7 +85,7 @@ def test_importing_everything_does_nothing() -> None:
 
 
 def test_an_import_calls_nothing_that_does_something() -> None:
-    """At the level of a module only declarations and constructors of values are called."""
+    """At module level only declarations and constructors of values are called."""
     called = {(module, call) for module, tree in modules().items() for call in _called_on_import(tree)}
 
     assert set() == {(module, call) for module, call in called if call not in HARMLESS_CALLS}
@@ -110,10 +110,10 @@ def test_functions_are_short() -> None:
     assert [] == [one for one in lengths if one[-1] > MAX_FUNCTION_LINES]
 
 
-def test_everything_is_caught_in_five_places_only() -> None:
-    """`except Exception` stands in the supervisor's child loop, in the web error handler and before it.
+def test_only_five_places_catch_everything() -> None:
+    """`except Exception` is in the supervisor's child loop, and in the web error handler and before it.
 
-    At the start, what other packages bring may raise anything: where it is loaded, and where it checks.
+    At the start, other packages may raise anything: when they are loaded, and when they check options.
     """
     catching = {module for module in modules() if _broad_handlers(module)}
 
@@ -126,8 +126,8 @@ def test_everything_is_caught_in_five_places_only() -> None:
     }
 
 
-def test_every_task_of_an_actor_is_contained() -> None:
-    """What an actor starts beside itself may run the code of a kind, and must not end the event loop."""
+def test_every_task_of_an_actor_handles_errors() -> None:
+    """A background task of an actor may run a kind's code, which must not end the event loop."""
     started = {
         ast.unparse(node.args[0])
         for module, tree in modules().items()
@@ -140,7 +140,7 @@ def test_every_task_of_an_actor_is_contained() -> None:
 
 
 def test_only_the_clock_reads_the_time() -> None:
-    """No other module imports `time` or asks the loop or the calendar what time it is."""
+    """No other module imports `time` or asks the loop or the calendar for the time."""
     asking = {
         *("anyio.current_time", "date.today", "datetime.now", "datetime.today", "datetime.utcnow"),
         *("datetime.date.today", "datetime.datetime.now", "datetime.datetime.utcnow"),
@@ -154,8 +154,8 @@ def test_only_the_clock_reads_the_time() -> None:
     assert {"actors.core.clock"} == readers
 
 
-def test_only_the_settings_read_the_environment() -> None:
-    """Configuration comes in at one place."""
+def test_only_settings_read_the_environment() -> None:
+    """Only the settings module reads environment variables."""
     asking = {"os.environ", "os.environb", "os.getenv", "environ", "getenv"}
 
     assert {"actors.service.settings"} == {module for module in modules() if asking & names_used(module)}
