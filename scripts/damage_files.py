@@ -21,11 +21,11 @@ from tests.support.recordings import FOLDER, are_there
 PREFIX = "damage_"
 PROCESSES = 2
 BLOCK = 1000
-"""Trials that a process makes in a row. Each has its own seed: the table is the same for any block."""
+"""Consecutive trials in one process; each has its own seed, so the size does not change the table."""
 MAX_SHOWN = 5
 
 Tally = dict[str, Counter[str]]
-"""By kind of damage: files, prices shown and wrong, and matches rejected by reason."""
+"""For each kind of damage: numbers of files, of prices shown and wrong, and of rejects by reason."""
 
 
 def sources() -> list[str]:
@@ -35,7 +35,7 @@ def sources() -> list[str]:
 
 
 def trials(source: str, seed: int, numbers: range) -> tuple[Tally, list[str]]:
-    """Make the trials of these numbers. Return their tally and the errors found."""
+    """Make the trials with these numbers. Return their counts and the errors found."""
     trial: Callable[[Random], Trial] = import_module(f"tests.support.builders.{PREFIX}{source}").trial
     tally: Tally = {}
     wrong: list[str] = []

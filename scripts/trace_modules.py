@@ -1,9 +1,9 @@
-"""Prints the modules that a price runs through, from its source's bytes to a response's bytes.
+"""Prints the modules that process a changed price, from its source's bytes to a response's bytes.
 
-The service runs in this process on a polled CSV of 300 matches of three bookmakers. Once it serves
-them, one price changes in the file. From then on `sys.setprofile` records every function of the project
-that is called, until a client has read the new price from a gzip answer. Site and client run in other
-threads, which the profile does not cover.
+The service runs in this process on a polled CSV of 300 matches of three bookmakers. Once they are served,
+one price changes in the file. From then on `sys.setprofile` records every called function of the project,
+until a client has read the new price from a gzip answer. Site and client run in other threads, which
+the profile does not cover.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ name = "Betfair Exchange"
 
 
 class Trace:
-    """The project's functions called while it was on, by module, in the order of first calls."""
+    """The recorded functions of the project, by module, in the order of their first calls."""
 
     def __init__(self) -> None:
         self.is_on = False
         self.functions: dict[str, set[str]] = {}
 
     def record(self, frame: FrameType, event: str, argument: object) -> None:
-        """Record a call; a function for `sys.setprofile`."""
+        """Record a call; this is a function for `sys.setprofile`."""
         del argument
         code = frame.f_code
         if self.is_on and event == "call" and code.co_filename.startswith(PROJECT):
@@ -82,7 +82,7 @@ class Trace:
 
 
 class Site:
-    """A local HTTP server of one file, which can be changed, on `port`."""
+    """A local HTTP server on `port` for one file, which can be changed."""
 
     def __init__(self, body: bytes) -> None:
         self.body = body
@@ -105,7 +105,7 @@ class Site:
 
 
 def main() -> int:
-    """Serve, change a price, read it and print the table. Return 1 if the price was not read in time."""
+    """Serve, change a price, read it and print the table. Return 1 if it was not read in time."""
     trace, site = Trace(), Site(_file(OLD))
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -145,7 +145,7 @@ def _change_and_read(address: str, site: Site, trace: Trace) -> None:
 
 
 def _wait_for(price: bytes, address: str, until: float) -> bool:
-    """Read the list as gzip until it has that price. Return whether it came in time."""
+    """Read the list as gzip until it has that price. Return whether that happened in time."""
     host, _, port = address.partition(":")
     while time.monotonic() < until:
         connection = http.client.HTTPConnection(host, int(port), timeout=5)

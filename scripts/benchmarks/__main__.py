@@ -1,4 +1,4 @@
-"""Runs the benchmarks named on the command line, all without names, and prints their tables."""
+"""Runs the benchmarks named on the command line, or all, and prints their tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is asked for. Return 1 if a part of it could not be measured."""
+    """Run the requested parts. Return 1 if one of them could not be measured."""
     given = _parsed(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     report = Report(is_short=given.short, has_peers=not given.without_peers)

@@ -1,10 +1,9 @@
-"""Compares this clone with a clone of another commit: every part is run for both in turn, many times.
+"""Compares this clone with a clone of another commit: each part runs for both in turn, many times.
 
-Two processes of the same code differ by several per cent from start to start, so each run has processes
-of its own, and a ratio is the median over pairs of runs. A part that measures the running service uses
-this clone's scripts for both and starts the other clone's service; a part that calls the packages
-themselves is run by each clone's own `scripts/bench`, because names in the code change. Both print
-Markdown tables, from which the figures are read.
+Two processes of the same code differ by several per cent, so each run has its own processes, and a ratio
+is the median over pairs of runs. A part that measures the running service uses this clone's scripts for
+both, and starts the other clone's service. A part that calls the packages is run by each clone's own
+`scripts/bench`, because names in the code change. Both print Markdown tables, which are read here.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ HEADER = ("figure", "before", "new", "new / before", "lowest to highest", "speed
 
 
 class Figure(Struct, frozen=True):
-    """One cell of a table: its title, row and column as they are printed, and its first number."""
+    """One cell of a table: its table, row and column as printed, and the first number in it."""
 
     label: tuple[str, str, str]
     value: float
 
 
 Figures = dict[tuple[str, int, str, int, str], Figure]
-"""By names of table, row and column, with the place of a table among those of one name, and of the row."""
+"""By names of table, row and column; the numbers tell tables and rows of the same name apart."""
 
 
 class Part(Struct, frozen=True):
-    """How one benchmark is compared: the columns and tables that count (expressions), the pairs of runs."""
+    """How a benchmark is compared: expressions for columns and tables, and the number of pairs of runs."""
 
     columns: str
     pairs: int
@@ -77,13 +76,13 @@ def run(report: Report, name: str, other: Path) -> None:
 
 
 def commit_of(clone: Path) -> str:
-    """Name the commit that is checked out there."""
+    """Return the commit that is checked out in a clone."""
     command = ["git", "-C", str(clone), "log", "-1", "--format=%h %s"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def figures(text: str, part: Part) -> Figures:
-    """Read the figures of a part from the Markdown tables in a text: the first number of each cell."""
+    """Read the figures of a part from Markdown tables: the first number of each cell."""
     found: Figures = {}
     titles: Counter[str] = Counter()
     title, rows = "", [[""]]
@@ -105,7 +104,7 @@ def figures(text: str, part: Part) -> Figures:
 
 
 def _name(text: str) -> str:
-    """Leave digits out: the number of bytes or matches differs a little from run to run."""
+    """Remove digits, because numbers of bytes or matches differ a little between runs."""
     return re.sub("[0-9]", "", text)
 
 

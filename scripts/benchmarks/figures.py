@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 
 def seconds(work: Callable[[], object], runs: int) -> list[float]:
-    """Time `work` that many times after one warm-up; in seconds."""
+    """Time `work` that many times after one warm-up. Return seconds."""
     return in_turn({"": work}, runs)[""]
 
 
 def cpu_now_s() -> float:
-    """Return the processor seconds of this process; the time of other programs is not in them."""
+    """Return this process's processor time in seconds, which other programs do not affect."""
     return time.process_time()
 
 
 def in_turn(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, list[float]]:
-    """Time each that many times after one warm-up, in turn, so that a drift affects all alike; in seconds.
+    """Time each function that many times in turn, so that a drift affects all alike. Return seconds.
 
-    Objects made before are frozen for the garbage collector, as in the service.
+    Each has one warm-up. Earlier objects are frozen for the garbage collector, as in the service.
     """
     for work in works.values():
         work()
@@ -43,7 +43,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the value that `share` of all values are at most."""
+    """Return the value that a share of `share` of all values does not exceed."""
     ordered = sorted(values)
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
@@ -54,12 +54,12 @@ def milliseconds(values: Sequence[float]) -> list[float]:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Return the median and, in brackets, the least and the greatest, as text."""
+    """Return the median and, in brackets, the smallest and the largest, as text."""
     return f"{short(median(values))} ({short(min(values))} to {short(max(values))})"
 
 
 def short(value: float) -> str:
-    """Return a number as text, with three significant digits and all digits before the point."""
+    """Return a number as text, with three significant digits and no digit before the point left out."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits are enough
 
 

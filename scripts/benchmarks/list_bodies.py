@@ -11,7 +11,7 @@ from web.feeds.lists import Answers, View
 
 
 class ListBodies:
-    """A board, of which nothing is ever overdue, and its bodies; `snapshot` may be replaced at any time."""
+    """A board on which nothing is ever overdue, and its bodies; `snapshot` may be replaced at any time."""
 
     def __init__(self, snapshot: Snapshot, names: Mapping[BookmakerId, str]) -> None:
         self.snapshot = snapshot
@@ -22,12 +22,12 @@ class ListBodies:
         return self.snapshot
 
     def is_valid(self, snapshot: Snapshot) -> bool:
-        """Return whether nothing of the snapshot is overdue: always."""
+        """Return True: nothing in the snapshot is overdue."""
         del snapshot
         return True
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
-        """Raise RuntimeError: every entry of a benchmark can be encoded."""
+        """Raise RuntimeError, because every entry of a benchmark can be encoded."""
         raise RuntimeError(f"{entry.match.source_match_id} of {bookmaker} cannot be encoded: {why}")
 
     async def body(self, accept_encoding: str | None = None, api: Api = Api.V2) -> bytes:

@@ -28,7 +28,7 @@ class Source(Struct, frozen=True):
 
     @property
     def empty(self) -> Snapshot:
-        """The empty board of these bookmakers."""
+        """Return an empty board of these bookmakers."""
         return Snapshot.empty(1, tuple(map(BookmakerId, self.keys)))
 
 
@@ -63,7 +63,7 @@ def committed(source: Source, base: Snapshot, document: Document) -> Snapshot:
 
 
 def applied(base: Snapshot, batches: Iterable[Batch]) -> Snapshot:
-    """Admit and apply batches, and commit once."""
+    """Check and apply batches, and commit once."""
     board = Board(base, RULES)
     for batch in batches:
         run_now(board.apply(run_now(admit(batch, Bounds())).batch, NOW))
@@ -71,5 +71,5 @@ def applied(base: Snapshot, batches: Iterable[Batch]) -> Snapshot:
 
 
 def recognised(body: bytes) -> str:
-    """Return the hash by which identical bytes are recognised."""
+    """Return the hash that identifies equal bytes."""
     return blake2b(body, digest_size=16).hexdigest()

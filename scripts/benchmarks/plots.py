@@ -1,4 +1,4 @@
-"""Plots, as SVG that is the same whenever the figures are the same."""
+"""Plots as SVG files that are equal whenever the figures are equal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from matplotlib import pyplot as plt  # noqa: E402 - after the choice of what it
 def lines(
     file: Path, title: str, axes: tuple[str, str], series: Mapping[str, Sequence[tuple[float, float]]]
 ) -> None:
-    """Draw cost against size, both axes logarithmic."""
+    """Draw cost against size, with two logarithmic axes."""
     figure, plot = plt.subplots(figsize=(6.4, 4.0))
     for name, points in series.items():
         plot.plot(*zip(*points, strict=True), marker="o", label=name)
@@ -28,7 +28,7 @@ def lines(
 
 
 def bars(file: Path, title: str, groups: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
-    """Draw a bar for each name in each group, the axis logarithmic; the first name on top."""
+    """Draw a bar for each name in each group on a logarithmic axis, with the first name on top."""
     figure, plot = plt.subplots(figsize=(7.2, 0.9 + 0.16 * len(groups) * (len(series) + 1)))
     height = 0.9 / len(series)
     for row, (name, values) in enumerate(series.items()):

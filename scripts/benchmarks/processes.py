@@ -1,4 +1,4 @@
-"""Starts and ends the programs under measurement, each on a core of its own where there are two."""
+"""Starts and stops the programs under measurement, each on its own core if there are two."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICE_ROOT = Path(os.environ.get("ODDSBOARD_BENCH_SERVICE", ROOT))
-"""The clone whose service is measured: another one than this while two versions are compared."""
+"""The clone whose service is measured: another one than this while two commits are compared."""
 SERVER_CORE, CLIENT_CORE = 0, 1
 START_S, STOP_S = 120.0, 60.0
 
@@ -42,7 +42,7 @@ class Served(Struct, frozen=True):
         return int(sum(each.memory_info().rss for each in self._processes()))
 
     def settle(self) -> None:
-        """Wait until work left over from a load is done, so that it does not slow the next one."""
+        """Wait until work left over from a load is done, so that the next load is not slowed down."""
         before = -1.0
         while self.cpu_s() - before > 0.01:  # noqa: PLR2004 - one tick of the kernel's clock
             before = self.cpu_s()
@@ -74,7 +74,7 @@ def on_core(core: int) -> Iterator[None]:
 
 
 def python_of(root: Path) -> str:
-    """Return the interpreter of that clone's benchmarks."""
+    """Return the Python interpreter of that clone's benchmarks."""
     return sys.executable if root == ROOT else str(root / ".venv-bench" / "bin" / "python")
 
 
@@ -85,9 +85,9 @@ def client_command(module: str, *arguments: str) -> list[str]:
 
 @contextlib.contextmanager
 def server(arguments: list[str], root: Path = ROOT) -> Iterator[Served]:
-    """Run a Python program that logs a `service.started` line with its url, until the end of the block.
+    """Run a Python program that logs a `service.started` line with its URL, until the block ends.
 
-    It runs in the folder of the clone `root`, with that clone's interpreter and packages.
+    It runs in the folder of the clone `root`, with the interpreter and packages of that clone.
     """
     with _running([python_of(root), *arguments, "--bind", "127.0.0.1:0"], root) as process:
         assert process.stdout is not None  # noqa: S101 - it is a pipe
@@ -100,7 +100,7 @@ def server(arguments: list[str], root: Path = ROOT) -> Iterator[Served]:
 
 @contextlib.contextmanager
 def service(config: str) -> Iterator[Served]:
-    """Run oddsboard as it is shipped, with the text of a configuration, until the end of the block."""
+    """Run oddsboard as shipped, with the text of a configuration, until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.toml"
         path.write_text(config, encoding="utf-8")
@@ -110,7 +110,7 @@ def service(config: str) -> Iterator[Served]:
 
 @contextlib.contextmanager
 def configured_service(config: Path, *options: str) -> Iterator[Served]:
-    """Run oddsboard with a configuration file, and other options, until the end of the block."""
+    """Run oddsboard with a configuration file and other options, until the block ends."""
     with server(["-m", "web", "serve", "--config", str(config), *options], SERVICE_ROOT) as served:
         wait_until_ready(served.url)
         yield served
@@ -118,7 +118,7 @@ def configured_service(config: Path, *options: str) -> Iterator[Served]:
 
 @contextlib.contextmanager
 def nginx(folder: Path) -> Iterator[Served]:
-    """Run nginx with `folder`/nginx.conf until the end of the block."""
+    """Run nginx with `folder`/nginx.conf until the block ends."""
     config = folder / "nginx.conf"
     port = config.read_text(encoding="utf-8").partition("listen 127.0.0.1:")[2].partition(";")[0]
     command = ["nginx", "-p", str(folder), "-c", str(config), "-e", "stderr", "-g", "daemon off;"]
@@ -152,7 +152,7 @@ def _running(command: list[str], root: Path) -> Iterator[subprocess.Popen[str]]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # Ctrl-C must not reach it: it is ended in order here
+        start_new_session=True,  # Ctrl-C must not reach it, because it is stopped in order here
     )
     try:
         yield process

@@ -1,4 +1,4 @@
-"""The results of a run: printed at once, and written to docs/benchmarks.md with plots on request."""
+"""The results of a run: printed at once and, on request, written to docs/benchmarks.md with plots."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ least and the greatest in brackets; work inside one process is timed by its proc
 
 
 class Report:
-    """The results of one run; a short run is for trying and is marked so.
+    """The results of one run; a short run is only for trying, and is marked so.
 
     Without peers only the service itself is measured.
     """
@@ -51,7 +51,7 @@ class Report:
         self.paragraph(f"{machine()}; {time.strftime('%Y-%m-%d', time.gmtime())}{tried}.")
 
     def size(self, usual: T, short: T) -> T:
-        """Return the usual amount of work, or the amount of a short run."""
+        """Return the usual amount of work, or that of a short run."""
         return short if self.is_short else usual
 
     def paragraph(self, text: str) -> None:
@@ -70,7 +70,7 @@ class Report:
         self._current.append(f"![{title}](benchmarks-{name}.svg)")
 
     def write(self, order: Sequence[str]) -> None:
-        """Write this run's sections to docs/benchmarks.md; sections that were not measured stay."""
+        """Write the sections of this run to docs/benchmarks.md, and keep the others."""
         sections = _sections(FILE.read_text(encoding="utf-8") if FILE.exists() else "")
         sections |= {name: "\n\n".join(texts) for name, texts in self._texts.items()}
         kept = [f"<!-- {name} -->\n{sections[name]}\n" for name in order if name in sections]
@@ -81,7 +81,7 @@ class Report:
 
 
 def machine() -> str:
-    """Return processor, system and Python of this machine."""
+    """Return processor, system and Python version of this machine."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -91,7 +91,7 @@ def machine() -> str:
 
 
 def versions() -> str:
-    """Return the versions of what is measured and of the tools that measure."""
+    """Return the versions of the measured libraries and of the measuring tools."""
     libraries = [f"{name} {version(name)}" for name in LIBRARIES]
     return ", ".join([*libraries, _version_of(["nginx", "-v"]), _version_of(["wrk", "-v"])])
 

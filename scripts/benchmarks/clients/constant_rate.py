@@ -1,7 +1,7 @@
 """Clients that poll the odds list at a constant rate, however long the answers take.
 
-Each connection sends its next request when it is due, with the ETag of its last answer, as the docs
-advise, and asks for one coding. Latency counts from the moment that a request was due, so that a slow
+Each connection sends its next request when it is due, with the ETag of its last answer, as docs/api.md
+advises, and asks for one coding. Latency counts from the time at which a request was due, so that a slow
 answer is not hidden by the requests that waited for it.
 Prints one line of JSON at the end. Arguments: URL RATE SECONDS [CONNECTIONS CODING].
 """
@@ -20,7 +20,7 @@ CONNECTIONS = 50
 async def poll(
     url: str, coding: str, *, due: float, every_s: float, end: float, found: list[tuple[float, int]]
 ) -> None:
-    """Poll over one connection from `due` to `end`; add latency in seconds and status of each answer."""
+    """Poll over one connection from `due` to `end`; add each answer's latency in seconds and its status."""
     at = urlsplit(url)
     reader, writer = await asyncio.open_connection(at.hostname, at.port)
     path = at.path + (f"?{at.query}" if at.query else "")

@@ -10,7 +10,7 @@ READ_BYTES = 65_536
 
 
 def follow(url: str) -> None:
-    """Read until the service ends."""
+    """Read until the service ends the stream."""
     at = urlsplit(url)
     connection = http.client.HTTPConnection(at.hostname or "", at.port)
     connection.request("GET", at.path)

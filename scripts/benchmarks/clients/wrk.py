@@ -1,4 +1,4 @@
-"""wrk, the load generator: a client in Python would measure itself."""
+"""Runs wrk, a load generator in C: one in Python would mostly measure itself."""
 
 from __future__ import annotations
 

@@ -24,14 +24,14 @@ KEYS = ("B365", "BW", "BFE")
 
 
 def csv_body(rows: int, shift: int = 0, keys: Sequence[str] = KEYS) -> bytes:
-    """Return a file of `rows` fixtures with 114 columns, `keys` priced; `shift` moves prices."""
+    """Return a file of `rows` fixtures with 114 columns, priced for `keys`; `shift` moves prices."""
     named = ["Div", "Date", "Time", "HomeTeam", "AwayTeam", *(key + side for key in keys for side in "HDA")]
     header = ",".join([*named, *(f"X{at}" for at in range(COLUMNS - len(named)))])
     filler = ",".join(["1.95"] * (COLUMNS - len(named)))
     date = time.strftime("%d/%m/%Y", time.gmtime(NOW.wall + 3 * 86400))
     lines = [header]
     for row in range(rows):
-        home = 1.8 + (row * 7 + shift) % 60 / 100  # with the others a book sum that is believed
+        home = 1.8 + (row * 7 + shift) % 60 / 100  # the book sum stays one that validation accepts
         prices = ",".join(f"{home:.2f},3.40,4.10" for _ in keys)
         home_team, away_team = f"Home {row // 150}", f"Away {row % 150}"
         lines.append(f"E0,{date},15:00,{home_team},{away_team},{prices},{filler}")
@@ -40,9 +40,9 @@ def csv_body(rows: int, shift: int = 0, keys: Sequence[str] = KEYS) -> bytes:
 
 @lru_cache(maxsize=8)  # drawing a large one takes seconds
 def matches(count: int, seed: int = 1) -> tuple[Match, ...]:
-    """Return about that many matches as one bookmaker lists them: the simulated source's teams and prices.
+    """Return about that many matches of one bookmaker, with the simulated source's teams and prices.
 
-    Each has a price of another time, as on a board that has run for a while.
+    Prices are of different times, as on a board that has run for a while.
     """
     machine = SimulatedMachine(
         SimulatedOptions(kind="simulated", seed=seed, matches=count), ("standard",), NOW

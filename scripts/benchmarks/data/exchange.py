@@ -19,7 +19,7 @@ KICK_OFF = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(NOW.wall + 86400))
 
 
 def encoded(message: Any) -> bytes:
-    """Return a message as it is on the wire."""
+    """Return a message as bytes on the wire."""
     return json.dumps(message, separators=(",", ":")).encode()
 
 
@@ -59,7 +59,7 @@ def runner_ids(number: int) -> tuple[int, int, int]:
 
 
 def delta(number: int) -> dict[str, Any]:
-    """Return a change of one match's best price; each number changes another one."""
+    """Return a change of one match's best price; each number changes another match."""
     market = random.Random(number).randrange(MARKETS)
     level = [0, 2.2 + (number % 20 + 1) / 100, 5.0]
     change = {"id": f"1.{market:06d}", "rc": [{"id": runner_ids(market)[0], "batb": [level]}]}
@@ -68,7 +68,7 @@ def delta(number: int) -> dict[str, Any]:
 
 @contextmanager
 def exchange(image: bytes) -> Iterator[tuple[str, Any]]:
-    """Serve the image to one client. Yield the address and a function that sends another line."""
+    """Serve the image to one client. Yield the address and a function that sends one more line."""
     listener = socket.create_server(("127.0.0.1", 0))
     connections: list[socket.socket] = []
 

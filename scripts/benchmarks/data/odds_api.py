@@ -15,7 +15,7 @@ SCOPE = Scope("soccer_league")
 
 
 def odds_body(matches: int, shift: int = 0, bookmakers: int = BOOKMAKERS) -> bytes:
-    """Return the odds of that many matches by that many bookmakers, of now; `shift` moves every price."""
+    """Return odds of that many matches and bookmakers, timed now; `shift` moves every price."""
     updated = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     each = [_match(number, shift, KEYS[:bookmakers], updated) for number in range(matches)]
     return json.dumps(each).encode()
@@ -44,7 +44,7 @@ def _match(number: int, shift: int, keys: tuple[str, ...], updated: str) -> dict
 
 
 def _market(teams: tuple[str, str], number: int, moved: int, updated: str) -> dict[str, Any]:
-    home, draw, away = 180 + moved % 60, 320 + number % 20, 390 + moved % 30  # a book sum that is believed
+    home, draw, away = 180 + moved % 60, 320 + number % 20, 390 + moved % 30  # a valid book sum
     prices = {teams[1]: away / 100, "Draw": draw / 100, teams[0]: home / 100}
     outcomes = [{"name": name, "price": price} for name, price in prices.items()]
     return {"key": "h2h", "last_update": updated, "outcomes": outcomes}

@@ -1,4 +1,4 @@
-"""A local site that a source polls: each poll of a path gets the next of its bodies."""
+"""A local site for a source to poll: each request for a path gets the next of its bodies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @contextlib.contextmanager
 def site(bodies: Mapping[str, Sequence[bytes]]) -> Iterator[str]:
-    """Serve bodies by path, those of one path in turn. Yield the address."""
+    """Serve bodies by path, those of each path in turn. Yield the address."""
     turns = {path: itertools.cycle(given) for path, given in bodies.items()}
 
     class Handler(BaseHTTPRequestHandler):
@@ -23,7 +23,7 @@ def site(bodies: Mapping[str, Sequence[bytes]]) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Log nothing."""
+            """Log nothing, instead of a line for each request."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

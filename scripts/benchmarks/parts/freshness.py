@@ -1,7 +1,7 @@
 """Freshness: from the bytes on a source's socket to the changed body at a client.
 
-The exchange's stream, because the benchmark decides when its changes come. One client polls with the
-ETag of what it has, again and again, until the new price is there; other readers are a process of
+The source is the exchange's stream, because there the benchmark decides when changes come. One client
+polls with the ETag of its last body until the new price is shown; other readers are in a process of
 their own.
 """
 
@@ -25,7 +25,7 @@ from scripts.benchmarks.report import Report
 PATH = "/api/odds"  # matches without names, as the exchange's stream has them, are in v1 only
 RATE = 500
 WITHIN_S = 10.0
-LONGEST_PAUSE_S = 0.004  # so that changes do not fall into step with the polls
+LONGEST_PAUSE_S = 0.004  # so that changes and polls do not synchronise
 
 
 def run(report: Report) -> None:
@@ -71,7 +71,7 @@ class _Reader:
         self._etag = ""
 
     def read_once(self) -> float:
-        """Read the whole body. Return the seconds that it took."""
+        """Read the whole body. Return the seconds this took."""
         began = time.perf_counter()
         self._connection.request("GET", PATH)
         self._connection.getresponse().read()
@@ -92,7 +92,7 @@ class _Reader:
 def _fresh(
     reader: _Reader, push: Callable[[bytes], None], numbers: Iterator[int], seconds: float
 ) -> list[float]:
-    """Change one price after the other. Return the seconds from the bytes to the body, for each."""
+    """Change one price after the other. Return for each the seconds from the bytes to the body."""
     random = Random(1)
     times = []
     end = time.perf_counter() + seconds
@@ -107,7 +107,7 @@ def _fresh(
 
 
 def _change(number: int) -> tuple[bytes, bytes]:
-    """Return a delta, and what the body contains afterwards: a price that no match had before."""
+    """Return a delta and the text that the body must then contain: a price that no match had before."""
     market = number % MARKETS
     price = round(2.2 + (number + 1) / 100_000, 5)
     change = {"id": f"1.{market:06d}", "rc": [{"id": runner_ids(market)[0], "batb": [[0, price, 5.0]]}]}

@@ -1,9 +1,8 @@
-"""The service with its event loop measured: `python instrumented_service.py FILE serve --config ...`.
+"""The service with a measured event loop: `python instrumented_service.py FILE serve --config ...`.
 
-Writes into FILE, as JSON when the service has stopped: every step of the loop that took long, by the
-clock and by the processor (the difference is other programs'), with the garbage collections in it; how
-late a timer was that is due each millisecond; every garbage collection. Only steps of
-asyncio's own loop can be measured.
+Writes JSON into FILE when the service has stopped: each long step of the loop, by the clock and by the
+processor (the difference is time of other programs), with the garbage collections in it; how late a timer
+of one millisecond is; each garbage collection. Only steps of asyncio's own loop can be measured.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Recorder:
         self._is_probing = False
 
     def install(self) -> None:
-        """Begin to measure."""
+        """Start measuring."""
         asyncio.Handle._run = _unbound(self._step)  # type: ignore[method-assign,assignment]  # noqa: SLF001
         gc.callbacks.append(self._collected)
 
@@ -73,7 +72,7 @@ def _unbound(step: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def _place(callback: Any) -> str:
-    """Return what ran: the project's functions that its task is in now, outermost first."""
+    """Return the project's functions that the running task is in, outermost first."""
     task = getattr(callback, "__self__", None)
     if not isinstance(task, asyncio.Task):
         return str(getattr(callback, "__qualname__", callback))

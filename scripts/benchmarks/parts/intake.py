@@ -42,7 +42,7 @@ API_OPTIONS = TheOddsApiOptions(kind="the_odds_api", api_key="key", sports="foot
 
 
 class Bodies(Struct, frozen=True):
-    """A payload, one with every price changed, and one with other bytes but equal content."""
+    """A payload, one with every price changed, and one with other bytes but the same content."""
 
     first: bytes
     changed: bytes
@@ -120,7 +120,7 @@ def _polled(
 
 
 def _check(bodies: Bodies, sources: Sequence[Source], matches: int) -> None:
-    """Raise RuntimeError unless all is accepted, and only the changed body changes it."""
+    """Raise RuntimeError unless all matches are accepted and only the changed body changes them."""
     for source in sources:
         base = committed(source, source.empty, decoded(source, bodies.first))
         changed = committed(source, base, decoded(source, bodies.changed))
@@ -153,7 +153,7 @@ def _works(source: Source, bodies: Bodies) -> dict[str, Callable[[], object]]:
 
 
 def _simulated(report: Report) -> None:
-    """Measure from a step of the machine to the commit."""
+    """Measure from a step of the simulation to the commit."""
     options = SimulatedOptions(kind="simulated", matches=ROWS, updates_per_s=ROWS)
     keys = ("sharp", "standard", "wide")
     machine = SimulatedMachine(options, keys, NOW)

@@ -1,4 +1,4 @@
-"""The event loop: how long its steps take while full lists arrive and their bodies are read."""
+"""The event loop: the length of its steps while full lists arrive and their bodies are read."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ PATH, STREAM = "/api/v2/odds", "/api/v2/stream"
 LIMIT_S = 0.005
 SHOWN = 6
 INSTRUMENTED_SERVICE = str(Path(__file__).with_name("instrumented_service.py"))
-"""Run as a file, so that its imports are those of the clone in whose folder it runs."""
+"""Run as a file, so that it imports the packages of the clone in whose folder it runs."""
 
 
 class Polled(Struct, frozen=True):
-    """A source of full lists: its table, what it answers by path, and its bookmakers' keys."""
+    """A source of full lists: its table, its answers by path, and its bookmakers' keys."""
 
     table: str
     bodies: Mapping[str, Sequence[bytes]]
@@ -125,7 +125,7 @@ def _sources() -> dict[str, Polled]:
 
 
 def _measured(source: Polled, seconds: float) -> tuple[dict[str, Any], int, float]:
-    """Run the service on that source. Return the measurements once it was ready, polls, MiB of each."""
+    """Run the service on that source. Return measurements after the start, number of polls, MiB of each."""
     with tempfile.TemporaryDirectory() as folder, site(source.bodies) as url, on_core(CLIENT_CORE):
         seen, config = Path(folder) / "seen.json", Path(folder) / "bench.toml"
         bookmakers = (
@@ -182,7 +182,7 @@ def _figures(found: dict[str, Any]) -> list[str]:
 
 
 def _longest_steps(steps: Sequence[tuple[float, float, float, float, str]]) -> list[list[str]]:
-    """Return the functions with the longest steps, garbage collections subtracted."""
+    """Return the functions with the longest steps, without the time of garbage collections."""
     by_place: dict[str, list[tuple[float, float]]] = {}
     for _, took, cpu, gc_s, place in steps:
         by_place.setdefault(place, []).append((max(took - gc_s, 0.0), max(cpu - gc_s, 0.0)))

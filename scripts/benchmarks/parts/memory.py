@@ -1,4 +1,4 @@
-"""Memory: the cost of a match besides the bodies, and growth over a million commits."""
+"""Memory: the cost of a match without the bodies and of each body, and growth over a million commits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMMITS = 1_000_000
 
 
 class Checkpoint(Struct, frozen=True):
-    """The memory of `memory_growth.py` after that many commits."""
+    """The memory that `memory_growth.py` uses after that many commits."""
 
     commits: int
     rss_bytes: int
@@ -44,7 +44,7 @@ def run(report: Report) -> None:
 
 
 async def _each_match(report: Report) -> None:
-    """Measure a board of matches just decoded, then its bodies one by one."""
+    """Measure a board of newly decoded matches, then its bodies one by one."""
     lists = {
         one: msgspec.json.encode(matches(MATCHES // 3, seed)) for seed, one in enumerate(BOOKMAKERS, 1)
     }
@@ -83,7 +83,7 @@ def _row(what: str, count: int, body_bytes: int) -> list[str]:
 
 
 def _growth(report: Report) -> None:
-    """Run one process without tracing for the resident memory, and a shorter one with it."""
+    """Run one process without tracing for the resident memory, and a shorter one with tracing."""
     commits = report.size(COMMITS, COMMITS // 25)
     rows = [
         _shown(one, is_traced) for is_traced in (False, True) for one in _checkpoints(commits, is_traced)

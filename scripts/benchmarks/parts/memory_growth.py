@@ -1,6 +1,6 @@
-"""Many commits by the real aggregator, in a process of its own: `python growth.py COMMITS [--traced]`.
+"""Many commits by the real aggregator, in its own process: `python memory_growth.py COMMITS [--traced]`.
 
-Prints a line of JSON at each checkpoint, the first after a warm-up.
+Prints a line of JSON at each checkpoint, the first one after a warm-up.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ HISTORY = HistoryLimits(max_changes=2_000)  # full after a few thousand commits,
 
 
 class Board:
-    """An aggregator with its state, and matches that come and go."""
+    """An aggregator with its state, and matches that are added and removed."""
 
     def __init__(self) -> None:
         settings = Settings(
@@ -76,7 +76,7 @@ class Board:
             await self._commit(self._batch(name, self._listed[name], complete=True))
 
     async def change(self, number: int) -> None:
-        """Commit change `number`: of a price, or of one match for another."""
+        """Commit change `number`: a new price, or one match in place of another."""
         bookmaker = BOOKMAKERS[number % len(BOOKMAKERS)]
         listed = self._listed[bookmaker]
         place = number * 7919 % len(listed)

@@ -1,7 +1,7 @@
-"""Publishing: one changed match of many, from its batch to the commit and on to the ready bodies.
+"""Publishing: one changed match of many, from its batch to the commit and on to the finished bodies.
 
-It is compared with the work without chunks: encoding and compressing the whole list. Two more tables
-give the reasons for the size of a chunk and for the codings that are offered.
+For comparison the whole list is encoded and compressed without chunks. Two more tables give the reasons
+for the size of a chunk and for the codings that are offered.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Costs(Struct, frozen=True):
 
 
 def run(report: Report) -> None:
-    """Print the cost of a change at three sizes, by the size of a chunk, and of other codings."""
+    """Print the cost of a change for three board sizes, for several chunk sizes, and for other codings."""
     anyio.run(_sizes, report)
     anyio.run(_chunk_sizes, report)
     anyio.run(_codings, report)
@@ -150,19 +150,19 @@ CODINGS: dict[str, Callable[[bytes], bytes]] = {
 
 
 async def _changes(bodies: ListBodies, runs: int, count: int) -> Costs:
-    """Change `count` matches at a time, spread over one bookmaker's list; both bodies were ready before."""
+    """Change `count` matches at a time, spread over one bookmaker's list; both bodies existed before."""
     await bodies.prepare()
     await bodies.prepare("gzip")
     costs = Costs([], [], [])
     entries = entries_of(bodies.snapshot.books[BOOKMAKERS[1]].chunks)
-    listed = [entry.match for entry in entries if entry.is_named]  # v2 does not show the others
+    listed = [entry.match for entry in entries if entry.is_named]  # v2 does not show matches without names
     for at in range(runs):
         places = [(at * 11 + each * len(listed) // count) % len(listed) for each in range(count)]
         changes = [_moved(listed[place], at + 1) for place in places]
         began = cpu_now_s()
         bodies.snapshot = _changed(bodies.snapshot, changes)
         costs.commits.append((cpu_now_s() - began) * 1e3)
-        costs.packed.append(await _ms(lambda: bodies.prepare("gzip")))  # the first body pays for the JSON
+        costs.packed.append(await _ms(lambda: bodies.prepare("gzip")))  # this one includes the JSON
         costs.plain.append(await _ms(bodies.prepare))
     return costs
 
@@ -196,7 +196,7 @@ def _whole(base: Snapshot) -> bytes:
 
 @contextlib.contextmanager
 def _chunks_of(size: int) -> Iterator[None]:
-    """Make the board cut chunks of that size within the block."""
+    """Let the board use chunks of that size within the block."""
     before = chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE  # noqa: SLF001 - what follows from the size
     try:
         chunks.CHUNK_SIZE, chunks._MAX_SIZE, chunks._MIN_SIZE = size, size * 3 // 2, size // 4  # noqa: SLF001

@@ -1,7 +1,7 @@
-"""Reads: requests a second of /api/v2/odds, next to other frameworks and to the limits.
+"""Reads: requests a second of /api/v2/odds, compared with other frameworks and with the limits.
 
-The service runs as it is shipped, its one source a local file. The peers hold the same data and answer
-in the same shape, each written as its users would write it; the bare application and nginx send the very
+The service runs as shipped, with a local file as its one source. The peers have the same data and send the
+same shape, each written as its users would write it; the bare application and nginx send the very
 same bytes. All run at once and are measured in turn, so that a drift of the machine affects all alike.
 """
 
@@ -169,7 +169,7 @@ def _peer(name: str, served: Served) -> Peer:
 
 
 def _check(peer: Peer, wanted: bytes) -> None:
-    """Raise RuntimeError unless each form has the same matches; versions are each server's own."""
+    """Raise RuntimeError unless all forms have the same matches; versions may differ between servers."""
     plain, packed, unchanged = (get(peer.served.url, *peer.asked[form]) for form in FORMS)
     unpacked = gzip.decompress(packed[2])
     matches = [json.loads(body)["matches"] for body in (wanted, plain[2], unpacked)]
@@ -201,7 +201,7 @@ def _static(running: contextlib.ExitStack, folder: Path, answers: Mapping[str, A
     file.with_name(file.name + ".gz").write_bytes(answers["gzip"][2])
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    user = "user root;" if os.geteuid() == 0 else ""  # else its worker may not read the folder
+    user = "user root;" if os.geteuid() == 0 else ""  # otherwise its worker may not read the folder
     (folder / "nginx.conf").write_text(NGINX % (user, port, folder / "files"), encoding="utf-8")
     return running.enter_context(nginx(folder))
 

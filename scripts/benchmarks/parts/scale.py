@@ -21,7 +21,7 @@ WARM_UP_S = 5.0
 
 
 def run(report: Report) -> None:
-    """Print what the process takes and what it does in that time."""
+    """Print the memory and processor time of the process, and its throughput."""
     seconds = report.size(30.0, 8.0)
     with configured_service(CONFIG) as served, on_core(CLIENT_CORE):
         path = f"/api/v2/odds?bookmaker={_bookmakers(served)[0]}"
@@ -65,7 +65,7 @@ def _stats(served: Served) -> dict[str, Any]:
 
 
 def _latencies(data: dict[str, Any]) -> list[list[str]]:
-    """Return a row for each figure that the service itself shows of its latencies."""
+    """Return a row for each figure of latency that the service itself shows."""
     return [
         [f"{key} of `{name}` in /api/stats", str(value)]
         for name, figures in data.items()
@@ -75,7 +75,7 @@ def _latencies(data: dict[str, Any]) -> list[list[str]]:
 
 
 def _read(served: Served, path: str, seconds: float) -> tuple[list[float], list[float]]:
-    """Poll for so long; seconds of each answer with a body, and of each without."""
+    """Poll for `seconds`. Return the seconds of each answer with a body, and of each without."""
     at = urlsplit(served.url)
     connection = http.client.HTTPConnection(at.hostname or "", at.port, timeout=30)
     times: dict[int, list[float]] = {200: [], 304: []}

@@ -1,7 +1,7 @@
 """The exchange's stream: messages a second, and memory.
 
-The peer is betfairlightweight, a library for this protocol, on the same bytes. It decodes and keeps
-ladders only.
+The peer is betfairlightweight, a library for this protocol, on the same bytes. It only decodes messages
+and keeps ladders.
 """
 
 from __future__ import annotations

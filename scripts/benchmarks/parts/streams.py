@@ -1,8 +1,8 @@
-"""Streams: from a commit to the frame at each client, and what a client costs; with slow clients too.
+"""Streams: latency from a commit to the frame at each client, and the cost of a client, slow ones included.
 
-The service as it is shipped, on simulated odds, some ten commits a second. A commit's time is that of
-its log line. All clients are one loop of plain sockets on the other core, so that the figures
-include as little of the clients' own work as possible.
+The service runs as shipped on simulated odds, with some ten commits a second. The time of a commit is that
+of its log line. All clients are one loop of plain sockets on the other core, so that the figures contain
+as little as possible of the clients' own work.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def run(report: Report) -> None:
-    """Print latency and cost for three numbers of clients, and with clients that read nothing."""
+    """Print latency and cost for three numbers of clients, and with clients that do not read."""
     seconds = report.size(5.0, 2.0)
     rows = [_row(clients, 0, seconds) for clients in AUDIENCES]
     rows.append(_row(100, SLOW, seconds))
@@ -73,7 +73,7 @@ def _row(clients: int, slow: int, seconds: float) -> list[str]:
 
 
 class Clients:
-    """Clients of the stream; `events` has what came since `begin`, as (version, Unix time)."""
+    """Clients of the stream; `events` has those received since `begin`, as (version, Unix time)."""
 
     def __init__(self, port: int, clients: int, slow: int) -> None:
         self.events: list[tuple[int, float]] = []
@@ -95,7 +95,7 @@ class Clients:
         self.merged, self.began_at = 0, time.time()
 
     def listen(self, seconds: float) -> None:
-        """Read what comes, for that many seconds; 0: what has come already."""
+        """Read events for that many seconds; 0 reads what has already arrived."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 or seconds == 0:
             for key, _ in self._selector.select(left if seconds else 0):
@@ -140,12 +140,12 @@ class Service:
         return (self.cpu_s() - before) / seconds
 
     def rss_bytes(self) -> int:
-        """Return its resident memory."""
+        """Return the resident memory in bytes."""
         pages = Path(f"/proc/{self._pid}/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def lines(self) -> Iterator[dict[str, object]]:
-        """Return the lines of its log."""
+        """Return the lines of the service's log."""
         for line in self._log.read_text(encoding="utf-8").splitlines():
             yield json.loads(line)
 
@@ -194,7 +194,7 @@ def _port(service: Service) -> int:
     while time.monotonic() < deadline:
         with contextlib.suppress(json.JSONDecodeError, StopIteration):
             started = next(line for line in service.lines() if line["event"] == "service.started")
-            time.sleep(SETTLE_S)  # until it serves odds
+            time.sleep(SETTLE_S)  # until odds are served
             return int(str(started["url"]).rpartition(":")[2])
         time.sleep(0.05)
     raise TimeoutError("the service did not start within 20 s")

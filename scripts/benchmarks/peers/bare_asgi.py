@@ -1,4 +1,4 @@
-"""The upper limit of a server: a bare ASGI application that sends canned answers, one a path."""
+"""The upper limit of a server: a bare ASGI application that sends fixed answers, one for each path."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""FastAPI under uvicorn: Pydantic models, held or made of dicts, serialised at each request.
+"""FastAPI under uvicorn: Pydantic models, kept or made from dicts, serialised at each request.
 
-It compresses with the middleware that comes with it. Unneeded work is left out: a 304 compares
-the version that it holds and serialises nothing.
+It compresses with its own middleware. Unneeded work is left out: for a 304 only the version is compared,
+and nothing is serialised.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Flask under gunicorn: `jsonify` of dicts at each request, one worker with threads, connections kept.
+"""Flask under gunicorn: `jsonify` of dicts at each request, one worker with threads, kept connections.
 
-Threads, because gunicorn's plain worker closes every connection after one answer. Unneeded
-work is left out: a 304 compares the version that it holds and serialises nothing.
+Threads, because gunicorn's plain worker closes every connection after one answer. Unneeded work is left
+out: for a 304 only the version is compared, and nothing is serialised.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Runs the peers: each listens, prints its address in a `service.started` line, and serves until it ends.
+"""Runs the peers: each listens, prints its address in a `service.started` line, and serves until stopped.
 
-`serve_with` uses the service's own servers, set up by its own code, so that they cost the same.
+`serve_with` uses the service's own servers with their own settings, so that they cost the same.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Quart under the service's own server: `jsonify` of dicts, or msgspec of Structs, at each request.
 
-Unneeded work is left out: a 304 compares the version that it holds and serialises nothing.
+Unneeded work is left out: for a 304 only the version is compared, and nothing is serialised.
 """
 
 from __future__ import annotations
