@@ -196,6 +196,6 @@ def test_collected_prices_have_a_notice(site: Offered, page: Page) -> None:
     page.goto(site.start().base)
 
     expect(page.locator("#collected")).to_have_text(
-        "All prices here were collected earlier: they may have changed since."
+        "All prices here were collected earlier. They may have changed since."
     )
     expect(page.locator("#bookmakers .state")).to_have_text(["collected", "collected"])

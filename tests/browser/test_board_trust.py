@@ -67,7 +67,7 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     expect(button.locator(".state")).to_have_text("collected")
 
     site.peer.answers[PATH] = hang(over)
-    expect(page.locator("#empty")).to_contain_text("No bookmaker is serving")
+    expect(page.locator("#empty")).to_contain_text("No bookmaker is live")
     expect(page.locator(".number:visible")).to_have_count(0)
     expect(button.locator(".state")).to_have_text(re.compile("^(down|stale) since [0-9]{2}:[0-9]{2}$"))
     over.set()
@@ -110,7 +110,7 @@ def test_a_restart_shows_no_price_as_live_and_recovers(
 
     page.clock.fast_forward(31_000)
     expect(page.locator(".number")).to_have_text([NONE] * 6)
-    expect(page.locator("#warning")).to_contain_text("taken away")
+    expect(page.locator("#warning")).to_contain_text("Prices are hidden")
 
     site.offer(LATER)
     site.start()
@@ -176,14 +176,14 @@ def test_events_buffered_during_sleep_are_not_live(site: Offered, page: Page) ->
 
 
 @pytest.mark.parametrize(
-    ("lost", "said"),
+    ("lost", "title"),
     [
-        ("**/api/v2/stream*", "The stream cannot be followed"),
+        ("**/api/v2/stream*", "The stream cannot be read"),
         (re.compile("/api/v2/stream|/health$"), "The service cannot be reached"),
     ],
 )
 def test_a_page_without_a_stream_shows_that(
-    site: Offered, page: Page, complaints: Complaints, lost: str | re.Pattern[str], said: str
+    site: Offered, page: Page, complaints: Complaints, lost: str | re.Pattern[str], title: str
 ) -> None:
     """The page does not call the board empty, and goes on trying."""
     complaints.expected = ("net::ERR",)
@@ -192,7 +192,7 @@ def test_a_page_without_a_stream_shows_that(
     page.route(lost, lambda route: route.abort())
     page.goto(service.base)
 
-    expect(page.locator("#empty")).to_contain_text(said)
+    expect(page.locator("#empty")).to_contain_text(title)
     expect(page.locator("#connection")).to_have_text("No connection")
     page.unroute(lost)
     expect(page.locator(".number")).to_have_text(SHOWN)
@@ -205,7 +205,7 @@ def test_a_first_failed_poll_is_not_final(site: Offered, page: Page, complaints:
     service = site.start()
     site.peer.answers[PATH] = respond(b"<html>", 500)
     page.goto(service.base)
-    expect(page.locator("#empty")).to_contain_text("No bookmaker is serving")
+    expect(page.locator("#empty")).to_contain_text("No bookmaker is live")
     expect(page.locator(".chip .name")).to_have_text(["Bet365", "bwin"])
 
     site.offer(DERBY)
@@ -240,7 +240,7 @@ def test_invalid_events_are_not_shown(
     page.route("**/api/v2/stream*", answer)
     page.goto(service.base)
 
-    expect(page.locator("#empty")).to_contain_text("The stream cannot be followed")
+    expect(page.locator("#empty")).to_contain_text("The stream cannot be read")
     expect(page.locator(".number")).to_have_count(0)
     page.unroute("**/api/v2/stream*")
     expect(page.locator(".number")).to_have_text(SHOWN)

@@ -118,7 +118,7 @@ def test_simulated_prices_always_have_a_notice(running: Service, page: Page) -> 
     _open(page, running)
     assert order.index("answered /health") < order.index("asked /api/v2/stream")
 
-    expect(page.locator("#simulated")).to_contain_text("nobody offers them")
+    expect(page.locator("#simulated")).to_contain_text("not real offers")
     page.route("**/health", lambda route: route.fulfill(status=200, body="<html>"))
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     expect(page.locator(".chip .state")).to_have_text(["unknown"] * 3)

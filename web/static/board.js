@@ -1,4 +1,4 @@
-// What is on offer: the entries of the stream, put together as matches. Knows nothing of the page.
+// The model of the board: the stream's entries, grouped by match. Does not depend on the page.
 
 export const OUTCOMES = ["1", "X", "2"];
 export const UNKNOWN_LEAGUE = "Unknown";
@@ -6,7 +6,7 @@ export const UNKNOWN_LEAGUE = "Unknown";
 const HISTORY = 24; // moves that a sparkline shows
 const collator = new Intl.Collator("en", { numeric: true });
 
-/** Without case and accents, for searching: "Grêmio" is found by "gremio". */
+/** Text without case and accents, for searching: "gremio" finds "Grêmio". */
 export function folded(text) {
     return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
@@ -22,7 +22,7 @@ export class Board {
         return this.#offers.size;
     }
 
-    /** Put a whole list in the place of what is there; a price that differs has moved. */
+    /** Replace all entries by a whole list; a price that differs counts as changed. */
     replace(entries) {
         entries.forEach(check);
         this.names.clear();
@@ -39,7 +39,7 @@ export class Board {
         entries.forEach((entry) => this.#put(entry));
     }
 
-    /** All matches, by league, kick-off and name; what is unknown comes last. */
+    /** All matches, by league, kick-off and name; unknown values come last. */
     get sorted() {
         this.#sorted ??= [...this.#matches.values()].map(summed).sort(compare);
         return this.#sorted;
@@ -84,7 +84,7 @@ export class Board {
     }
 }
 
-/** Throw at what is no entry, before anything is done with it. */
+/** Throw an error if this is not a valid entry. */
 function check(entry) {
     const texts = [entry.id, entry.bookmaker, entry.home, entry.away, entry.league];
     const prices = OUTCOMES.map((outcome) => entry.odds?.[outcome]);
@@ -94,7 +94,7 @@ function check(entry) {
     }
 }
 
-/** The highest price of each outcome; none where there is nothing to compare. */
+/** The highest price of each outcome; empty with fewer than two offers. */
 export function bestOf(match) {
     const offers = [...match.offers.values()];
     if (offers.length < 2) return [];
@@ -102,7 +102,7 @@ export function bestOf(match) {
 }
 
 // Entries of one source share the part of the id after the bookmaker's. Two sources may use the same
-// one for different matches, so the names have to agree as well.
+// id for different matches, so the names must be equal as well.
 function keyOf({ id, home, away }) {
     return `${id.slice(id.indexOf("_") + 1)}\n${home}\n${away}`;
 }

@@ -1,11 +1,11 @@
-// A button for each bookmaker: its state, and whether only it is shown.
+// A button for each bookmaker: shows its state, and filters the list by it.
 
 import { element, setText } from "./dom.js";
 import { moment } from "./format.js";
 
 const UNKNOWN = { status: "unknown", state: "unknown", since: null, last_error: null, simulated: false };
 
-/** What is said of a bookmaker, from its check in /health. */
+/** The text for the state of a bookmaker, from its check in /health. */
 function stateOf({ status, state, since, last_error, prices }) {
     const from = since === null ? "" : ` since ${moment(since)}`;
     if (state === "quarantined" || (status === "fail" && last_error !== null)) return `down${from}`;
@@ -23,7 +23,7 @@ export class Bookmakers {
         this.#onToggle = onToggle;
     }
 
-    /** Show these bookmakers, `{ id, name }`, with their checks, of which any may be absent. */
+    /** Show these bookmakers, `{ id, name }`, with their checks, some of which may be missing. */
     show(columns, checks, filters) {
         const ids = columns.map(({ id }) => id);
         for (const [id, button] of this.#buttons) {

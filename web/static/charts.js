@@ -1,4 +1,4 @@
-// Small charts: how often lately, and how long. What was not measured is not drawn.
+// Small charts of recent rates and durations. Missing values are not drawn.
 
 import { element, setText, svg } from "./dom.js";
 
@@ -6,7 +6,7 @@ const POINTS = 60;
 const LINE = { width: 72, height: 22 };
 const QUANTILES = ["p50", "p95", "p99"];
 
-/** How a value went since the page was opened, and what it is now. */
+/** The course of a value since the page was opened, and its present value. */
 export class Trend {
     #values = [];
     #line = svg("path");
@@ -48,7 +48,7 @@ export class Quantiles {
     }
 }
 
-/** Gaps where nothing was measured; the scale begins at zero. */
+/** A line with gaps where nothing was measured, on a scale from zero. */
 function pathOf(values) {
     const top = Math.max(...values, 0) || 1;
     const step = LINE.width / (POINTS - 1);
@@ -73,7 +73,7 @@ function share(milliseconds) {
     return Math.min(Math.max((decades / 7) * 100, 2), 100).toFixed(1);
 }
 
-/** Three digits that count. */
+/** The value with three significant digits. */
 function shortest(value) {
     return value >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

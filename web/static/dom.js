@@ -1,8 +1,8 @@
-// Making elements. Text is always set as text: names come from strangers.
+// Creates elements. Text is always set as text, never as markup, because names are not trusted.
 
 export const byId = (id) => document.getElementById(id);
 
-/** An element with a class, attributes and what is in it. */
+/** Create an element with a class, attributes and children. */
 export function element(tag, className = "", attributes = {}, ...children) {
     const made = document.createElement(tag);
     if (className) made.className = className;
@@ -11,7 +11,7 @@ export function element(tag, className = "", attributes = {}, ...children) {
     return made;
 }
 
-/** A part of a grid: a row, a cell, a header. */
+/** Create a part of a grid: a row, a cell, a header. */
 export function part(role, className, ...children) {
     return element("div", className, { role }, ...children);
 }
@@ -23,7 +23,7 @@ export function svg(tag, attributes = {}, ...children) {
     return made;
 }
 
-/** Set the text of `target` unless it has it already: writing again would be announced again. */
+/** Set the text of `target` if it differs; screen readers would read an equal one again. */
 export function setText(target, text) {
     if (target.textContent !== text) target.textContent = text;
 }

@@ -1,4 +1,4 @@
-// What the reader wants to see, kept in the address, so that it can be linked to and survives a reload.
+// The filters, kept in the address, so that they can be linked to and survive a reload.
 
 import { folded } from "./board.js";
 
@@ -41,7 +41,7 @@ export class Filters {
         return this.bookmakers.size === 0 || this.bookmakers.has(bookmaker);
     }
 
-    /** The matches that fit: offered by a bookmaker shown, of the league, with every word of the text. */
+    /** The matches of the league with every word of the text, offered by a bookmaker that is shown. */
     apply(matches) {
         const words = folded(this.text).split(/\s+/).filter(Boolean);
         return matches.filter(

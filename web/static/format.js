@@ -1,8 +1,8 @@
-// How numbers and times are written. The page is in English, the times are in the reader's zone.
+// Formats numbers and times. The page is in English, the times are in the reader's time zone.
 
 const LOCALE = "en-GB";
 
-/** The reader's zone by name and, today, in short: "Europe/Berlin (CET)". */
+/** The reader's time zone with its present abbreviation: "Europe/Berlin (CET)". */
 export const ZONE = zone();
 
 const clock = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
@@ -10,7 +10,7 @@ const date = new Intl.DateTimeFormat(LOCALE, { weekday: "short", day: "numeric",
 const year = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
 const number = new Intl.NumberFormat(LOCALE);
 
-/** Two decimals, or three where two would say something else; of long prices no zeros at the end. */
+/** Two decimals, or three where two would change the value; from 100 on without trailing zeros. */
 export function price(value) {
     if (value >= 100) return String(Number(value.toFixed(2)));
     const text = value.toFixed(2);
@@ -26,7 +26,7 @@ export function time(at) {
     return clock.format(at * 1000);
 }
 
-/** The day of `at`, empty today. */
+/** The day of `at`; empty if it is today. */
 export function day(at) {
     const then = new Date(at * 1000);
     const now = new Date();

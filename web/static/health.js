@@ -1,4 +1,4 @@
-// The state of each bookmaker, asked of /health now and then while somebody looks.
+// The state of each bookmaker, read from /health every few seconds while the page is visible.
 
 const EVERY_MS = 5000;
 const PATIENCE_MS = 4000;
@@ -12,7 +12,7 @@ export class Health {
         this.#onHealth = onHealth;
     }
 
-    /** Ask once, then again and again; the promise ends with the first answer, whatever it is. */
+    /** Ask once, then repeatedly; the promise ends with the first answer, also with a failed one. */
     async start() {
         setInterval(() => document.hidden || this.ask(), EVERY_MS);
         document.addEventListener("visibilitychange", () => document.hidden || this.ask());
@@ -30,7 +30,7 @@ export class Health {
     }
 }
 
-// 503 is an answer as well: no bookmaker is serving, and this says why.
+// A 503 is an answer too: no bookmaker is serving, and the checks give the reasons.
 async function asked() {
     try {
         const response = await fetch("health", { signal: AbortSignal.timeout(PATIENCE_MS) });

@@ -1,4 +1,4 @@
-// The board page: the stream and /health come in, the rows, buttons and remarks go out.
+// The board page: shows the stream and /health as rows, buttons and notices.
 
 import { Board } from "./board.js";
 import { Bookmakers } from "./bookmakers.js";
@@ -9,7 +9,7 @@ import { Health } from "./health.js";
 import "./odds-board.js";
 import { Stream } from "./stream.js";
 
-const GONE_MS = 30_000; // prices not heard of for so long are taken away
+const GONE_MS = 30_000; // prices older than this are hidden
 const REFRESH_MS = 60_000;
 
 const grid = document.querySelector("odds-board");
@@ -41,19 +41,19 @@ const health = new Health((answer) => {
     changed();
 });
 
-let checks = {}; // the last answer of /health: who there is, and whose prices are simulated
-let isChecked = false; // whether it is of now
-let shown = {}; // what the grid was last given: redone only when one of these differs
+let checks = {}; // the last answer of /health: all bookmakers, and which of them are simulated
+let isChecked = false; // whether it answered the last request
+let shown = {}; // what the grid last got: it is filled again only when this changes
 let wasTrusted = null;
 
-/** Whether the prices may be taken for live ones: "none" before there was any. */
+/** Whether the prices are live: "none" before the first one. */
 function trust() {
     if (stream.age === null) return "none";
     if (stream.isLive) return "live";
     return stream.age < GONE_MS ? "doubtful" : "gone";
 }
 
-/** All bookmakers: those of /health in its order, and any that only the stream knows yet. */
+/** All bookmakers: those of /health in its order, then any that are in the stream only. */
 function bookmakers() {
     const ids = new Set([...Object.keys(checks), ...board.names.keys()]);
     return [...ids].map((id) => ({ id, name: board.names.get(id) ?? checks[id].name }));
@@ -130,39 +130,39 @@ function showEmpty() {
 function emptiness() {
     if (shown.matches.length > 0) return null;
     if (stream.age === null) {
-        if (!stream.hasFailed) return ["Connecting", "The odds will be here in a moment."];
+        if (!stream.hasFailed) return ["Connecting", "The odds appear in a moment."];
         return isChecked
-            ? ["The stream cannot be followed", "The service answers. This page goes on trying."]
-            : ["The service cannot be reached", "This page goes on trying."];
+            ? ["The stream cannot be read", "The service answers. This page keeps trying."]
+            : ["The service cannot be reached", "This page keeps trying."];
     }
-    if (!stream.isLive) return ["Not connected", "What is on offer is not known now."];
-    if (board.size > 0) return ["No match fits the filter", "Other matches are on offer."];
+    if (!stream.isLive) return ["Not connected", "The current odds are not known."];
+    if (board.size > 0) return ["No match fits the filter", "There are odds of other matches."];
     return Object.values(checks).some(({ status }) => status !== "fail")
-        ? ["No match is on offer", "The bookmakers are being watched; what they offer will appear here."]
-        : ["No bookmaker is serving", "Prices appear as soon as one is known to be live."];
+        ? ["There are no matches now", "New matches appear here as soon as a bookmaker has one."]
+        : ["No bookmaker is live", "Prices appear as soon as one is live."];
 }
 
-/** Prices that nobody offers, or that were collected earlier, are never shown without saying so. */
+/** Simulated prices, and prices collected earlier, are always shown with a notice. */
 function showNotices(all) {
     const simulated = ({ id }) => checks[id]?.simulated;
     const collected = ({ id }) => checks[id]?.prices === "collected" && !simulated({ id });
-    showNotice("simulated", all, simulated, "are simulated or recorded: nobody offers them.");
-    showNotice("collected", all, collected, "were collected earlier: they may have changed since.");
+    showNotice("simulated", all, simulated, "are simulated or recorded. They are not real offers.");
+    showNotice("collected", all, collected, "were collected earlier. They may have changed since.");
 }
 
 function showNotice(id, all, isMeant, text) {
     const meant = all.filter(isMeant);
     byId(id).hidden = meant.length === 0;
     const names = meant.map(({ name }) => name).join(", ");
-    const whose = meant.length === all.length ? "All prices here" : `The prices of ${names}`;
-    setText(byId(id), `${whose} ${text}`);
+    const subject = meant.length === all.length ? "All prices here" : `The prices of ${names}`;
+    setText(byId(id), `${subject} ${text}`);
 }
 
-/** What depends on the time alone; every second. */
+/** Show what depends on the time; called every second. */
 function look() {
     const now = trust();
     const age = stream.age === null ? "" : duration(stream.age / 1000);
-    const said = {
+    const labels = {
         none: stream.hasFailed ? "No connection" : "Connecting",
         live: `Live · ${age} old`,
         doubtful: `Not live · ${age} old`,
@@ -170,9 +170,9 @@ function look() {
     };
     const warnings = {
         doubtful: "The connection is lost. These prices are not live.",
-        gone: "The connection is lost. Prices are taken away until it is back.",
+        gone: "The connection is lost. Prices are hidden until it is back.",
     };
-    setText(byId("connection"), said[now]);
+    setText(byId("connection"), labels[now]);
     byId("connection").dataset.trust = now;
     byId("retry").hidden = stream.untilRetry === null;
     byId("warning").hidden = warnings[now] === undefined;
@@ -187,7 +187,7 @@ function announce(now) {
     const words = {
         live: wasTrusted === "none" ? "" : "Live again.",
         doubtful: "The connection is lost. Prices are not live.",
-        gone: "Prices are taken away until the connection is back.",
+        gone: "Prices are hidden until the connection is back.",
     };
     setText(byId("announcement"), words[now] ?? "");
     wasTrusted = now;
@@ -235,5 +235,5 @@ draw();
 setInterval(look, 1000);
 document.addEventListener("visibilitychange", look);
 setInterval(() => grid.rewrite(), REFRESH_MS);
-await health.start(); // first, so that simulated prices are never shown without saying so
+await health.start(); // first, so that simulated prices always have their notice
 stream.start();

@@ -1,4 +1,4 @@
-// The page of /monitor: the JSON of the same path, asked again and again while somebody looks.
+// The page of /monitor: shows the JSON of the same path, repeated while the page is visible.
 
 import { Quantiles, Trend } from "./charts.js";
 import { byId, element, setText } from "./dom.js";
@@ -7,7 +7,7 @@ import { Table } from "./table.js";
 
 const EVERY_MS = 2000;
 const PATIENCE_MS = 4000;
-const LATE_S = 10; // what is older than this may not be taken for the present
+const LATE_S = 10; // older values are shown as old
 
 const time = (at) => (at === null ? "–" : moment(at));
 const reasons = (counts) => listed(Object.entries(counts).map(([reason, times]) => `${reason} ${times}`));
@@ -25,7 +25,7 @@ const state = {
     },
 };
 
-/** A column with a chart for each row; `add` hands it what is new. */
+/** A column with a chart in each row; `add` gives the chart its new value. */
 function chart(title, Chart, add) {
     const charts = new WeakMap();
     return {
@@ -60,7 +60,7 @@ const actors = new Table(byId("actors"), [
     text("Since", (item) => time(item.since)),
     number("Restarts", (item) => item.restarts),
     number("Crashes", (item) => item.crashes),
-    text("Kept down until", (item) => time(item.backoff_until)),
+    text("Backoff until", (item) => time(item.backoff_until)),
     number("Mailbox", (item) => item.mailbox_depth),
     error,
 ]);
@@ -70,8 +70,8 @@ const sources = new Table(byId("sources"), [
     state,
     number("Attempts", (item) => item.attempts),
     number("Failures", (item) => item.failures),
-    number("In a row", (item) => item.failures_in_a_row),
-    text("Failed by", (item) => reasons(item.failed_by)),
+    number("Failures in a row", (item) => item.failures_in_a_row),
+    text("Failures by reason", (item) => reasons(item.failed_by)),
     text("Last success", (item) => time(item.last_success_at)),
     text("Next attempt", (item) => time(item.next_attempt_at)),
     number("Received", (item) => `${(item.received_bytes / 1e6).toFixed(1)} MB`),
@@ -98,7 +98,7 @@ function scopesOf(scopes) {
     return failing.length > 0 ? `${all.length}, failing: ${failing.join(", ")}` : String(all.length);
 }
 
-/** How often something held the event loop up, and for how long at most. */
+/** How often the event loop was blocked, and for how long at most. */
 function blocked({ stalls, longest_s }) {
     if (stalls === 0) return "never";
     return listed([count(stalls, "time"), longest_s && `at most ${duration(longest_s)}`]);
@@ -150,11 +150,11 @@ async function ask() {
 function look() {
     const age = (Date.now() - answeredAt) / 1000;
     const isLate = answeredAt === null || age > LATE_S;
-    const said = isLate ? `No answer for ${duration(age)}` : `${duration(age)} old`;
-    setText(byId("connection"), answeredAt === null ? "No answer yet" : said);
+    const label = isLate ? `No answer for ${duration(age)}` : `${duration(age)} old`;
+    setText(byId("connection"), answeredAt === null ? "No answer yet" : label);
     byId("connection").dataset.trust = isLate ? "gone" : "live";
     byId("warning").hidden = !isLate;
-    setText(byId("warning"), isLate ? "The service does not answer. This is not the present." : "");
+    setText(byId("warning"), isLate ? "The service does not answer. These values are old." : "");
     document.querySelector("main").classList.toggle("late", isLate);
 }
 

@@ -3,10 +3,10 @@
 import { element, part, setText } from "./dom.js";
 import { leagueRow, matchRow, outcomeNames } from "./row.js";
 
-const AROUND = 6; // rows rendered above and below what is seen
+const AROUND = 6; // rows rendered above and below the visible ones
 const HEIGHTS = { league: 30, match: 46, stackedMatch: 51, stackedOffer: 34 };
 const WIDTHS = { fixed: 264, offer: 186 };
-const PAGE = 0.85; // of the height that Page Up and Page Down move
+const PAGE = 0.85; // the part of the height that Page Up and Page Down move
 
 export class OddsBoard extends HTMLElement {
     #head = part("rowgroup", "head");
@@ -15,12 +15,12 @@ export class OddsBoard extends HTMLElement {
     #body = part("rowgroup", "body");
     #rows = [];
     #tops = [];
-    #indexes = new Map(); // of rows by key
+    #indexes = new Map(); // row indexes by key
     #columns = [];
     #trust = "live";
-    #rendered = new Map(); // what is in the document, by key
-    #active = null; // the key of the row that the keyboard is at
-    #isDue = false; // whether the next frame draws
+    #rendered = new Map(); // rows in the document, by key
+    #active = null; // the key of the row selected with the keyboard
+    #isDue = false; // whether the next frame will draw
 
     connectedCallback() {
         this.tabIndex = 0;
@@ -53,7 +53,7 @@ export class OddsBoard extends HTMLElement {
         if (index !== undefined) this.scrollTop = this.#tops[index] + anchor.below;
     }
 
-    /** Draw what has changed, before the next frame. */
+    /** Draw all changes before the next frame. */
     refresh() {
         if (this.#isDue) return;
         this.#isDue = true;
@@ -63,13 +63,13 @@ export class OddsBoard extends HTMLElement {
         });
     }
 
-    /** Write every row anew, though its match be the same: the time has moved on. */
+    /** Write every row again, even if its match is the same, because the time has changed. */
     rewrite() {
         for (const one of this.#rendered.values()) one.stamp = null;
         this.refresh();
     }
 
-    // The topmost row stays where it is when others come and go above it.
+    // The topmost row keeps its place when rows above it are added or removed.
     #anchor() {
         const index = this.#indexAt(this.scrollTop);
         if (this.scrollTop === 0 || this.#rows.length === 0) return null;
@@ -131,7 +131,7 @@ export class OddsBoard extends HTMLElement {
             one.element.remove();
             this.#rendered.delete(key);
         }
-        let last = null; // in the document the rows are in order, for those who have them read aloud
+        let last = null; // rows are in order in the document, for screen readers
         for (let index = from; index <= to; index += 1) last = this.#place(index, last);
         this.#nameLeague(first);
         this.#markActive();
@@ -160,7 +160,7 @@ export class OddsBoard extends HTMLElement {
         return one.element;
     }
 
-    /** The index of the row at that height, by bisection. */
+    /** The index of the row at `height`, by bisection. */
     #indexAt(height) {
         let [low, high] = [0, Math.max(this.#rows.length - 1, 0)];
         while (low < high) {
@@ -211,7 +211,7 @@ export class OddsBoard extends HTMLElement {
         this.#render();
     }
 
-    // The active row is named only while it is in the document.
+    // The active row is announced only while it is in the document.
     #markActive() {
         const active = this.#rendered.get(this.#active)?.element;
         for (const one of this.#rendered.values()) {

@@ -10,7 +10,7 @@ const SPOKEN = { 1: "home win", X: "draw", 2: "away win" };
 
 let made = 0;
 
-/** What stands above the prices; those who listen hear it with each price. */
+/** The headings above the prices; screen readers get them with each price instead. */
 export function outcomeNames() {
     return OUTCOMES.map((one) => element("span", "outcome", { "aria-hidden": "true" }, one));
 }
@@ -94,7 +94,7 @@ class PriceCell {
         this.#settle();
     }
 
-    /** `trust` is "live", "doubtful" or "gone", in which case no price is shown at all. */
+    /** `trust` is "live", "doubtful" or "gone"; with "gone" no price is shown. */
     fill(offer, index, isBest, trust) {
         const isLive = trust === "live";
         const text = trust === "gone" ? "–" : price(offer.prices[index]);

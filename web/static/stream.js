@@ -1,25 +1,25 @@
 // The connection to /api/v2/stream.
 //
 // EventSource reads the frames. Its own retry is never used: it has no jitter, gives up for good at
-// the first answer that is not 200, and tells nobody. At the first error the source is closed, and a
+// the first answer that is not 200, and reports nothing. At the first error the source is closed, and a
 // new one is opened with `since`.
 
 const SILENT_MS = 15_000; // a heartbeat comes every 10 s
-const STEADY_MS = 60_000; // only then a connection counts as good, and the delays begin anew
+const STEADY_MS = 60_000; // after this time a connection is good, and the delays begin again
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 20_000;
 
-/** A point in time, on both clocks: one stands still while a machine sleeps, the other may be set back. */
+/** A point in time on two clocks: one may stop while a machine sleeps, the other may be set back. */
 const now = () => ({ wall: Date.now(), mono: performance.now() });
 const elapsedSince = (then) => Math.max(Date.now() - then.wall, performance.now() - then.mono);
 
-/** Calls `onList(list)` and `onChanges(changes)` with what comes, `onState()` when it comes or goes. */
+/** Calls `onList(list)` and `onChanges(changes)` with data, `onState()` when the connection changes. */
 export class Stream {
     #url;
     #listener;
     #source = null;
     #version = null;
-    #id = null; // of the event that told that version: the service knows it by that, and no other does
+    #id = null; // of the event with that version; only the same start of the service accepts it
     #attempts = 0;
     #retry = 0;
     #retryAt = 0;
@@ -32,27 +32,27 @@ export class Stream {
         this.#listener = listener;
     }
 
-    /** Connect, and stay connected for as long as the page is there. */
+    /** Connect, and stay connected as long as the page is open. */
     start() {
         setInterval(() => this.#watch(), 1000);
         addEventListener("online", () => this.reconnect());
         document.addEventListener("visibilitychange", () => this.#watch());
         addEventListener("pagehide", () => this.#close());
-        addEventListener("pageshow", (event) => event.persisted && this.#lost(0)); // kept meanwhile
+        addEventListener("pageshow", (event) => event.persisted && this.#lost(0)); // from the page cache
         this.#open();
     }
 
-    /** Whether what was delivered is all that there is to know. */
+    /** Whether the delivered data is up to date. */
     get isLive() {
         return this.#isLive;
     }
 
-    /** Whether the last attempt, or the connection that there was, came to nothing. */
+    /** Whether the last attempt failed or the last connection was lost. */
     get hasFailed() {
         return this.#attempts > 0 && !this.#isLive;
     }
 
-    /** Milliseconds since the service was last heard; null before it ever was. */
+    /** Milliseconds since the last event; null before the first one. */
     get age() {
         return this.#heardAt && elapsedSince(this.#heardAt);
     }
@@ -82,7 +82,7 @@ export class Stream {
 
     #on(name, take) {
         this.#source.addEventListener(name, (event) => {
-            if (this.#isOverdue()) return this.#lost(); // it lay in a buffer while this machine slept
+            if (this.#isOverdue()) return this.#lost(); // it was buffered while this machine slept
             try {
                 const data = JSON.parse(event.data);
                 take(data);
@@ -90,7 +90,7 @@ export class Stream {
                 this.#id = event.lastEventId || this.#id; // a heartbeat has none
             } catch (error) {
                 console.warn(`the stream's ${name} cannot be used:`, error.message);
-                this.#version = this.#id = null; // so that the next connection begins with the whole list
+                this.#version = this.#id = null; // the next connection then begins with the whole list
                 return this.#lost();
             }
             this.#heardAt = now();
@@ -106,7 +106,7 @@ export class Stream {
         this.#listener.onChanges(changes);
     }
 
-    /** Throw unless everything up to `version` is known here. */
+    /** Throw an error unless everything up to `version` was received. */
     #follow(version) {
         if (this.#version === null || !(version <= this.#version)) {
             throw new Error(`version ${version} does not follow ${this.#version}`);
@@ -142,13 +142,13 @@ function jitter(delay) {
     return Math.random() * Math.min(delay, MAX_DELAY_MS);
 }
 
-/** The service says when to come back; not all at once, though. */
+/** The delay that the service asks for, with jitter so that clients do not return all at once. */
 function delayOf(bye) {
     let retry = 0;
     try {
         retry = Number(JSON.parse(bye.data).retry);
     } catch {
-        // then as after any other end
+        // without a delay: as after any other end
     }
     return retry > 0 ? retry + jitter(retry) : jitter(FIRST_DELAY_MS);
 }

@@ -1,4 +1,4 @@
-// A table whose rows stay where they are while what they say changes, so that a selection survives.
+// A table that updates its rows in place, so that a selection of text survives.
 
 import { element, setText } from "./dom.js";
 

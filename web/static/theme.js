@@ -1,4 +1,4 @@
-// Light or dark before anything is drawn: the reader's choice if there is one, else the system's.
+// Sets light or dark before the page is drawn: the reader's choice, or else the system's theme.
 // A classic script because a module would run after the first paint.
 (() => {
     "use strict";
@@ -7,7 +7,7 @@
     const dark = matchMedia("(prefers-color-scheme: dark)");
     const root = document.documentElement;
 
-    // Storage may be forbidden; the choice then lasts as long as the page.
+    // Storage may be blocked; the choice then lasts as long as the page.
     const remembered = () => {
         try {
             return localStorage.getItem(KEY);
@@ -19,7 +19,7 @@
         try {
             localStorage.setItem(KEY, theme);
         } catch {
-            // nothing to be done about it
+            // the choice is not stored
         }
     };
     const system = () => (dark.matches ? "dark" : "light");
@@ -27,7 +27,7 @@
         root.dataset.theme = theme;
         document.getElementById("theme")?.setAttribute("aria-pressed", String(theme === "dark"));
     };
-    // What equals the system's wish is no choice: the page follows the system again.
+    // Choosing the system's theme removes the choice, and the page follows the system again.
     const choose = (theme) => {
         remember(theme === system() ? "" : theme);
         show(theme);
