@@ -248,7 +248,7 @@ def _defined(tree: ast.AST, prefix: str = "") -> Iterator[str]:
 def _logged() -> Iterator[tuple[str, str]]:
     """Return event and level of every log call in the code."""
     for tree in modules().values():
-        told = _chosen_levels(tree)
+        levels = _chosen_levels(tree)
         for node in ast.walk(tree):
             if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)):
                 continue
@@ -258,7 +258,7 @@ def _logged() -> Iterator[tuple[str, str]]:
             if isinstance(function, ast.Attribute) and LOGGER.search(ast.unparse(function.value)):
                 yield event, function.attr
             elif isinstance(function, ast.Name):
-                yield from ((event, level) for level in told.get(function.id, ()))
+                yield from ((event, level) for level in levels.get(function.id, ()))
 
 
 def _chosen_levels(tree: ast.Module) -> dict[str, list[str]]:

@@ -117,7 +117,7 @@ def test_keys_of_an_installed_kind_are_checked(installed: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         ("nowhere:KIND", "cannot be loaded"),
         ("json:nothing", "cannot be loaded"),
@@ -125,13 +125,13 @@ def test_keys_of_an_installed_kind_are_checked(installed: Path, tmp_path: Path) 
         ("actors.sources.simulated.kind:KIND", "must be 'broken'"),
     ],
 )
-def test_a_broken_package_affects_only_its_own_kind(tmp_path: Path, value: str, told: str) -> None:
+def test_a_broken_package_affects_only_its_own_kind(tmp_path: Path, value: str, message: str) -> None:
     """Its use is refused with the name of its entry point, and everything else works without it."""
     config = _broken(tmp_path, value)
 
     code, _, err = _ran(tmp_path, "check-config", "--config", str(config))
 
-    assert (78, True, True) == (code, "broken" in err, told in err)
+    assert (78, True, True) == (code, "broken" in err, message in err)
     assert 0 == _ran(tmp_path, "check-config")[0]
 
 
@@ -195,7 +195,7 @@ def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: 
     ["serve", *(pytest.param(one, marks=pytest.mark.long) for one in ("check-config", "sources"))],
 )
 @pytest.mark.parametrize(
-    ("raised", "told"),
+    ("raised", "message"),
     [
         ("RuntimeError('no licence:\\n\\nask for one')", "RuntimeError: no licence: ask for one"),
         ("OSError(2, 'No such file')", "FileNotFoundError: [Errno 2] No such file"),
@@ -206,7 +206,9 @@ def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: 
         ("type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()", "Mute: it has no text"),
     ],
 )
-def test_any_exception_at_import_is_one_line(tmp_path: Path, command: str, raised: str, told: str) -> None:
+def test_any_exception_at_import_is_one_line(
+    tmp_path: Path, command: str, raised: str, message: str
+) -> None:
     """It is a configuration error that names the entry point, with exit code 78."""
     (tmp_path / "broken_import.py").write_text(f"raise {raised}\n", "utf-8")
     config = _broken(tmp_path, "broken_import:KIND")
@@ -215,7 +217,7 @@ def test_any_exception_at_import_is_one_line(tmp_path: Path, command: str, raise
     code, _, err = _ran(tmp_path, command, *chosen)
 
     assert (78, 1) == (code, err.count("\n"))
-    assert f"entry point broken = broken_import:KIND: cannot be loaded: {told}" in err
+    assert f"entry point broken = broken_import:KIND: cannot be loaded: {message}" in err
 
 
 @pytest.mark.parametrize("where", ["check_key", "plan", "__post_init__"])
@@ -230,8 +232,8 @@ def test_any_exception_of_a_kinds_check_is_one_line(tmp_path: Path, where: str, 
 
     assert (78, 1) == (code, err.count("\n"))
     at = "bookmakers.one" if where == "check_key" else "sources.text"
-    told = "SystemExit: 0" if raised.startswith("S") else "KeyError: 'x'"
-    assert err.endswith(f"{at} cannot be checked by its kind: {told}\n")
+    message = "SystemExit: 0" if raised.startswith("S") else "KeyError: 'x'"
+    assert err.endswith(f"{at} cannot be checked by its kind: {message}\n")
 
 
 def _broken(folder: Path, value: str) -> Path:

@@ -100,7 +100,7 @@ def test_a_plug_in_cannot_end_the_process(tmp_path: Path, where: str, what: str,
             before = version()
             eventually(lambda: version() > before, "the other's prices go on")
             crashed = {line["actor"] for line in running.events("actor.crashed")}
-            told = [what in line["exception"] for line in running.events("actor.crashed")]
+            found = [what in line["exception"] for line in running.events("actor.crashed")]
             code = running.stop(signal.SIGTERM)
 
-    assert ({actor}, True, 0) == (crashed, all(told), code)
+    assert ({actor}, True, 0) == (crashed, all(found), code)

@@ -116,7 +116,7 @@ def echoed(tmp_path_factory: pytest.TempPathFactory) -> Echoed:
         def all_errors() -> Mapping[str, str] | None:
             checks = httpx2.get(f"{running.base}/health", trust_env=False, verify=NO_TLS).json()["checks"]
             errors = {name: str(check["last_error"]) for name, check in checks.items()}
-            is_complete = all(told in errors[name.replace(" ", "-")] for name, (_, told) in PEERS.items())
+            is_complete = all(hint in errors[name.replace(" ", "-")] for name, (_, hint) in PEERS.items())
             return errors if is_complete else None
 
         errors = eventually(all_errors, "every error is shown")

@@ -54,7 +54,7 @@ def test_a_draining_service_is_not_ready_but_serves_odds(
     """During the drain readiness is 503 and odds are 200; then the exit code is 0."""
     with _running(tmp_path, drain_s=1.0) as (running, client):
         running.process.send_signal(number)
-        eventually(lambda: client.get("/health/ready").status_code == 503, "readiness says no")
+        eventually(lambda: client.get("/health/ready").status_code == 503, "readiness is 503")
         during = [client.get(path).status_code for path in ("/api/odds", "/api/v2/odds", "/health/live")]
         reason = client.get("/health/ready").json()["reason"]
         code = running.process.wait(20)

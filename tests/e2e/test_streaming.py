@@ -106,12 +106,12 @@ def test_streams_get_bye_before_the_end(
 def test_clients_that_do_not_read_hardly_delay_the_end(tmp_path: Path) -> None:
     """With clients that read nothing of a list being sent, the end comes within the drain and 5 s."""
     with _running(tmp_path, 5_000, 100.0) as running, contextlib.ExitStack() as stack:
-        deaf = [_connected(running, stack, buffer=SMALL) for _ in range(5)]
+        stuck = [_connected(running, stack, buffer=SMALL) for _ in range(5)]
         reader = _connected(running, stack)
         while b"event: changes" not in reader.recv(1 << 20):
             pass
         code = running.stop(within_s=DRAIN_S + 5)
-        got = [len(_left_over(one)) for one in deaf]
+        got = [len(_left_over(one)) for one in stuck]
 
     assert 0 == code
     assert max(got) < 1_000_000  # less than the list, so sending was really blocked

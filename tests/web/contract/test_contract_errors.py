@@ -152,10 +152,12 @@ async def test_503_depends_only_on_the_requested_bookmakers(empty_site: Site, pa
     """One serving bookmaker is enough for the whole list, and for its own."""
     empty_site.publish("alder", match())
 
-    asked = {who: await empty_site.get(path + who) for who in ("", "?bookmaker=alder", "?bookmaker=cedar")}
+    asked = {
+        query: await empty_site.get(path + query) for query in ("", "?bookmaker=alder", "?bookmaker=cedar")
+    }
 
     assert {"": 200, "?bookmaker=alder": 200, "?bookmaker=cedar": 503} == {
-        who: one.status_code for who, one in asked.items()
+        query: one.status_code for query, one in asked.items()
     }
 
 
@@ -164,7 +166,7 @@ async def test_an_empty_list_of_a_serving_bookmaker_is_200(empty_site: Site, pat
     """An empty list means that the bookmaker was asked and has no matches."""
     empty_site.publish("alder")
 
-    shown = [await empty_site.json(path + who) for who in ("", "?bookmaker=alder")]
+    shown = [await empty_site.json(path + query) for query in ("", "?bookmaker=alder")]
 
     assert [([], 0), ([], 0)] == [(one["matches"], one["matches_count"]) for one in shown]
 

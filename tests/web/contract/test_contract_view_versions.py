@@ -10,7 +10,7 @@ from tests.support.systems.site import Site
 pytestmark = pytest.mark.anyio
 
 LISTS = ("/api/odds", "/api/v2/odds")
-VIEWS = tuple(path + who for path in LISTS for who in ("", "?bookmaker=cedar", "?bookmaker=birch"))
+VIEWS = tuple(path + query for path in LISTS for query in ("", "?bookmaker=cedar", "?bookmaker=birch"))
 VIEW = pytest.mark.parametrize("view", VIEWS)
 LIST = pytest.mark.parametrize("path", LISTS)
 

@@ -84,33 +84,33 @@ async def _cut_often(site: Site, lists: Lists, random: Random, times: int) -> in
 
 async def _all_cut(site: Site, seed: int, cuts: int) -> list[int]:
     random = Random(seed)
-    lists, told = Lists(site, random), []
+    lists, counts = Lists(site, random), []
 
     async def client(number: int) -> None:
-        told.append(await _cut_often(site, lists, Random(seed * 100 + number), cuts // CLIENTS))
-        lists.is_over = len(told) == CLIENTS
+        counts.append(await _cut_often(site, lists, Random(seed * 100 + number), cuts // CLIENTS))
+        lists.is_over = len(counts) == CLIENTS
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lists.publish)
         for number in range(CLIENTS):
             tasks.start_soon(client, number)
-    return told
+    return counts
 
 
 async def test_a_stream_may_be_cut_anywhere(empty_site: Site) -> None:
     """A client that resumes gets exactly what it missed: no gap, no repeat, never a reset (H1)."""
-    told = await _all_cut(empty_site, 1, 500)
+    counts = await _all_cut(empty_site, 1, 500)
 
-    assert min(told) > 40
+    assert min(counts) > 40
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
 async def test_streams_may_be_cut_10_000_times(empty_site: Site) -> None:
     """The same holds for 10,000 cuts."""
-    told = await _all_cut(empty_site, 2, 10_000)
+    counts = await _all_cut(empty_site, 2, 10_000)
 
-    assert min(told) > 800
+    assert min(counts) > 800
 
 
 async def test_a_slow_client_gets_merged_changes(empty_site: Site) -> None:

@@ -34,19 +34,19 @@ class Received(list[tuple[float, str, Any]]):
 
 @asynccontextmanager
 async def _following(world: World, query: str = "") -> AsyncIterator[Received]:
-    told = Received()
+    received = Received()
 
     async def receive() -> Any:
         await anyio.sleep_forever()
 
     async def send(message: dict[str, Any]) -> None:
         for event in events_of(message.get("body", b"")):
-            told.note(event)
+            received.note(event)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(world.app, asgi_scope(STREAM, query, []), receive, send)  # type: ignore[arg-type]
         await settle()
-        yield told
+        yield received
         tasks.cancel_scope.cancel()
 
 
@@ -79,22 +79,22 @@ async def test_without_clients_there_are_no_heartbeats() -> None:
         pass
     await anyio.sleep(100)
     beats = world.audience.beats
-    async with _following(world) as told:
+    async with _following(world) as received:
         await anyio.sleep(10.5)
 
     assert beats <= 1
-    assert "heartbeat" == told[-1][1]
+    assert "heartbeat" == received[-1][1]
 
 
 async def test_conflation_sends_once_per_interval() -> None:
     """At most one `changes` comes in the time asked for, with all changes since the last."""
     world = World(Random(1), 100)
-    async with _following(world, "conflate_ms=2000") as told:
+    async with _following(world, "conflate_ms=2000") as received:
         for number in range(16):
             _publish(world, 2.0 + number / 100)
             await anyio.sleep(0.3)
 
-    changes = [one for one in told if one[1] == "changes"]
+    changes = [one for one in received if one[1] == "changes"]
     assert [0.0, 2.0, 4.0] == [round(one[0], 3) for one in changes]
     assert [(5000, 5001), (5001, 5007), (5007, 5014)] == [one[2] for one in changes]
 
@@ -102,24 +102,24 @@ async def test_conflation_sends_once_per_interval() -> None:
 async def test_a_conflated_client_gets_heartbeats_and_the_last_change() -> None:
     """A long conflation delays no heartbeat and loses no change."""
     world = World(Random(1), 100)
-    async with _following(world, "conflate_ms=120000") as told:
+    async with _following(world, "conflate_ms=120000") as received:
         _publish(world, 2.0)
         await settle()
         _publish(world, 2.1)
         await anyio.sleep(121)
 
     assert [(0.0, (5000, 5001)), (120.0, (5001, 5002))] == [
-        (one[0], one[2]) for one in told if one[1] == "changes"
+        (one[0], one[2]) for one in received if one[1] == "changes"
     ]
-    assert 12 == len([one for one in told if one[1] == "heartbeat"])
-    assert {(None, 5001)} == {one[2] for one in told if one[1] == "heartbeat" and one[0] < 120}
+    assert 12 == len([one for one in received if one[1] == "heartbeat"])
+    assert {(None, 5001)} == {one[2] for one in received if one[1] == "heartbeat" and one[0] < 120}
 
 
 async def test_the_end_of_a_conflation_sends_nothing_without_changes() -> None:
     """Without a change of its view a client gets no event at the end of the time."""
     world = World(Random(1), 100)
-    async with _following(world, "conflate_ms=500") as told:
+    async with _following(world, "conflate_ms=500") as received:
         _publish(world, 2.0)
         await anyio.sleep(5)
 
-    assert ["snapshot", "changes"] == [one[1] for one in told]
+    assert ["snapshot", "changes"] == [one[1] for one in received]

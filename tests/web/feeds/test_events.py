@@ -55,11 +55,11 @@ async def test_the_next_commit_makes_new_events() -> None:
     history = History(EMPTY, HistoryLimits())
     made = Frames(history, NAMES, _answers(ONE))
     history.add(ONE)
-    told = [await made.changes(None, 1000)]
+    results = [await made.changes(None, 1000)]
     history.add(TWO)
-    told += [await made.changes(None, since) for since in (1000, 1001)]
+    results += [await made.changes(None, since) for since in (1000, 1001)]
 
-    data = [_data(one) for one in told]
+    data = [_data(one) for one in results]
     assert [(1000, 1001), (1000, 1002), (1001, 1002)] == [(one["since"], one["version"]) for one in data]
     assert [False, True, False] == ["conflated" in one for one in data]
 
@@ -73,8 +73,8 @@ async def test_cached_events_are_bounded() -> None:
     made = _frames(*snapshots, max_known_bytes=2_000)
 
     for since in range(1001, base.version):
-        told = await made.changes(None, since)
-        assert (since, base.version) == (_data(told)["since"], _data(told)["version"])
+        results = await made.changes(None, since)
+        assert (since, base.version) == (_data(results)["since"], _data(results)["version"])
 
     assert sum(len(piece) for event in made._known[None].changes.values() for piece in event) <= 2_000
 
@@ -100,33 +100,33 @@ async def test_a_long_event_is_made_once_and_of_one_version() -> None:
     first = after(EMPTY, batch(many))
     second = after(first, batch([match("00000", prices=(9.0, 9.0, 1.3)), *many[1:]], received_mono=1.0))
     history = History(EMPTY, HistoryLimits())
-    made, told = Frames(history, NAMES, _answers(first)), []
+    made, results = Frames(history, NAMES, _answers(first)), []
     history.add(first)
     run_now(history.digest())
 
     async def client() -> None:
-        told.append(await made.changes(None, 1000))
+        results.append(await made.changes(None, 1000))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(5):
             tasks.start_soon(client)
         await checkpoint()
         await checkpoint()
-        before = list(told)
+        before = list(results)
         history.add(second)
 
-    data = [_data(one) for one in told]
+    data = [_data(one) for one in results]
     prices = {(one["version"], one["matches"][0]["odds"]["1"]) for one in data}
     assert ([], {(1001, 2.0), (1002, 9.0)}) == (before, prices)
     assert {20_000} == {len(one["matches"]) for one in data}
-    assert len({id(one[1]) for one in told if one is not None}) == 2
+    assert len({id(one[1]) for one in results if one is not None}) == 2
 
 
-def _data(told: tuple[int, frames.Pieces] | None) -> Any:
+def _data(results: tuple[int, frames.Pieces] | None) -> Any:
     """Return the data of an event."""
-    assert told is not None
-    event = b"".join(told[1])
-    assert event.startswith(b"id: %d-0\nevent: changes\ndata: " % told[0])
+    assert results is not None
+    event = b"".join(results[1])
+    assert event.startswith(b"id: %d-0\nevent: changes\ndata: " % results[0])
     return json.loads(event.split(b"data: ")[1])
 
 

@@ -300,10 +300,10 @@ async def test_a_cancelled_request_does_not_stop_the_others() -> None:
     large = _after(EMPTY, batch([match(f"{number:05}") for number in range(20_000)], bookmaker="cedar"))
     answers = Answers(_Board(large), _Interrupting(leaver.cancel))
 
-    async def ask(who: str) -> None:
-        asked.append(who)
+    async def ask(name: str) -> None:
+        asked.append(name)
         await answers.answer(View(Api.V1), None, "gzip")
-        answered.append(who)
+        answered.append(name)
 
     async def leave() -> None:
         with leaver:

@@ -133,13 +133,13 @@ async def test_leaving_cancels_clients_that_do_not_end() -> None:
     """A client that does not end within a bounded time is cut off."""
     stage = Stage()
 
-    async def deaf() -> None:
+    async def stuck() -> None:
         with stage.audience.admitted():
             await anyio.sleep_forever()
 
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(deaf)
+            tasks.start_soon(stuck)
             await _turns(2)
             await stage.audience.leave()
 

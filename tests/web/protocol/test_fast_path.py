@@ -138,7 +138,7 @@ class _Client:
 
         async def given() -> Prepared:
             nonlocal answer
-            mine, answer = answer, None  # type: ignore[assignment]  # nobody else holds it from here on
+            mine, answer = answer, None  # type: ignore[assignment]  # no other reference is left
             return mine
 
         async def send(event: Any) -> None:

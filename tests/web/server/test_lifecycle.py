@@ -164,16 +164,16 @@ async def test_followers_are_ended_before_the_server_stops() -> None:
 
 async def test_followers_are_ended_after_a_failure_too() -> None:
     """After a failure there is no drain, and streams must still not delay the server."""
-    sock, told = listen("127.0.0.1", 0), []
+    sock, farewells = listen("127.0.0.1", 0), []
     status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
     tree = Tree()
     tree.fails.set()
 
     async def farewell() -> None:
         await anyio.lowlevel.checkpoint()
-        told.append(True)
+        farewells.append(True)
 
     app = Quart("oddsboard", static_folder=None)
     code = await Life(tree, app, sock, status, 0.0, lambda: None, ignore, farewell).run()
 
-    assert (Exit.CORE, [True]) == (code, told)
+    assert (Exit.CORE, [True]) == (code, farewells)
