@@ -9,7 +9,7 @@ import { Health } from "./health.js";
 import "./odds-board.js";
 import { Stream } from "./stream.js";
 
-const GONE_MS = 30_000; // prices older than this are hidden
+const GONE_MS = 30_000; // prices are hidden after so long without an event
 const REFRESH_MS = 60_000;
 
 const grid = document.querySelector("odds-board");
