@@ -23,7 +23,6 @@ from actors.recordings.format import Ending, Header, Recorded, RecordedBookmaker
 HISTORIC_SUFFIX = ".bz2"
 KIND, SOURCE, BOOKMAKER = "betfair_stream", SourceName("betfair_historic"), BookmakerId("betfair-exchange")
 FOR_EVER_S = 1e9  # a historic file confirms nothing that does not change: its lists are never stale
-EXPIRE_AFTER_KICKOFF_S = 10_800.0
 MAX_LINE_BYTES = 16 * 1024 * 1024
 
 
@@ -36,15 +35,22 @@ _published = msgspec.json.Decoder(_Published)
 
 def historic_header(path: Path, price: str) -> Header:
     """Return the header of a historic file. Raises: ConfigError if its first line is no message."""
-    first = next(historic_records(path, _header(price, 0.0)), None)
+    first = next(historic_records(path, 0.0), None)
     if first is None or not first.payload.received_at:
         raise ConfigError("is not a historic file that can be read: it has no message with a time")
-    return _header(price, first.payload.received_at)
+    return Header(
+        source=SOURCE,
+        kind=KIND,
+        options={"kind": KIND, "price": price, "session_token": "none", "stale_after_s": FOR_EVER_S},
+        bookmakers=(RecordedBookmaker(BOOKMAKER, "Betfair Exchange", "exchange", 0),),
+        expire_after_kickoff_s=10_800.0,
+        started_at=first.payload.received_at,
+    )
 
 
-def historic_records(path: Path, header: Header) -> Generator[Recorded, None, Ending]:
+def historic_records(path: Path, started_at: float) -> Generator[Recorded, None, Ending]:
     """Yield its messages in order, as if received when published; return how the file ended."""
-    at = header.started_at
+    at = started_at
     try:
         with bz2.open(path) as file:
             while line := file.readline(MAX_LINE_BYTES):
@@ -54,30 +60,18 @@ def historic_records(path: Path, header: Header) -> Generator[Recorded, None, En
                     return Ending.CUT if not line.endswith(b"\n") else Ending.DAMAGED
                 if published_ms is not None:
                     at = max(published_ms / 1000, at)
-                since_s = at - header.started_at
                 payload = Payload(
-                    source=header.source,
+                    source=SOURCE,
                     scope=SCOPE,
                     list_id=ListId(""),
                     body=line.strip(),
                     received_at=at,
-                    received_mono=since_s,
+                    received_mono=at - started_at,
                     stale_after_s=FOR_EVER_S,
                 )
-                yield Recorded(payload, since_s)
+                yield Recorded(payload, at - started_at)
     except EOFError:
         return Ending.CUT
     except OSError:
         return Ending.DAMAGED
     return Ending.CLOSED
-
-
-def _header(price: str, started_at: float) -> Header:
-    return Header(
-        source=SOURCE,
-        kind=KIND,
-        options={"kind": KIND, "price": price, "session_token": "none", "stale_after_s": FOR_EVER_S},
-        bookmakers=(RecordedBookmaker(BOOKMAKER, "Betfair Exchange", "exchange", 0),),
-        expire_after_kickoff_s=EXPIRE_AFTER_KICKOFF_S,
-        started_at=started_at,
-    )

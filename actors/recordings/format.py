@@ -1,14 +1,11 @@
 r"""The format of a recording: one source, everything that it delivered, readable after any crash.
 
-Pure: bytes in, bytes out. One zstd stream, flushed after every record. In it, as `zstdcat` shows it: a
-line about the source, and then for each payload a line about it, the body as it came, and a newline:
+One zstd stream, flushed after every record. In it, as `zstdcat` shows it: a line about the source, then
+for each payload a line about it, the body as it came, and a newline. A checksum covers line and body.
 
     {"oddsboard_recording":1,"source":"feed","kind":"football_data",...,"crc32":2774129518}
     {"scope":"fixtures.csv",...,"received_s":0.31,"status":200,...,"bytes":9,"crc32":1190362846}
     Div,Date\n
-
-The checksum is that of the line before it and of the body. It is read block by block, so that all that
-was written before a crash or a flipped bit is found, and memory is bounded whatever a file claims.
 """
 
 from __future__ import annotations
@@ -31,12 +28,8 @@ MAX_BODY_BYTES = 256 * 1024 * 1024
 MAX_LINE_BYTES = 1024 * 1024
 NO_LIMIT = 10_000_000
 
-_LEVEL = 3
 _CHECKSUM = b',"crc32":'
-_MAX_FRAME_HEADER_BYTES = 18
-_MAX_WINDOW_BYTES = 2**23
 _BLOCK_HEADER_BYTES = 3
-_FRAME_SUM_BYTES = 4
 _REPEATED = 1  # the type of a block that is one byte, many times
 
 
@@ -58,10 +51,9 @@ class RecordedBookmaker(Struct, frozen=True):
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """The source of a recording as it was configured, without keys and other secrets.
+    """The source of a recording as it was configured, without secrets.
 
-    All other times of the file count from `started_at` (Unix seconds). A recording without `max_matches`
-    was made when there was no limit.
+    Other times count from `started_at` (Unix seconds). Older files have no `max_matches`: no limit.
     """
 
     oddsboard_recording: Literal[1] = 1
@@ -100,7 +92,6 @@ _SHARED = tuple(name for name in _About.__struct_fields__ if name in Payload.__s
 
 
 def _shared(one: Payload | _About) -> dict[str, Any]:
-    """Return the fields that a payload and the line about it have both."""
     return {name: getattr(one, name) for name in _SHARED}
 
 
@@ -108,7 +99,7 @@ class Encoder:
     """Encodes one recording: its header, its records, its end."""
 
     def __init__(self) -> None:
-        self._stream = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
+        self._stream = zstandard.ZstdCompressor(level=3).compressobj()
 
     def header(self, header: Header) -> bytes:
         """Return the bytes that a recording begins with."""
@@ -129,15 +120,16 @@ class Encoder:
 
 
 class Recording:
-    """A recording that is read once, from a seekable file, block by block as far as needed."""
+    """A recording that is read once, from a seekable file, block by block: memory is bounded."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Read the header. Raises: ConfigError, saying what was found, if there is none."""
-        self._content = _Content(file)
+        self._blocks = _blocks(file)
+        self._data = bytearray()  # decompressed and not yet taken
         try:
-            about, checksum = _split(self._content.line())
-            self.header = _decoded(about, Header)
-            _check(about, b"", checksum)
+            line = self._line()
+            self.header = _decoded(line, Header)
+            _check(line, b"")
         except _Ended as ended:
             raise ConfigError(f"is not a recording that can be read: {ended}") from None
 
@@ -145,10 +137,10 @@ class Recording:
         """Yield the records in the order of receipt, up to the first that is not what was written."""
         try:
             while True:
-                line, checksum = _split(self._content.line())
+                line = self._line()
                 about = _decoded(line, _About)
-                body = self._content.take(about.bytes + 1)[:-1]
-                _check(line, body, checksum)
+                body = self._take(about.bytes + 1)[:-1]
+                _check(line, body)
                 payload = Payload(
                     source=self.header.source, body=body, received_mono=about.asked_s, **_shared(about)
                 )
@@ -156,30 +148,16 @@ class Recording:
         except _Ended as ended:
             return ended.ending
 
-
-class _Ended(Exception):
-    def __init__(self, ending: Ending, found: str) -> None:
-        super().__init__(found)
-        self.ending = ending
-
-
-class _Content:
-    """The decompressed content, by lines and lengths. Raises: _Ended where there is no more."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._blocks = _blocks(file)
-        self._data = bytearray()
-
-    def line(self) -> bytes:
+    def _line(self) -> bytes:
         searched = 0
         while (end := self._data.find(b"\n", searched)) < 0:
             searched = len(self._data)
             if searched > MAX_LINE_BYTES:
                 raise _Ended(Ending.DAMAGED, "a line is too long")
             self._grow(is_between=not self._data)
-        return self.take(end + 1)
+        return self._take(end + 1)
 
-    def take(self, count: int) -> bytes:
+    def _take(self, count: int) -> bytes:
         while len(self._data) < count:
             self._grow(is_between=False)
         taken = bytes(self._data[:count])
@@ -196,14 +174,19 @@ class _Content:
             raise _Ended(ending, f"its content is {ending}") from None
 
 
-def _blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
-    """Yield the content of each whole block of a zstd file, at most 128 KiB each.
+class _Ended(Exception):
+    def __init__(self, ending: Ending, found: str) -> None:
+        super().__init__(found)
+        self.ending = ending
 
-    The decoder gets one block at a time, because of several it gives nothing if the last one is damaged.
-    Where blocks end: RFC 8878, section 3.1.1.
+
+def _blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
+    """Yield the content of each whole block of a zstd file (RFC 8878, 3.1.1), at most 128 KiB each.
+
+    The decoder gets one block at a time: of several it returns nothing if the last one is damaged.
     """
-    front = file.read(_MAX_FRAME_HEADER_BYTES)
-    decoder = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES).decompressobj()
+    front = file.read(18)  # the longest frame header
+    decoder = zstandard.ZstdDecompressor(max_window_size=2**23).decompressobj()
     try:
         size = zstandard.frame_header_size(front)
         has_checksum = zstandard.get_frame_parameters(front).has_checksum
@@ -216,7 +199,7 @@ def _blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
             if len(block) < size:
                 break
             if mark & 1:  # the last one
-                yield decoder.decompress(head + block + file.read(_FRAME_SUM_BYTES if has_checksum else 0))
+                yield decoder.decompress(head + block + file.read(4 if has_checksum else 0))
                 return Ending.CLOSED if decoder.eof and not file.read(1) else Ending.DAMAGED
             yield decoder.decompress(head + block)
     except zstandard.ZstdError:
@@ -229,19 +212,17 @@ def _sealed(content: bytes, body: bytes) -> bytes:
     return b"%b%b%d}\n" % (content[:-1], _CHECKSUM, crc32(body, crc32(content[:-1])))
 
 
-def _split(line: bytes) -> tuple[bytes, bytes]:
-    """Split a line into its content, without the closing bracket, and its checksum."""
-    content, _, checksum = line.rpartition(_CHECKSUM)
-    return content, checksum
+def _unsealed(line: bytes) -> bytes:
+    return line.rpartition(_CHECKSUM)[0] + b"}"
 
 
-def _check(content: bytes, body: bytes, checksum: bytes) -> None:
-    if checksum != b"%d}\n" % crc32(body, crc32(content)):
+def _check(line: bytes, body: bytes) -> None:
+    if line != _sealed(_unsealed(line), body):
         raise _Ended(Ending.DAMAGED, "a checksum does not fit")
 
 
-def _decoded(content: bytes, kind: type[S]) -> S:
+def _decoded(line: bytes, kind: type[S]) -> S:
     try:
-        return msgspec.json.decode(content + b"}", type=kind)
+        return msgspec.json.decode(_unsealed(line), type=kind)
     except UNREADABLE as error:
         raise _Ended(Ending.DAMAGED, str(error)) from None

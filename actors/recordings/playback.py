@@ -1,9 +1,7 @@
 """Plays recordings on a board of their own, moment by moment, on the clock of the recordings.
 
-Pure but for reading its files: no loop, no waiting, no actors, nothing conflated. Each payload is one
-commit, and so is each deadline that passes between two payloads, at its own time. So the same recordings
-give the same versions and the same content, however fast and however often they are played. What a
-payload becomes is decided in `pipeline`, by the functions that live actors call.
+Each payload, and each deadline that passes between two, is one commit at its own time, so the same
+recordings give the same versions and content every time. No loop, no actors, nothing conflated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Opens recordings: checks them, and finds their kind and options, before anything is played.
-
-It is given a function that finds a kind by its name, because one of the kinds plays recordings itself.
-"""
+"""Opens recordings: checks them, and finds their kind and options, before anything is played."""
 
 from __future__ import annotations
 
@@ -22,7 +19,8 @@ from actors.source_api.options import SourceOptions, secret_names
 
 SUFFIX = ".rec.zst"  # of a recording's file, after the name of its source
 
-KindNamed = Callable[[str], Kind]  # returns the kind of a name; raises ConfigError if there is none
+# Returns the kind of a name; raises ConfigError. Passed in, because the kind `replay` opens recordings too.
+KindNamed = Callable[[str], Kind]
 
 
 class RecordedSource(Struct, frozen=True):
@@ -42,7 +40,7 @@ class RecordedSource(Struct, frozen=True):
     def records(self) -> Generator[Recorded, None, Ending]:
         """Yield the records in the order of receipt, and return how the file ended."""
         if self.is_historic:
-            return (yield from historic_records(self.path, self.header))
+            return (yield from historic_records(self.path, self.header.started_at))
         with self.path.open("rb") as file:
             return (yield from Recording(file).records())
 

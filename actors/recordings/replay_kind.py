@@ -1,9 +1,7 @@
 """The source kind `replay`: plays one recording inside a running service, again and again if wanted.
 
-A ticking kind: its machine plays the recording on a board of its own, by the recording's clock, with
-suspicion, staleness and expiry, and reports what changes on that board. So the service ends with the
-content that the recording ends with, whatever the speed, and keeps it. Matches past the service's own
-`[board] expire_after_kickoff_s` are not shown, so raise that for recordings of the past.
+Its machine plays the recording on a board of its own, by the recording's clock, and reports what changes
+there. Matches past the service's own `[board] expire_after_kickoff_s` are not shown.
 """
 
 from __future__ import annotations
@@ -35,9 +33,8 @@ Speed = Annotated[float, Meta(gt=0, le=1e9)] | Literal["max"]
 class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a recording: its file, relative to the working directory, and how it is played.
 
-    `speed` is how many of its seconds pass in a second, `max` as many as possible; `price` is what counts
-    as a price in a historic file (.bz2), by default `best_back`. The other options apply in addition to
-    those of the recording.
+    `speed` is how many of its seconds pass in a second; `price` is for historic files (.bz2) only, by
+    default `best_back`. The other options apply in addition to those of the recording.
     """
 
     path: str
@@ -77,16 +74,15 @@ def replay_kind(kind_named: KindNamed) -> TickingKind:
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError for an empty key; which keys there are is known when the recording is open."""
+    """Raise ValueError for an empty key; `check` knows which keys the recording has."""
     if not key:
         raise ValueError("key was '', must be the key of a bookmaker in the recording")
 
 
 class ReplayMachine:
-    """A recording, played by the clock; it reports the changes of its own board.
+    """A recording, played by the clock; it reports the changes of its own board, each payload whole.
 
-    An `advance` plays for `BUDGET_S` at most. If more is due by then, `interval_s` is 0; a payload is
-    always reported whole.
+    `interval_s` is 0 while more is due.
     """
 
     def __init__(
