@@ -1,5 +1,1 @@
-"""The actors between transport and published snapshot: sources, bookmakers, the aggregator.
-
-The service puts them together; recordings use what they share (`fanout`, `stream_feed`).
-They must not know the web, the configuration file or a particular venue.
-"""
+"""The actors between transport and published snapshot; nothing of the web, the settings or a venue."""

@@ -1,8 +1,4 @@
-"""The bookmaker actor: publishes its part of each document of its source as a batch on the bus.
-
-It keeps the bookmaker's record. A crash affects this bookmaker alone: its inbox outlives it, and a new
-instance asks the source for a new list.
-"""
+"""The bookmaker actor: publishes its part of each document of its source as a batch on the bus."""
 
 from __future__ import annotations
 

@@ -30,11 +30,10 @@ Options = TypeVar("Options", bound=SourceOptions)
 
 @dataclass(frozen=True, slots=True)
 class SourceContext(Generic[Options]):
-    """One source's context.
+    """One source's context; `keys` and `inboxes` are those of its bookmakers.
 
-    `keys` and `inboxes` are those of its bookmakers; `refresh` is set to request a new list, `wake` to have
-    the clock and the schedule looked at again, as after the machine has slept; `published` knows which
-    lists the board shows; `record`, where given, gets every payload as it came.
+    `refresh` is set to request a new list, `wake` to have the clock and the schedule looked at again, as
+    after the machine has slept; `record`, where given, gets every payload as it came.
     """
 
     options: Options

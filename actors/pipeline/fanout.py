@@ -1,7 +1,6 @@
 """What a payload becomes for each bookmaker of its source: a document, a confirmation, a batch.
 
-Pure. Live actors and replays call the same functions, so a recording gives the batches that the live
-service gave. All that comes from a payload has the payload's times, however late it is made.
+Pure. Live actors and replays call the same functions, so a recording gives the batches that it gave live.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from actors.core.messages import (
     Document,
     Extract,
     ListId,
-    Match,
     Payload,
     Removal,
     Scope,
@@ -49,7 +47,7 @@ class ReadBatch(Struct, frozen=True):
 
 
 def list_id_of(body: bytes) -> Sliced[ListId]:
-    """Return the name of the list that a body is, in slices: the same bytes are the same list."""
+    """Return the name of the list that a body is: the same bytes are the same list."""
     digest, view = blake2b(digest_size=16), memoryview(body)
     for at in range(0, len(body), HASHED_BYTES):
         digest.update(view[at : at + HASHED_BYTES])
@@ -82,15 +80,15 @@ def deliveries(
     confirmed = [
         one for one in bookmakers if one not in needing and has_list(one, payload.scope, payload.list_id)
     ]
-    document = document_of(payload, content)
+    document, unchanged = document_of(payload, content), Extract(())
     return [
         *((one, document) for one in needing),
-        *((one, _batch(one, payload, complete=False)) for one in confirmed),
+        *((one, _batch(one, payload, unchanged, complete=False)) for one in confirmed),
     ]
 
 
 def document_of(payload: Payload, content: object) -> Document:
-    """Return the document with that decoded content."""
+    """Return the document of a payload with that content."""
     return Document(
         scope=payload.scope,
         list_id=payload.list_id,
@@ -140,15 +138,16 @@ def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract)
             f" must be at most {document.stale_after_s:g} s",
             Reason.LAGGING,
         )
-    matches, removals = extract.matches, extract.removals
     if extract.answered_at is not None:
         oldest = extract.answered_at - document.stale_after_s
-        late = {time for time in {one.source_time for one in matches} if time is not None and time < oldest}
+        times = {one.source_time for one in extract.matches}
+        late = {time for time in times if time is not None and time < oldest}
         if late:
             matches = tuple(one for one in extract.matches if one.source_time not in late)
             gone = [one.source_match_id for one in extract.matches if one.source_time in late]
-            removals += tuple(Removal(match_id, Reason.LAGGING) for match_id in gone)
-    return _batch(bookmaker, document, complete=True, matches=matches, removals=removals)
+            removals = extract.removals + tuple(Removal(match_id, Reason.LAGGING) for match_id in gone)
+            extract = msgspec.structs.replace(extract, matches=matches, removals=removals)
+    return _batch(bookmaker, document, extract, complete=True)
 
 
 def batches_of_tick(payload: Payload, bookmakers: Container[BookmakerId]) -> tuple[Batch, ...]:
@@ -170,20 +169,15 @@ def batches_of_tick(payload: Payload, bookmakers: Container[BookmakerId]) -> tup
 
 
 def _batch(
-    bookmaker: BookmakerId,
-    origin: Payload | Document,
-    *,
-    complete: bool,
-    matches: tuple[Match, ...] = (),
-    removals: tuple[Removal, ...] = (),
+    bookmaker: BookmakerId, origin: Payload | Document, extract: Extract, *, complete: bool
 ) -> Batch:
     return Batch(
         bookmaker=bookmaker,
         scope=origin.scope,
         list_id=origin.list_id,
         complete=complete,
-        matches=matches,
-        removals=removals,
+        matches=extract.matches,
+        removals=extract.removals,
         received_at=origin.received_at,
         received_mono=origin.received_mono,
         stale_after_s=origin.stale_after_s,

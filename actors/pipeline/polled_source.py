@@ -1,7 +1,6 @@
 """The actor of a polled source: requests on its schedule, decodes once for all bookmakers of the source.
 
-It owns the HTTP session and the validators; plan and schedule outlive it. Expected failures become its
-status; only a bug in a decoder leaves it as a crash.
+It owns the HTTP session and the validators. Only a bug in a decoder leaves it as a crash.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from math import inf
 
 import anyio
 import msgspec
@@ -43,10 +41,7 @@ class LastAnswer(Struct, frozen=True):
 
 
 class SourceActor:
-    """One polled source, with the context and the schedule that it shares with the instances before it.
-
-    `connect` opens its transport, over HTTP unless a test has another.
-    """
+    """One polled source; `connect` opens its transport, over HTTP unless a test has another."""
 
     def __init__(
         self,
@@ -66,7 +61,6 @@ class SourceActor:
             PollingTransport, limits, context.clock, kind.headers, context.names
         )
         self._decoding = anyio.Lock()  # one at a time, so that a crash has one possible cause
-        self._secrets = secrets_of(options)
         self._last: dict[Scope, LastAnswer] = {}
         self._log = context.logger()
 
@@ -85,15 +79,13 @@ class SourceActor:
                 polls.start_soon(contained, self._poll, transport, target, name=self._status.actor.name)
 
     async def _next(self) -> Target:
-        """Wait until a target is due, and return it."""
         while True:
             self._context.wake.clear()
             found = self._schedule.next(self._context.clock.now())
             if found is not None and found[1] <= 0:
                 return found[0]
-            wait_s = None if found is None else found[1]
-            self._note_wait(wait_s)
-            with anyio.move_on_after(inf if wait_s is None else min(wait_s, MAX_WAIT_S)):
+            self._note_wait(None if found is None else found[1])
+            with anyio.move_on_after(None if found is None else min(found[1], MAX_WAIT_S)):
                 await self._context.wake.wait()
 
     async def _handle_refreshes(self) -> None:
@@ -107,13 +99,12 @@ class SourceActor:
             self._context.wake.set()
 
     async def _poll(self, transport: Transport, target: Target) -> None:
-        """Poll once, and note for the schedule and the probes how it ended."""
         try:
             await self._ask(transport, target)
         except SourceError as error:
             if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
                 self._kind.explain(error)
-            redact(error, self._secrets)
+            redact(error, secrets_of(self._context.options))
             now = self._context.clock.now()
             self._schedule.failed(target, error, now)
             alone = not self._schedule.is_troubled
@@ -207,7 +198,6 @@ class SourceActor:
         self._last[target.scope] = LastAnswer(list_id, answer.validators)
 
     async def _hand_out(self, target: Target, payload: Payload, now: Instant) -> None:
-        """Decode a payload if a bookmaker needs it, and deliver what it becomes."""
         inboxes, holds, content = self._context.inboxes, self._context.published.holds, None
         needing = needing_document(payload, self._kind, inboxes, holds)
         try:
@@ -255,7 +245,6 @@ class SourceActor:
                 self._note_scope(target, now)
 
     def _note_scope(self, target: Target, now: Instant) -> None:
-        """Set the same for one scope."""
         if (record := self._status.scopes.get(target.scope)) is not None:
             record.next_attempt_at = now.wall + self._schedule.due_s(target, now)
             if record.last_success_at is not None:

@@ -1,8 +1,7 @@
 """When each target of a polled source is asked next: its plan, delayed by failures.
 
-Pure, and outlives its actor, so that a restart neither repeats a round nor forgets a delay. Every target
-has its own backoff. When two have failed and none has answered since, the peer is in trouble: then one
-request is sent at a time. A target that fails while others answer is lost, and says nothing of the peer.
+Pure, and outlives its actor. When two targets have failed and none has answered since, the peer is in
+trouble: then one request is sent at a time. A target that fails while others answer is lost.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from actors.core.messages import Scope
 from actors.runtime.backoff import MIN_CAP_S, Backoff
 from actors.source_api.plan import Plan, Target
 
-MAX_IN_FLIGHT = 4  # requests at a time to a peer that answers: one slow answer does not delay the others
+MAX_IN_FLIGHT = 4  # requests at a time to a peer that answers
 TROUBLED = 2  # failed targets mean that the peer is in trouble; requests at a time until it answers
 
 
@@ -125,7 +124,6 @@ class Schedule:
         return max(left_s, self.plan.wait_s(target, now), 0.0)
 
     def _keep_rows(self, targets: tuple[Target, ...], now: Instant) -> None:
-        """Add rows for new targets, and remove those of targets that are gone."""
         scopes = {target.scope for target in targets}
         if scopes == self._rows.keys():
             return

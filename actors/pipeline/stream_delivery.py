@@ -1,8 +1,4 @@
-"""Delivers a stream's batches, and requests a new image while the board lacks the list.
-
-Owned by the stream's actor. A bookmaker that has lost the list, or a part of it, gets a new image from
-the server, never one from memory; until then the list is withdrawn.
-"""
+"""Delivers a stream's batches, and requests a new image from the server while the board lacks the list."""
 
 from __future__ import annotations
 
@@ -21,13 +17,16 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 5.0, 300.0
 
 
 class StreamDelivery:
-    """The delivery of one source. Hold `lock` from a call of the feed to the delivery of its batches."""
+    """The delivery of one source. Hold `lock` from a call of the feed to the delivery of its batches.
+
+    With `is_image_requested` the next `lines_to_send` ask for an image.
+    """
 
     def __init__(self, context: SourceContext[StreamOptions], feed: StreamFeed) -> None:
         self.lock = anyio.Lock(fast_acquire=True)
         self._context = context
         self.feed = feed
-        self._is_image_requested = False
+        self.is_image_requested = False
         self._image_mono = 0.0
         self._wait_s = FIRST_WAIT_S
 
@@ -35,23 +34,19 @@ class StreamDelivery:
         """Put the batches into the inboxes of their bookmakers."""
         for batch in batches:
             if batch.complete:
-                self._is_image_requested = False
+                self.is_image_requested = False
                 self._image_mono = batch.received_mono
             self._context.inboxes[batch.bookmaker].put_nowait(batch)
-
-    def request_image(self) -> None:
-        """Have the next `lines_to_send` ask for an image."""
-        self._is_image_requested = True
 
     def lines_to_send(self, now: Instant) -> tuple[bytes, ...]:
         """Return the lines that ask for an image, if one is requested or the board lacks the list."""
         is_missing = self._is_missing(now)
-        if not (self._is_image_requested or is_missing):
+        if not (self.is_image_requested or is_missing):
             return ()
         if lines := self.feed.session.refresh().send:
             if is_missing:
                 self._wait_s = min(2 * self._wait_s, LONGEST_WAIT_S)
-            self._is_image_requested = False
+            self.is_image_requested = False
             self._image_mono = now.mono
             self._context.record_payload(REFRESH_SCOPE, now)
         return lines
@@ -62,7 +57,7 @@ class StreamDelivery:
             await self._context.refresh.wait()
             self._context.refresh.clear()
             async with self.lock:
-                self._is_image_requested = True
+                self.is_image_requested = True
                 now = self._context.clock.now()
                 self._context.record_payload(WITHDRAWAL_SCOPE, now)
                 self.deliver(self.feed.withdraw(now))

@@ -1,7 +1,6 @@
 """What the lines of a stream become: batches of one list, by image, change, confirmation, withdrawal.
 
-Pure: a protocol, the names that are known, and the name of the present list. The actor of a live stream
-and the replay of a recorded one call the same functions.
+Pure. The actor of a live stream and the replay of a recorded one call the same functions.
 """
 
 from __future__ import annotations
@@ -70,9 +69,8 @@ class StreamFeed:
         known = {match: self._names[match] for match in reaction.unnamed if match in self._names}
         if known:
             batches += self.names(known)
-        return LineResult(
-            reaction, batches, None if reaction.image is None else self._listed(reaction.image)
-        )
+        listed = None if reaction.image is None else self._listed(reaction.image)
+        return LineResult(reaction, batches, listed)
 
     def names(self, names: Mapping[str, Any]) -> tuple[Batch, ...]:
         """Take names, and return the batches of what they change; they confirm no price."""
@@ -113,7 +111,7 @@ class StreamFeed:
         return self._batches(changes, self._confirmed)  # what only changes a part does not confirm the rest
 
     def _listed(self, image: Extract) -> frozenset[str]:
-        """Return the matches of a new image, and forget the names of all others."""
+        """Return the matches of a new image; forget the names of all others."""
         listed = {match.source_match_id for match in image.matches}
         listed |= {removal.source_match_id for removal in image.removals}
         self._names = {match: names for match, names in self._names.items() if match in listed}

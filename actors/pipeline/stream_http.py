@@ -1,7 +1,6 @@
 """What a stream source does over HTTP beside its connection: session token, names, market selection.
 
-Owned by the stream's actor. A failure here is counted and tried again; it never ends the connection. A
-match without names is shown, where that is possible, as soon as they are known.
+A failure here is counted and tried again; it never ends the connection.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ class HttpClient(Protocol):
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
         """Return the body of the answer. Raises: TransportError for anything but 200."""
-        ...
 
 
 OpenHttp = Callable[[], AbstractAsyncContextManager[HttpClient]]
@@ -77,32 +75,27 @@ class StreamHttp:
         try:
             token = self._kind.read_token(await self._ask(request))
         except PayloadError as error:
-            raise self._login_refused(error) from error
+            wait_s = DENIED_RETRY_S
+            if error.reason == "login":  # doubled each time: too many refused logins lock the account
+                wait_s = min(wait_s * 2.0 ** min(self._refused_logins, 32), LONGEST_LOGIN_RETRY_S)
+                self._refused_logins += 1
+            self._refusal = f"{error}; the next one is in {wait_s:g} s"
+            self._login_mono = self._clock.now().mono + wait_s
+            raise TransportError(self._refusal, wait_s, reason=error.reason) from error
         self._refused_logins = 0
         return token
 
-    def _login_refused(self, error: PayloadError) -> TransportError:
-        """Double the wait after each login that was refused as such: too many lock the account."""
-        wait_s = DENIED_RETRY_S
-        if error.reason == "login":
-            wait_s = min(DENIED_RETRY_S * 2.0 ** min(self._refused_logins, 32), LONGEST_LOGIN_RETRY_S)
-            self._refused_logins += 1
-        self._refusal = f"{error}; the next one is in {wait_s:g} s"
-        self._login_mono = self._clock.now().mono + wait_s
-        return TransportError(self._refusal, wait_s, reason=error.reason)
-
     def drop_token(self) -> bool:
         """Log in again next time; return whether that is possible."""
-        can_log_in = self._kind.login(self._options) is not None
-        if can_log_in:
-            self._token = None
-        return can_log_in
+        if self._kind.login(self._options) is None:
+            return False
+        self._token = None
+        return True
 
     async def keep_alive(self) -> None:
         """Renew the session. Raises: TransportError or PayloadError if it cannot be renewed."""
         token = self._token
-        request = None if token is None else self._kind.keep_alive(self._options, token)
-        if request is not None:
+        if token is not None and (request := self._kind.keep_alive(self._options, token)) is not None:
             renewed = self._kind.read_token(await self._ask(request))
             if self._token == token:  # else there was a login meanwhile, which is newer
                 self._token = renewed
@@ -153,7 +146,7 @@ class StreamHttp:
 
 
 class StreamTasks:
-    """Background tasks of a stream source: session keep-alive, names, market selection."""
+    """Background tasks of a stream source; `refused_tokens` counts refusals since its last confirmation."""
 
     def __init__(
         self,
@@ -168,7 +161,7 @@ class StreamTasks:
         self._max_matches = context.options.max_markets
         self._sized_mono = 0.0
         self._selected: list[str] = []
-        self._refused_tokens = 0
+        self.refused_tokens = 0
         self._log = context.logger()
 
     async def run(self) -> None:
@@ -177,15 +170,11 @@ class StreamTasks:
             for task in (self._name, self._keep_alive, self._reselect, self._delivery.handle_refreshes):
                 tasks.start_soon(contained, task, name=self._context.status.actor.name)
 
-    def confirmed(self) -> None:
-        """Note that the server confirms its list: the session token is good."""
-        self._refused_tokens = 0
-
     async def prepare_retry(self, error: StreamError) -> float:
         """Do what may let the next connection succeed; return the least seconds until then."""
         if error.is_login and self.http.drop_token():
-            self._refused_tokens += 1
-            return 0.0 if self._refused_tokens <= 1 else DENIED_RETRY_S
+            self.refused_tokens += 1
+            return 0.0 if self.refused_tokens <= 1 else DENIED_RETRY_S
         if not error.is_too_much:
             return 0.0 if error.is_passing else DENIED_RETRY_S
         if self._selected:
@@ -193,7 +182,6 @@ class StreamTasks:
         return 0.0 if await self._select() else DENIED_RETRY_S
 
     async def _name(self) -> None:
-        """Get the names of matches that have none."""
         while True:
             try:
                 body, names = await self.http.fetch_names()
@@ -223,7 +211,7 @@ class StreamTasks:
                 self._resize(min(2 * self._max_matches, most))  # what the account allows can change
             before = self._selected
             if before and await self._select() and self._selected != before:
-                self._delivery.request_image()
+                self._delivery.is_image_requested = True
 
     def _resize(self, max_matches: int) -> None:
         self._max_matches = max_matches

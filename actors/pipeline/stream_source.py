@@ -1,7 +1,4 @@
-"""The actor of a pushed source: keeps a connection, feeds its protocol, delivers the batches of each line.
-
-Lines are never conflated before the protocol has seen them.
-"""
+"""The actor of a pushed source: keeps a connection, and delivers the batches of each line."""
 
 from __future__ import annotations
 
@@ -49,9 +46,8 @@ class StreamSourceActor:
         self._context = context
         self._options = options
         self._status = context.status
-        self._feed = StreamFeed(
-            kind.session(options), context.status.name, context.inboxes, options.staleness_s
-        )
+        session, name = kind.session(options), context.status.name
+        self._feed = StreamFeed(session, name, context.inboxes, options.staleness_s)
         self._delivery = StreamDelivery(context, self._feed)
         tls = tls_context(options.certificate, options.certificate_key)
         self._open_lines = open_lines or partial(
@@ -131,7 +127,7 @@ class StreamSourceActor:
             if reaction.vouches:
                 self._confirmed_mono = now.mono
                 self._backoff.succeeded(now.mono)
-                tasks.confirmed()
+                tasks.refused_tokens = 0
                 succeeded(self._status, now, self._log)
             if elapsed_s() - began > BUDGET_S:
                 await anyio.lowlevel.checkpoint()

@@ -1,7 +1,6 @@
 """The actor of a computed source: steps its machine by the clock and delivers what changed.
 
-The counterpart of `polled_source.py` for sources without a network. Each image is a new list with its own
-name, changes refer to that name, and a bookmaker that has lost the list gets an image again.
+Each image is a new list with a name of its own; a bookmaker that has lost its list gets an image again.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ FIRST_WAIT_S = 1.0
 
 
 class TickingSourceActor:
-    """One computed source, with the context that it shares with the instances before and after it."""
+    """One computed source."""
 
     def __init__(self, kind: TickingKind, context: SourceContext[SourceOptions]) -> None:
         self._kind = kind
