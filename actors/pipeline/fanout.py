@@ -129,8 +129,7 @@ def read_delivery(
 def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:
     """Return the complete list that `extract` read from `document`.
 
-    A match that was already stale when the source answered becomes a removal. Raises: PayloadError if the
-    whole list was stale.
+    A match that was stale when the source answered becomes a removal. Raises: PayloadError if all were.
     """
     if extract.lag_s is not None and extract.lag_s > document.stale_after_s:
         raise PayloadError(

@@ -151,7 +151,6 @@ class SourceActor:
         return self._last.get(target.scope) if is_shown else None
 
     def _is_shown(self, scope: Scope) -> bool:
-        """Return whether the board shows the list of the last answer for every bookmaker."""
         last = self._last.get(scope)
         return last is not None and all(
             self._context.published.holds(one, scope, last.list_id) for one in self._context.inboxes

@@ -17,16 +17,13 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 5.0, 300.0
 
 
 class StreamDelivery:
-    """The delivery of one source. Hold `lock` from a call of the feed to the delivery of its batches.
-
-    With `is_image_requested` the next `lines_to_send` ask for an image.
-    """
+    """The delivery of one source. Hold `lock` from a call of the feed to the delivery of its batches."""
 
     def __init__(self, context: SourceContext[StreamOptions], feed: StreamFeed) -> None:
         self.lock = anyio.Lock(fast_acquire=True)
         self._context = context
         self.feed = feed
-        self.is_image_requested = False
+        self.is_image_requested = False  # the next `lines_to_send` ask for one
         self._image_mono = 0.0
         self._wait_s = FIRST_WAIT_S
 

@@ -108,7 +108,7 @@ class StreamFeed:
                 self._names.pop(removal.source_match_id, None)
         if self.list_id is None or not (reaction.vouches or reaction.changes):
             return ()
-        return self._batches(changes, self._confirmed)  # what only changes a part does not confirm the rest
+        return self._batches(changes, self._confirmed)  # a change of a part confirms nothing else
 
     def _listed(self, image: Extract) -> frozenset[str]:
         """Return the matches of a new image; forget the names of all others."""

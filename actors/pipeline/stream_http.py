@@ -232,7 +232,6 @@ class StreamTasks:
         return True
 
     async def _failed(self, error: SourceError) -> None:
-        """Count it, and wait before the next attempt."""
         if error.reason == "login":
             self.http.drop_token()
         self._context.status.failed_by[f"errand_{error.reason}"] += 1
