@@ -16,7 +16,7 @@ HARMLESS_CALLS = {
     *("NewType", "ParamSpec", "TypeVar", "Meta", "dataclass", "field", "msgspec.field", "every"),
     *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
     *("BoardSettings", "HistoryLimits", "HistorySettings", "Memo", "ServerSettings", "replay_kind"),
-    *("Checksum.of", "_times_x", "stored", "tuple", "RunVar", "lru_cache"),
+    *("stored", "tuple", "RunVar", "lru_cache"),
     *("Path", "Path(__file__).resolve", "(Path(__file__).parent / 'config').resolve", "ZoneInfo"),
     *("attrgetter", "frozenset", "range", "re.compile"),
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),

@@ -13,23 +13,23 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import msgspec
 from msgspec import Struct
+from zlib_ng.zlib_ng import crc32_combine
 
 from actors.board.snapshot import Book, Chunk, Entry
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
-from web.encoding.crc32 import Checksum
 from web.encoding.schemas import match_v1, match_v2
 
 LEVEL = 6
 RUN = 32
-"""Chunks in a run: about a megabyte of JSON, whose checksums take 0.2 ms to combine."""
+"""Chunks in a run: about a megabyte of JSON, whose checksums take 0.06 ms to combine."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -54,10 +54,11 @@ class Api(StrEnum):
 
 
 class Packed(Struct, frozen=True, gc=False):
-    """JSON as raw deflate blocks, byte-aligned, none of them the last; `checksum` is the JSON's."""
+    """JSON as raw deflate blocks, byte-aligned, none of them the last; its own CRC-32 and length."""
 
     deflated: bytes
-    checksum: Checksum
+    crc: int
+    length: int
 
 
 class Segment:
@@ -68,10 +69,10 @@ class Segment:
 
     @cached_property
     def packed(self) -> Packed:
-        """The JSON deflated, with its checksum."""
+        """The JSON deflated, with its CRC-32."""
         deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
         deflated = deflater.compress(self.json) + deflater.flush(zlib.Z_FULL_FLUSH)
-        return Packed(deflated, Checksum.of(self.json))
+        return Packed(deflated, zlib.crc32(self.json), len(self.json))
 
 
 class Run:
@@ -90,14 +91,14 @@ class Run:
         return b",".join([b"", *[segment.json for segment in self.segments]])
 
     def packed(self) -> Sliced[Packed]:
-        """Return the same deflated, in slices; the checksum is that without the first comma."""
+        """Return the same deflated, in slices; CRC-32 and length are those without the first comma."""
         if self._packed is None:
             parts: list[Packed] = []
             for segment in self.segments:
                 parts.append(segment.packed)
                 yield
             deflated = STORED_COMMA.join([b"", *[part.deflated for part in parts]])
-            self._packed = Packed(deflated, Checksum.joined([part.checksum for part in parts], COMMA))
+            self._packed = Packed(deflated, *_followed_by(parts))
         return self._packed
 
 
@@ -142,12 +143,21 @@ def _cut(chunks: tuple[Chunk, ...]) -> list[tuple[Chunk, ...]]:
     return [chunks[at : at + RUN] for at in range(0, len(chunks), RUN)]
 
 
+def _followed_by(parts: Iterable[Packed], crc: int = 0, length: int = 0) -> tuple[int, int]:
+    """Return CRC-32 and length of JSON that has these, with the parts and commas between them added."""
+    separator = b""
+    for part in parts:
+        crc = crc32_combine(zlib.crc32(separator, crc), part.crc, part.length)
+        length += len(separator) + part.length
+        separator = b","
+    return crc, length
+
+
 def stored(data: bytes, *, last: bool = False) -> bytes:
     """Wrap up to 65,535 bytes as one stored deflate block, byte-aligned (RFC 1951, 3.2.4)."""
     return struct.pack("<BHH", last, len(data), len(data) ^ 0xFFFF) + data
 
 
-COMMA = Checksum.of(b",")
 STORED_COMMA = stored(b",")
 
 
@@ -189,16 +199,14 @@ def plain_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[by
 def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[bytes, ...]]:
     """Return the same compressed, in parts."""
     head, tail = _head(version), _tail(count)
-    pieces, crc, length = list[bytes](), zlib.crc32(head), len(head) + len(tail)
+    parts: list[Packed] = []
     for run in runs:
         packed = yield from run.packed()
-        if pieces:
-            crc, length = zlib.crc32(b",", crc), length + 1
-        pieces.append(packed.deflated)
-        crc, length = packed.checksum.after(crc), length + packed.checksum.length
+        parts.append(packed)
+    crc, length = _followed_by(parts, zlib.crc32(head), len(head) + len(tail))
     trailer = struct.pack("<II", zlib.crc32(tail, crc), length & 0xFFFFFFFF)
     opening, closing = _GZIP_HEADER + stored(head), stored(tail, last=True) + trailer
-    return _parts(opening, pieces, len(STORED_COMMA), closing)
+    return _parts(opening, [part.deflated for part in parts], len(STORED_COMMA), closing)
 
 
 def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[bytes, ...]:
