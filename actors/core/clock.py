@@ -1,8 +1,7 @@
 """The only reader of time: a monotonic clock for deadlines, a wall clock for what is published.
 
-The monotonic clock is the event loop's own, so that a test's virtual loop moves timers, deadlines and
-staleness together, plus the time that the machine was asleep, in which prices grow old as well. Timers
-stand still meanwhile: a wait of more than a second must read the clock again.
+The monotonic clock is the event loop's own, plus the time that the machine was asleep, in which prices
+grow old as well. Timers stand still meanwhile: a wait of more than a second must read the clock again.
 """
 
 from __future__ import annotations
@@ -34,16 +33,12 @@ def seconds_asleep() -> float:
     """Return the seconds that the machine has slept since its start; 0 where no clock counts them."""
     if not hasattr(time, "CLOCK_BOOTTIME"):
         return 0.0
-    # Read this one first: a pause between the two must not count as sleep.
-    total_s = time.clock_gettime(time.CLOCK_BOOTTIME)
-    return total_s - time.monotonic()
+    # Evaluated from left to right: a pause between the two must not count as sleep.
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
 
 class SystemClock:
-    """The monotonic clock of the event loop that it is first read in, and the machine's wall clock.
-
-    `mono` includes the time asleep, as `asleep_s` returns it, and never goes back.
-    """
+    """The clocks of the machine and of the event loop that it is first read in; `mono` never goes back."""
 
     def __init__(self, asleep_s: Callable[[], float] = seconds_asleep) -> None:
         self._mono: Callable[[], float] | None = None

@@ -1,9 +1,4 @@
-"""Long computations in slices: pure generators that let the event loop breathe.
-
-A computation that may be long is written as a generator that yields between slices of its work and
-returns its result. It stays pure and synchronous: `run_now` runs it at once, `run_sliced` runs it on
-the event loop and yields to other tasks in between.
-"""
+"""Long computations in slices: pure generators, between whose slices the event loop runs other tasks."""
 
 from __future__ import annotations
 
@@ -20,38 +15,32 @@ T = TypeVar("T")
 Sliced: TypeAlias = Generator[None, None, T]
 """A computation that yields None between slices, each well below a millisecond, and returns T."""
 
-BUDGET_S = 0.001
-"""Seconds of work before it yields to the loop: a tenth of the longest step that is allowed."""
-
-FIRST_S = BUDGET_S / 2
-"""Seconds of work that a computation may take before it waits for its turn: short ones never wait."""
-
-SLICE = 256
-"""Matches worked on between two yields: a fraction of a millisecond."""
+BUDGET_S = 0.001  # seconds of work before it yields to the loop: a tenth of the longest step allowed
+FIRST_S = BUDGET_S / 2  # seconds that a computation may take at once: short ones never wait
+SLICE = 256  # matches worked on between two yields: a fraction of a millisecond
 
 _turns: RunVar[anyio.Lock] = RunVar("turns")
 
 
 def run_now(steps: Sliced[T]) -> T:
     """Run `steps` to the end at once and return the result."""
-    while True:
-        try:
+    try:
+        while True:
             next(steps)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
 
 
 async def run_sliced(steps: Sliced[T]) -> T:
     """Run `steps` and return the result; waits only if that takes longer than `FIRST_S`.
 
-    At most one long computation advances per loop iteration. Yields once more at the end, so that
-    consecutive calls do not add up.
+    At most one long computation advances per loop iteration.
     """
     began = elapsed_s()
     done = _advance(steps, FIRST_S)
     if done is not None and elapsed_s() - began <= FIRST_S:
         return done[0]
-    await anyio.lowlevel.checkpoint()
+    await anyio.lowlevel.checkpoint()  # also if it is done: consecutive calls must not add up
     while done is None:
         async with _turn():
             done = _advance(steps, BUDGET_S)
@@ -71,7 +60,6 @@ def _advance(steps: Sliced[T], budget_s: float) -> tuple[T] | None:
 
 
 def _turn() -> anyio.Lock:
-    """Return the lock that a computation of the running loop holds while it advances."""
     turn = _turns.get(None)
     if turn is None:
         turn = anyio.Lock(fast_acquire=True)

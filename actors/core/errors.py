@@ -1,18 +1,4 @@
-"""The exception tree.
-
-    OddsboardError
-    ├── ConfigError          the configuration cannot be used            exit code 78
-    ├── BindError            the listening address cannot be had         exit code 71
-    ├── CoreFailure          the core cannot go on                       exit code 70
-    ├── ActorReturned        an actor that must run for ever returned    (a crash)
-    ├── ActorExited          an actor would have ended the process       (a crash)
-    └── SourceError          an expected failure of a source, kept as state, retried for ever
-        ├── TransportError   no whole answer: refused, reset, too slow, too big, wrong status
-        ├── StreamError      a server refused or ended the session of its stream
-        └── PayloadError     an answer that cannot be read
-
-Messages say what was found and what is allowed, with ids, never with secrets.
-"""
+"""The exceptions; their messages say what was found and what is allowed, with ids, never with secrets."""
 
 from __future__ import annotations
 
@@ -20,8 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""What msgspec raises on bytes that are not JSON, or JSON of another shape."""
+UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)  # what msgspec raises on decoding
 
 
 class OddsboardError(Exception):
@@ -29,15 +14,15 @@ class OddsboardError(Exception):
 
 
 class ConfigError(OddsboardError):
-    """The configuration is unusable; the message names file, key and value."""
+    """The configuration is unusable; the message names file, key and value. Exit code 78."""
 
 
 class BindError(OddsboardError):
-    """The listening address is taken, forbidden or not ours."""
+    """The listening address is taken, forbidden or not ours. Exit code 71."""
 
 
 class CoreFailure(OddsboardError):
-    """The aggregator, the supervisor or the server failed beyond repair: the process must end."""
+    """The aggregator, the supervisor or the server cannot go on: the process must end. Exit code 70."""
 
 
 class ActorReturned(OddsboardError):
@@ -57,10 +42,9 @@ class SourceError(OddsboardError):
 
 
 class TransportError(SourceError):
-    """No usable answer arrived.
+    """No whole answer: refused, reset, too slow, too big, wrong status (`body` is then cut short).
 
-    `retry_after_s` is the least delay that the peer asked for, if any. `status`, `headers` and `body` (cut
-    short) are those of its answer, if any; without `is_sent` the request cannot have reached it.
+    `retry_after_s` is the least delay that the peer asked for. Without `is_sent` it had no request.
     """
 
     def __init__(
@@ -77,7 +61,7 @@ class TransportError(SourceError):
         super().__init__(message, reason)
         self.retry_after_s = retry_after_s
         self.status = status
-        self.headers: Mapping[str, str] = headers or {}
+        self.headers = headers or {}
         self.body = body
         self.is_sent = is_sent
 
@@ -85,8 +69,7 @@ class TransportError(SourceError):
 class StreamError(SourceError):
     """The server refused or ended the session.
 
-    With `is_login` a new session token may help, with `is_too_much` a smaller subscription, with
-    `is_passing` trying again soon.
+    What may help: `is_login` a new session token, `is_too_much` a smaller subscription, `is_passing` time.
     """
 
     def __init__(

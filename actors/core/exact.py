@@ -1,8 +1,7 @@
 """Values of exactly Python's own types, converted from what a plug-in returns.
 
-Pure. A number of a library (`fractions.Fraction`, `decimal.Decimal`, NumPy's scalars) and a subclass of
-float, int or str compare like a plain one, but the JSON encoder accepts the plain ones only. So what comes
-from a plug-in is converted here, or rejected and counted.
+Pure. Fractions, NumPy's scalars and subclasses of float, int or str compare like plain values, but the
+JSON encoder accepts plain ones only.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from actors.core.validation import Reason
 
 
 class NotExactError(ValueError):
-    """A value that cannot be converted to the type that is needed."""
+    """A value that cannot be converted."""
 
 
 def text(value: object) -> str:
@@ -55,7 +54,7 @@ def whole(value: Any) -> int:
 def seconds(value: Any, what: str) -> float:
     """Return a plain float of a time span, 0 for a negative one; infinity is allowed.
 
-    Raises: NotExactError, naming `what`, for what is no number, and for NaN, which disorders timers.
+    Raises: NotExactError, naming `what`, for NaN, which disorders timers, and for what is no number.
     """
     try:
         span_s = number(value)
@@ -67,10 +66,9 @@ def seconds(value: Any, what: str) -> float:
 
 
 def exact_extract(given: object) -> Sliced[Extract]:
-    """Return an extract with exact values, in slices.
+    """Return an extract with exact values. Raises: NotExactError if `given` is no extract.
 
-    A match with a value that cannot be converted becomes a removal with the reason `type`; if that is its
-    id, it is only counted. Raises: NotExactError if `given` is no extract.
+    A match with a value that cannot be converted becomes a removal; if that is its id, it is only counted.
     """
     if not isinstance(given, Extract):
         raise NotExactError(f"was a {type(given).__name__}, must be an Extract")

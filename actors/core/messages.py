@@ -1,7 +1,6 @@
 """What travels between the parts of the service: payloads, documents, matches, batches.
 
-The lowest layer: everything may import it, it imports nothing of ours. Frozen values only;
-constraints are checked where data enters, never in these constructors.
+Frozen values only; constraints are checked where data enters, never in these constructors.
 """
 
 from __future__ import annotations
@@ -15,15 +14,9 @@ from msgspec import Struct
 BookmakerId = NewType("BookmakerId", str)
 """Lower-case id of a bookmaker, ``[a-z0-9-]{1,32}``: the first part of every match id."""
 
-SourceName = NewType("SourceName", str)
-"""The name of a source: its table in the configuration."""
-
-Scope = NewType("Scope", str)
-"""The part of a source that one payload speaks for: a file, a league key, a subscription."""
-
-ListId = NewType("ListId", str)
-"""Names one complete list of a scope, so that a later confirmation can say what it vouches for."""
-
+SourceName = NewType("SourceName", str)  # its table in the configuration
+Scope = NewType("Scope", str)  # what one payload covers: a file, a league key, a subscription
+ListId = NewType("ListId", str)  # one complete list of a scope, for later confirmations of it
 SourceMatchId = NewType("SourceMatchId", str)
 """A source's own id of a match, ``[A-Za-z0-9._~-]{1,128}``, stable while the match is listed."""
 
@@ -35,18 +28,16 @@ class Prices(StrEnum):
     COLLECTED = "collected"  # only the file: its prices were on offer when it was made
 
 
-NOT_MODIFIED = 304
-"""The status of a payload without a body: the last list still holds (RFC 9110, 15.4.5)."""
+NOT_MODIFIED = 304  # a payload without a body: the last list still holds (RFC 9110, 15.4.5)
 
 
 class Payload(Struct, frozen=True):
     """One raw unit received from a source, or its confirmation that the last one still holds.
 
-    `received_mono` (monotonic seconds) is the moment that the source vouches for: when a poll was sent or a
-    message read; it holds for `stale_after_s`. `received_at`, `source_time` (the source's own time for the
-    content) and `answered_at` (its clock when it answered) are Unix seconds. Without `is_framed` its length
-    was not announced, so that it may be cut. With status 304 there is no body: `list_id` is confirmed.
-    `headers` are those of the answer that matter, names in lower case.
+    `received_mono` (monotonic seconds) is when a poll was sent or a message read; it holds for
+    `stale_after_s`. `received_at`, `source_time` (the source's own time for the content) and `answered_at`
+    (its clock when it answered) are Unix seconds. Without `is_framed` its length was not announced, so that
+    it may be cut. With status 304 `list_id` is confirmed. `headers` have names in lower case.
     """
 
     source: SourceName
@@ -77,9 +68,8 @@ class Document(Struct, frozen=True):
 class Match(Struct, frozen=True, gc=False):
     """One football match as one bookmaker lists it, with its three decimal prices.
 
-    Times are Unix seconds, those of starts whole; `source_time` is the source's own time for this content.
-    Where the start is unknown, `latest_start` may be the last moment for it, such as the end of its day:
-    the match is over by that. It is not public.
+    Times are Unix seconds; `source_time` is the source's own for this content. Where the start is unknown,
+    `latest_start` may be the last moment for it, such as the end of its day; it is not public.
     """
 
     source_match_id: SourceMatchId
@@ -109,15 +99,13 @@ class Removal(Struct, frozen=True, gc=False):
 class Extract(Struct, frozen=True):
     """What one document says about one bookmaker: its matches, and those that could not be read.
 
-    `title` is the bookmaker's display name, where the source gives one. `passed_over` counts by reason
-    what was ignored and removes no match, such as another market of one. `lag_s` is how many seconds its
-    newest price is older than the answer, which came at `answered_at`, both by the source's clock: a match
-    whose `source_time` is too long before that is not live.
+    `passed_over` counts by reason what was ignored and removes no match, such as another market of one.
+    By the source's clock the answer came at `answered_at`, and its newest price was `lag_s` older.
     """
 
     matches: tuple[Match, ...]
     removals: tuple[Removal, ...] = ()
-    title: str | None = None
+    title: str | None = None  # the bookmaker's display name
     passed_over: Mapping[str, int] = {}
     lag_s: float | None = None
     answered_at: float | None = None
@@ -126,11 +114,10 @@ class Extract(Struct, frozen=True):
 class Batch(Struct, frozen=True):
     """What one document says about one bookmaker in one scope.
 
-    Complete: `matches` is the whole list, `removals` only say why something is not in it. Otherwise a
-    change of the list named `list_id`: upserts and removals; with neither, its confirmation.
-    `received_mono` is when the source vouched for it, `stale_after_s` how long that holds. With
-    `withdrawn` the list leaves the board until a complete one comes. A complete list with `is_image` comes
-    from a source that sends every change: what is missing from it was removed, not lost.
+    Complete: `matches` is the whole list, `removals` only say why something is not in it; with `is_image`,
+    what is missing was removed, not lost. Otherwise a change of the list named `list_id`: upserts and
+    removals; with neither, its confirmation. With `withdrawn` the list leaves the board until a complete
+    one comes. `received_mono` is when the source vouched for it, which holds for `stale_after_s`.
     """
 
     bookmaker: BookmakerId

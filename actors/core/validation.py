@@ -1,7 +1,7 @@
 """The integrity gate: which matches may go on the board, under which cleaned names.
 
-Pure. Every match of every source is checked here, by itself. A rejected one is counted by its reason and
-becomes a removal, because its older price is no longer known to hold.
+Pure. A rejected match is counted by its reason and becomes a removal, because its older price is no longer
+known to hold.
 """
 
 from __future__ import annotations
@@ -122,10 +122,7 @@ def price_fault(match: Match, bounds: Bounds) -> Reason | None:
 
 
 def _are_plain(part: Sequence[Match]) -> bool:
-    """Return whether ids, times and names of all of them can be shown as they are.
-
-    Nearly always so, and quicker to check for many at a time. If False, each must be checked.
-    """
+    """Return whether ids, times and names of all can be shown as they are: nearly always, and quicker."""
     starts = {match.begun_by if match.start_time is None else match.start_time for match in part}
     times = {match.source_time for match in part}
     leagues = {match.league for match in part}
@@ -166,10 +163,7 @@ def cleaned(match: Match) -> Match:
 
 
 def clean_name(name: str) -> str:
-    """Return `name` in NFC, without control, bidirectional and other invisible characters, single-spaced.
-
-    At most 128 characters; empty when nothing visible is left.
-    """
+    """Return `name` in NFC, without invisible characters, single-spaced, at most 128; it may be empty."""
     if (
         name.isascii()
         and name.isprintable()
@@ -182,7 +176,7 @@ def clean_name(name: str) -> str:
 
 @lru_cache(maxsize=16384)
 def _cleaned(name: str) -> str:
-    composed = unicodedata.normalize("NFC", "".join(_visible(character) for character in name))
+    composed = unicodedata.normalize("NFC", "".join(map(_visible, name)))
     name = " ".join(composed.split())[:MAX_NAME_CHARS].rstrip()
     return name if name.strip(_JOINERS + " ") else ""
 
