@@ -1,11 +1,7 @@
 """The board: applies batches, withdraws what is overdue, commits a new snapshot.
 
-Pure, and the only place that decides what is shown. A Board is made from a snapshot, takes any
-number of changes and returns the next snapshot at `commit`; the one it was made from stays as it was,
-so that after a crash half-way, and for a reader at any moment, there is a whole state. In slices.
-
-A polled complete list that loses too much at once is doubted first. An image is not: every change after
-it builds on it, so that a doubt would keep what its source has removed.
+Pure, in slices, and the only place that decides what is shown. The snapshot that a board was made from
+stays as it was: after a crash half-way, and for a reader at any moment, there is a whole state.
 """
 
 from __future__ import annotations
@@ -23,11 +19,8 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId
 
-MIN_LOST = 20
-"""A list that loses at most this many matches is never doubted."""
-
-MAX_DOUBTED = 3
-"""Accept a suspicious list when it is the third in a row (faults.md, C5)."""
+MIN_LOST = 20  # a list that loses at most so many matches is never doubted
+MAX_DOUBTED = 3  # accept a suspicious list when it is the third in a row (faults.md, C5)
 
 
 class BoardRules(Struct, frozen=True):
@@ -67,25 +60,22 @@ class Board:
         if (refusal := _refusal(batch, state, now)) is not None:
             return Applied(refusal)
         if batch.is_confirmation:
-            self._put(batch.bookmaker, book, _confirmed(batch, state), batch.scope)
+            self._books[batch.bookmaker] = _with_lists(book, {batch.scope: _confirmed(batch, state)})
             return Applied(Verdict.CONFIRMED)
         last_start = now.wall - self._rules.expire_after_kickoff_s
         room = self._rules.max_matches - book.count
         find_changes = complete_changes if batch.complete else delta_changes
         seen = self._noted[batch.bookmaker].before if batch.bookmaker in self._noted else {}
         diff, chunks = yield from find_changes(book, batch, seen, last_start, room)
-        is_polled = batch.complete and not batch.is_image
-        if is_polled and state is not None and (yield from is_doubtful(book, batch, diff, now)):
-            doubted = state.doubted + 1
-            if doubted < MAX_DOUBTED:
-                doubted_state = msgspec.structs.replace(state, doubted=doubted)
-                self._put(batch.bookmaker, book, doubted_state, batch.scope)
-                return Applied(Verdict.SUSPECT)
+        if state and state.doubted + 1 < MAX_DOUBTED and (yield from is_doubtful(book, batch, diff, now)):
+            doubted = msgspec.structs.replace(state, doubted=state.doubted + 1)
+            self._books[batch.bookmaker] = _with_lists(book, {batch.scope: doubted})
+            return Applied(Verdict.SUSPECT)
         if diff.after:
             yield from self._note(batch.bookmaker, Differences(diff.before, diff.after, diff.reasons))
             book = _incomplete(_with_chunks(book, chunks), diff.taken_from, inf)
         confirmed = _confirmed(batch, state, now.wall if diff.finished else -inf)
-        self._put(batch.bookmaker, book, confirmed, batch.scope)
+        self._books[batch.bookmaker] = _with_lists(book, {batch.scope: confirmed})
         removed = len(diff.reasons)
         return Applied(Verdict.ACCEPTED, len(diff.after) - removed, removed, diff.finished, diff.too_many)
 
@@ -113,8 +103,7 @@ class Board:
     def reject(self, bookmaker: BookmakerId, entry: Entry) -> Sliced[Scope | None]:
         """Withdraw the list of an entry that cannot be shown, and return its scope.
 
-        None if readers see another entry by now. One that looks the same counts, even if its match has
-        moved to another list since.
+        None if readers see another entry by now. One that looks the same in another list counts.
         """
         found = find(self._books[bookmaker].chunks, entry.source_match_id)
         if found is None or is_other(found, entry):
@@ -138,9 +127,6 @@ class Board:
             self._base.epoch,
         )
 
-    def _put(self, bookmaker: BookmakerId, book: Book, state: ListState, scope: Scope) -> None:
-        self._books[bookmaker] = _with_lists(book, {**book.lists, scope: state})
-
     def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], reason: RemovalReason) -> Sliced[None]:
         if not scopes:
             return
@@ -155,7 +141,7 @@ class Board:
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
         }
-        self._books[bookmaker] = _with_lists(book, {**book.lists, **withdrawn})
+        self._books[bookmaker] = _with_lists(book, withdrawn)
 
     def _remove(
         self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], reason: RemovalReason
@@ -166,7 +152,7 @@ class Board:
             yield from self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, reason)))
 
     def _note(self, bookmaker: BookmakerId, new: Differences) -> Sliced[None]:
-        """Keep what readers saw before this board and what they will see: one pair per match."""
+        """Keep one pair per match: what readers saw before this board, and what they will see."""
         if (old := self._noted.get(bookmaker)) is not None:
             after, reasons = merged(old.after, new.after), merged(old.reasons, new.reasons)
             new = Differences(merged(new.before, old.before), after, reasons)
@@ -194,9 +180,7 @@ def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | N
         return Verdict.LATE
     if state is not None and batch.received_mono < state.confirmed_mono:
         return Verdict.OUTDATED
-    if batch.complete:
-        return None
-    if state is None or state.withdrawn or state.list_id != batch.list_id:
+    if not batch.complete and (state is None or state.withdrawn or state.list_id != batch.list_id):
         return Verdict.UNFOUNDED
     return None
 
@@ -210,13 +194,10 @@ def _confirmed(batch: Batch, state: ListState | None, whole_from: float = -inf) 
 
 def _incomplete(book: Book, scopes: set[Scope], whole_from: float) -> Book:
     """Return the book where the lists of these scopes are not whole before that time (Unix seconds)."""
-    if not scopes:
-        return book
-    lists = dict(book.lists)
-    for scope in scopes:
-        latest = max(whole_from, lists[scope].whole_from)
-        lists[scope] = msgspec.structs.replace(lists[scope], whole_from=latest)
-    return _with_lists(book, lists)
+    lists = {scope: book.lists[scope] for scope in scopes}
+    for scope, state in lists.items():
+        lists[scope] = msgspec.structs.replace(state, whole_from=max(whole_from, state.whole_from))
+    return _with_lists(book, lists) if lists else book
 
 
 def _with_chunks(book: Book, chunks: tuple[Chunk, ...]) -> Book:
@@ -229,7 +210,9 @@ def _with_chunks(book: Book, chunks: tuple[Chunk, ...]) -> Book:
     )
 
 
-def _with_lists(book: Book, lists: Mapping[Scope, ListState]) -> Book:
+def _with_lists(book: Book, new: Mapping[Scope, ListState]) -> Book:
+    """Return the book with these lists in place of its own of the same scopes."""
+    lists = {**book.lists, **new}
     return msgspec.structs.replace(
         book,
         lists=lists,
@@ -239,11 +222,11 @@ def _with_lists(book: Book, lists: Mapping[Scope, ListState]) -> Book:
 
 
 def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> Sliced[bool]:
-    """Return whether a complete list lost more than half and more than 20 of the matches still to come.
+    """Return whether a polled list lost more than half and more than 20 of the matches still to come.
 
-    A match that was rejected is not lost.
+    A rejected match is not lost. An image is never doubted, because the changes after it build on it.
     """
-    if len(diff.reasons) <= MIN_LOST:
+    if not batch.complete or batch.is_image or len(diff.reasons) <= MIN_LOST:
         return False
     named = {match.source_match_id for match in batch.matches}
     named.update(removal.source_match_id for removal in batch.removals)

@@ -1,7 +1,6 @@
 """Finding and changing entries in the sorted chunks of one bookmaker.
 
-Pure. A change rebuilds only the chunks that it falls into; all others stay the same objects, with
-everything that was derived from them.
+Pure. A change rebuilds only the chunks that it falls into; all others stay the same objects.
 """
 
 from __future__ import annotations
@@ -21,12 +20,10 @@ CHUNK_SIZE = 128
 Measured at 100,000 matches (docs/benchmarks.md): half as many make a change a third cheaper and every
 gzip body an eighth larger; twice as many save a tenth of the body and double the cost of scattered changes.
 """
-
 _MAX_SIZE = CHUNK_SIZE * 3 // 2
 _MIN_SIZE = CHUNK_SIZE // 4
 
-Changes = Mapping[SourceMatchId, Entry | None]
-"""What becomes of some matches: a new entry, or None for one that is removed."""
+Changes = Mapping[SourceMatchId, Entry | None]  # None for a match that is removed
 
 _first = attrgetter("first")
 _key = attrgetter("match.source_match_id")
@@ -56,7 +53,7 @@ def entries_where(
     """Return the entries for which `predicate` holds, by id, in order."""
     found: dict[SourceMatchId, Entry] = {}
     for chunk in chunks:
-        found.update((entry.match.source_match_id, entry) for entry in chunk.entries if predicate(entry))
+        found |= {entry.match.source_match_id: entry for entry in chunk.entries if predicate(entry)}
         yield
     return found
 
@@ -126,16 +123,13 @@ V = TypeVar("V")
 
 
 def all_removed(chunks: tuple[Chunk, ...], reason: RemovalReason) -> Differences:
-    """Return the differences when all entries of `chunks` are removed; takes no time."""
+    """Return the differences when all entries are removed; takes no time, because a read may wait."""
     before = ChunkMapping(chunks, lambda entry: entry)
     return Differences(before, ChunkMapping(chunks, lambda _: None), ChunkMapping(chunks, lambda _: reason))
 
 
 class ChunkMapping(Mapping[SourceMatchId, V]):
-    """What `value` returns for each entry of some chunks, by match id, in order; nothing is copied.
-
-    A read that withdraws all entries of a book must not take long.
-    """
+    """What `value` returns for each entry of some chunks, by match id, in order; nothing is copied."""
 
     def __init__(self, chunks: tuple[Chunk, ...], value: Callable[[Entry], V]) -> None:
         self._chunks = chunks

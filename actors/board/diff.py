@@ -1,8 +1,6 @@
-"""What a batch changes in one bookmaker's book, and why matches leave it; nothing else.
+"""What a batch changes in one bookmaker's book, and why matches leave it.
 
-Pure, in slices. A complete list is compared with everything its scope has on the board, a delta
-only with the matches that it names. Content that stays equal keeps its entry and its `updated`.
-Sources and the integrity gate give detailed reasons for operators; clients get a `RemovalReason`.
+Pure, in slices. Content that stays equal keeps its entry and its `updated`.
 """
 
 from __future__ import annotations
@@ -49,15 +47,9 @@ class Diff(Struct):
     too_many: int = 0
     taken_from: set[Scope] = msgspec.field(default_factory=set)
 
-    def put(self, match_id: SourceMatchId, old: Entry | None, new: Entry) -> None:
-        """Add a match that is new or changed."""
-        self.before[match_id] = old
-        self.after[match_id] = new
-
     def remove(self, match_id: SourceMatchId, old: Entry, reason: RemovalReason) -> None:
         """Add a match that is removed."""
-        self.before[match_id] = old
-        self.after[match_id] = None
+        self.before[match_id], self.after[match_id] = old, None
         self.reasons[match_id] = reason
 
 
@@ -73,8 +65,7 @@ def named(entry: Entry | None) -> Entry | None:
     return entry if entry is not None and entry.is_named else None
 
 
-Outcome = tuple[Diff, tuple[Chunk, ...]]
-"""The differences, and the chunks of the book with them."""
+Outcome = tuple[Diff, tuple[Chunk, ...]]  # with the chunks of the book after it
 
 
 def complete_changes(
@@ -145,7 +136,7 @@ def has_kicked_off(match: Match, by: float) -> bool:
 
 
 def is_same(a: Match, b: Match) -> bool:
-    """Compare content: everything that is public, but not the time the source gives for it."""
+    """Return whether all that is public is the same, but for the time that the source gives for it."""
     return a is b or (
         a.home_price == b.home_price
         and a.draw_price == b.draw_price
@@ -167,7 +158,7 @@ _REASONS = {
 
 
 def reason_of(removal: Removal) -> RemovalReason:
-    """Return what clients are told of a removal; whatever is not in the table is a rejection."""
+    """Return the reason for clients; any that is not in the table is a rejection."""
     return _REASONS.get(removal.reason, RemovalReason.REJECTED)
 
 
@@ -240,7 +231,7 @@ class _Comparison:
             new = Entry(shown.id, self._scope, shown.match, shown.updated)
         else:
             return old
-        self.diff.put(match_id, old, new)
+        self.diff.before[match_id], self.diff.after[match_id] = old, new
         return new
 
     def _updated_of(self, match: Match) -> float:

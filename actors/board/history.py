@@ -1,8 +1,7 @@
 """What changed since which version: the last change of each match, back to an oldest version.
 
-Owned by what publishes snapshots, which adds each of them when it becomes the newest. Only changes
-that v2 shows count. One change per match is kept, so that a lively match does not displace quiet ones;
-when there are too many, those of the oldest commits are dropped.
+Only changes that v2 shows count. One per match is kept, so that a lively match does not displace quiet
+ones; when there are too many, those of the oldest commits are dropped.
 """
 
 from __future__ import annotations
@@ -19,11 +18,8 @@ from actors.board.snapshot import Entry, RemovalReason, Snapshot
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, SourceMatchId
 
-CHANGE_BYTES = 1_300
-"""What a change holds in memory besides its names: measured, with its JSON and its place in the order."""
-
-MAX_ANSWER = 20_000
-"""Changes in one answer at most: a client that missed more gets the list, which is smaller."""
+CHANGE_BYTES = 1_300  # of a change in memory, besides its names: measured, with its JSON and its place
+MAX_ANSWER = 20_000  # changes in one answer: a client that missed more gets the list, which is smaller
 
 
 class HistoryLimits(Struct, frozen=True):
@@ -34,10 +30,7 @@ class HistoryLimits(Struct, frozen=True):
 
 
 class Change(Struct, eq=False, gc=False):
-    """The last change of a match: its entry at `version` or, without one, why it left.
-
-    `json` caches the encoded form; nothing else changes.
-    """
+    """The last change of a match: its entry or why it left; only `json`, the encoded form, is set later."""
 
     id: str
     bookmaker: BookmakerId
@@ -49,7 +42,7 @@ class Change(Struct, eq=False, gc=False):
 
     @property
     def size_bytes(self) -> int:
-        """About what it holds in memory."""
+        """The bytes that it holds in memory, about."""
         if self.entry is None:
             return CHANGE_BYTES // 2
         match = self.entry.match
@@ -57,10 +50,7 @@ class Change(Struct, eq=False, gc=False):
 
 
 class Recent(Struct, frozen=True):
-    """What leads to `version`: the last changes of matches, in the order of the list.
-
-    With `is_merged` more than one commit made them.
-    """
+    """What leads to `version`, in the order of the list; with `is_merged` made by several commits."""
 
     version: int
     is_merged: bool
@@ -91,18 +81,17 @@ class History:
         self._listeners.append(listener)
 
     def add(self, snapshot: Snapshot) -> None:
-        """Take in the newest snapshot, at once; `digest` works in its changes."""
-        if not snapshot.differences:
-            return
-        for view in (None, *snapshot.differences):
-            self._previous[view], self._latest[view] = self._latest[view], snapshot.version
-        self._changed.update(snapshot.differences)
-        self._pending.append(_changes_of(snapshot))
+        """Add the newest snapshot, at once; `digest` works through its changes."""
+        if snapshot.differences:
+            for view in (None, *snapshot.differences):
+                self._previous[view], self._latest[view] = self._latest[view], snapshot.version
+            self._changed.update(snapshot.differences)
+            self._pending.append(_changes_of(snapshot))
 
     def digest(self) -> Sliced[None]:
-        """Work in what was added, in slices, then call the listeners.
+        """Work through what was added, in slices, then call the listeners.
 
-        A second one may begin before the first has ended: it goes on where that one stopped.
+        If a second call begins before the first has ended, it goes on where that one stopped.
         """
         while self._pending:
             some = list(islice(self._pending[0], SLICE))
@@ -175,7 +164,6 @@ def _oldest_version(changes: _ByMatch) -> int:
 
 
 def _up_to(version: int, changes: _ByMatch) -> list[Change]:
-    """Return the changes up to `version`, oldest first."""
     return list(takewhile(lambda change: change.version <= version, changes.values()))
 
 

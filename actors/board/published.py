@@ -1,7 +1,6 @@
-"""The published snapshot: one reference that outlives every actor, and what changed on the way to it.
+"""The published snapshot, which outlives every actor.
 
-The aggregator swaps it. A read never returns an entry past its deadline: when the aggregator is late,
-restarting, or the whole process was suspended, the read withdraws it first.
+A read never returns an entry past its deadline: if the aggregator is late, the read withdraws it first.
 """
 
 from __future__ import annotations
@@ -38,10 +37,7 @@ class Published:
         self._withdrawing = anyio.Lock(fast_acquire=True)
 
     async def read(self) -> Snapshot:
-        """Return the newest snapshot, with all that is overdue by now withdrawn; waits only for that.
-
-        The changes are digested in the aggregator's next turn.
-        """
+        """Return the newest snapshot, with all that is overdue by now withdrawn; waits only for that."""
         while not self.is_valid(self._snapshot):
             async with self._withdrawing:
                 await run_sliced(self.current())
@@ -72,19 +68,15 @@ class Published:
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
         """Return whether that very list is on the board, whole, believed, neither withdrawn nor stale."""
         books, now = self._snapshot.books, self._clock.now()
-        return self._snapshot.holds(bookmaker, scope, list_id, now.wall) and (
-            now.mono < books[bookmaker].lists[scope].deadline
-        )
+        is_there = self._snapshot.holds(bookmaker, scope, list_id, now.wall)
+        return is_there and now.mono < books[bookmaker].lists[scope].deadline
 
     def is_valid(self, snapshot: Snapshot) -> bool:
         """Return whether nothing in `snapshot` is overdue by now."""
         return not is_overdue(snapshot, self.rules, self._clock.now())
 
     def replace(self, base: Snapshot, new: Snapshot) -> bool:
-        """Publish `new` if it was made from what is published; False if a read has withdrawn since.
-
-        The caller has `history` digest it afterwards.
-        """
+        """Publish `new`; False if `base` is replaced by now. The caller has `history` digest it."""
         if self._snapshot is not base:
             return False
         if new is not base:

@@ -1,7 +1,7 @@
 """The immutable board at one version: entries in chunks, chunks in books, books in a snapshot.
 
-Pure values. Snapshots share structure: a chunk that did not change is the same object in the next
-snapshot, so that what is derived from a chunk can be kept as long as it lives. `board.py` makes new ones.
+Pure values. A chunk that did not change is the same object in the next snapshot, so that what is derived
+from a chunk can be kept as long as it lives.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Chunk(Struct, frozen=True, eq=False, weakref=True):
 
     @classmethod
     def of(cls, entries: tuple[Entry, ...]) -> Chunk:
-        """Make a chunk of `entries`, which must be in order and at least one."""
+        """Return a chunk of one or more entries in order."""
         matches = [entry.match for entry in entries]  # lists: this is done for every changed chunk
         starts = [match.start_time for match in matches if match.start_time is not None]
         if len(starts) < len(matches):  # then it is worth asking each
@@ -91,10 +91,9 @@ class ListState(Struct, frozen=True):
 
 
 class Book(Struct, frozen=True, eq=False):
-    """One bookmaker's part of a snapshot.
+    """One bookmaker's part of a snapshot; `deadline` (monotonic) and `first_start` (Unix) are its earliest.
 
-    `v1_version` and `v2_version` are the last commits that changed what the bookmaker's own v1 and
-    v2 view show; `deadline` (monotonic seconds) and `first_start` (Unix seconds) are its earliest.
+    `v1_version` and `v2_version` are the last commits that changed what its own v1 and v2 views show.
     """
 
     v1_version: int
@@ -109,10 +108,7 @@ class Book(Struct, frozen=True, eq=False):
 
 
 class Differences(Struct, frozen=True, eq=False):
-    """What one commit changed of one bookmaker: the entries before and after it, None where there is none.
-
-    Some may be alike. `reasons` has those that were removed.
-    """
+    """A bookmaker's entries before and after a commit, some alike; `reasons` has the removed ones."""
 
     before: Mapping[SourceMatchId, Entry | None]
     after: Mapping[SourceMatchId, Entry | None]
@@ -122,10 +118,9 @@ class Differences(Struct, frozen=True, eq=False):
 class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     """The whole board at one version, bookmakers in the order of the configuration.
 
-    `valid_until` (monotonic seconds) is the earliest deadline of a list: past it the snapshot must
-    not be shown. `first_start` (Unix seconds) is the earliest of the chunks'. `differences` are those
-    of the commit that made it, of the bookmakers whose v2 view it changed. `version` counts within
-    `epoch` (lower-case letters and digits): another process may mint the same numbers again.
+    After `valid_until` (monotonic seconds) a list is stale. `first_start` (Unix seconds) is the earliest of
+    the books'. `differences` are those of its commit, of the bookmakers whose v2 view that changed.
+    `version` counts within `epoch` (lower-case letters and digits): another process may repeat it.
     """
 
     version: int
@@ -137,7 +132,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 
     @classmethod
     def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...], epoch: str = "0") -> Snapshot:
-        """Return the board before anything was accepted, at `version` of `epoch`."""
+        """Return a board without any list."""
         return cls(version, {bookmaker: Book(version, version) for bookmaker in bookmakers}, epoch=epoch)
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float) -> bool:
@@ -152,7 +147,7 @@ class Readable(Protocol):
     """Where the newest snapshot is read."""
 
     async def read(self) -> Snapshot:
-        """Return it, with nothing in it that is past its time; waits only while that is withdrawn."""
+        """Return it, with all that is overdue withdrawn; waits only for that."""
         ...
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:

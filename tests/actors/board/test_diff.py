@@ -71,7 +71,7 @@ def _found(
     found = Diff(finished=finished, taken_from=set(map(Scope, taken_from)))
     for old, new in pairs:
         if new is not None:
-            found.put(new.source_match_id, old, new)
+            found.before[new.source_match_id], found.after[new.source_match_id] = old, new
         elif old is not None:
             reason = RemovalReason.FINISHED if finished else RemovalReason.WITHDRAWN
             found.remove(old.source_match_id, old, reason)
