@@ -1,7 +1,6 @@
-"""The public JSON, v1 and v2, field by field (docs/interface.md, 2).
+"""The public JSON, v1 and v2, in the order of its fields (docs/interface.md, 2).
 
-Independent of the messages inside: when those change, these stay. The order of the fields is that of the
-JSON.
+Independent of the messages inside: when those change, these stay.
 """
 
 from __future__ import annotations
@@ -9,9 +8,6 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from actors.board.snapshot import Entry
-
-SPORT = "football"
-UNKNOWN_LEAGUE = "Unknown"
 
 
 class OddsV2(Struct, frozen=True):
@@ -72,11 +68,11 @@ def match_v2(entry: Entry, bookmaker: str) -> MatchV2:
     match = entry.match
     return MatchV2(
         entry.id,
-        SPORT,
+        "football",
         bookmaker,
         match.home,
         match.away,
-        match.league or UNKNOWN_LEAGUE,
+        match.league or "Unknown",
         OddsV2(match.home_price, match.draw_price, match.away_price),
         match.start_time,
         entry.updated,
@@ -86,13 +82,6 @@ def match_v2(entry: Entry, bookmaker: str) -> MatchV2:
 def match_v1(entry: Entry, bookmaker: str) -> MatchV1:
     """Return the v1 form of an entry; `bookmaker` is the display name."""
     match = entry.match
-    return MatchV1(
-        entry.id,
-        bookmaker,
-        match.home,
-        match.away,
-        match.league or "",
-        (match.home_price, match.draw_price, match.away_price),
-        match.start_time or 0,
-        entry.updated,
-    )
+    odds = (match.home_price, match.draw_price, match.away_price)
+    league, start_time = match.league or "", match.start_time or 0
+    return MatchV1(entry.id, bookmaker, match.home, match.away, league, odds, start_time, entry.updated)

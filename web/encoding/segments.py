@@ -3,10 +3,8 @@
 A segment is a chunk's JSON, and the same deflated, each made once in the chunk's life. A deflated segment
 ends with a full flush, on a byte, and refers to nothing before it (RFC 1951): segments one after the
 other, between a gzip header and a trailer, are one gzip member (RFC 1952), whose CRC-32 is combined from
-theirs. So a new version encodes, compresses and reads only the chunks that changed. A run keeps some
-neighbouring segments joined; a large body is sent as its runs, because joining them would copy all of it.
-
-Pure but for the segments and runs that it keeps; in slices.
+theirs. So a new version encodes and compresses only the chunks that changed. A run keeps neighbouring
+segments joined; a large body is sent as its runs, because joining them would copy all of it.
 """
 
 from __future__ import annotations
@@ -28,17 +26,14 @@ from actors.core.messages import BookmakerId
 from web.encoding.schemas import match_v1, match_v2
 
 LEVEL = 6
-RUN = 32
-"""Chunks in a run: about a megabyte of JSON, whose checksums take 0.06 ms to combine."""
+RUN = 32  # chunks in a run: about a megabyte of JSON, whose checksums take 0.06 ms to combine
+UNENCODABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 
 _encode = msgspec.json.Encoder().encode
 
-UNENCODABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
-"""What the encoder raises on a value that is none of JSON's."""
-
 
 class UnencodableError(Exception):
-    """An entry on the board cannot be encoded: its list must be withdrawn, or no list can be served."""
+    """An entry on the board cannot be encoded: no list can be served until its list is withdrawn."""
 
     def __init__(self, bookmaker: BookmakerId, entry: Entry, why: Exception) -> None:
         super().__init__(f"{entry.id} cannot be encoded: {why}")
@@ -76,10 +71,7 @@ class Segment:
 
 
 class Run:
-    """Segments of neighbouring chunks of one bookmaker, but for those that show nothing.
-
-    Its joined forms begin with a comma, so that all runs but the first can be sent as they are.
-    """
+    """Neighbouring segments of one bookmaker that show something; joined, they begin with a comma."""
 
     def __init__(self, segments: tuple[Segment, ...]) -> None:
         self.segments = segments
@@ -181,8 +173,7 @@ def _list_json(api: Api, entries: Sequence[Entry], name: str) -> bytes:
             return _encode([match_v2(entry, name) for entry in entries if entry.is_named])[1:-1]
 
 
-WHOLE_BYTES = 2**20
-"""Bytes up to which a body is one part: as a message to the server it costs more than to be joined."""
+WHOLE_BYTES = 2**20  # up to this a body is one part: to send more parts costs more than to join them
 
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
 

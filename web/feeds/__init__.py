@@ -1,5 +1,1 @@
-"""What all clients share: list bodies, events of the stream, and the clients that wait for changes.
-
-Endpoints and the life cycle import it.
-It must not know sockets or Quart's requests.
-"""
+"""What all clients share: list bodies, events of the stream, and the clients that wait for changes."""

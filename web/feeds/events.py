@@ -1,8 +1,6 @@
-"""What changed, as JSON and as events of a stream: encoded once, shared by all clients.
+"""What changed, as JSON and as Server-Sent Events (HTML standard, 9.2): encoded once for all clients.
 
-Pure but for what it keeps: the JSON of each change, and the events that lead to the newest version of each
-view. What is long comes in pieces, so that a stream need not join it.
-Server-Sent Events as the HTML standard has them (9.2, Server-sent events).
+What is long comes in pieces, so that a stream need not join it.
 """
 
 from __future__ import annotations
@@ -20,13 +18,10 @@ from web.encoding.schemas import Removed, match_v2
 from web.encoding.segments import UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
 from web.feeds.lists import Answers, View
 
-MAX_KNOWN_BYTES = 4 * 1024 * 1024
-"""Events kept of a view's newest version, one for each version that clients have: not all can be."""
+MAX_KNOWN_BYTES = 4 * 1024 * 1024  # events kept of a view, one for each version that clients have
+Pieces = list[bytes]  # bytes that follow one another
 
 _encode = msgspec.json.Encoder().encode
-
-Pieces = list[bytes]
-"""Bytes that follow one another."""
 
 
 class Frames:
@@ -52,9 +47,9 @@ class Frames:
         return None if made is None else made[1]
 
     async def changes(self, view: BookmakerId | None, since: int) -> tuple[int, Pieces] | None:
-        """Return the view's newest version, and the event that leads to it from `since`.
+        """Return the view's newest version and the event that leads to it from `since`, made once for all.
 
-        None if the history does not say it. Made once for all clients that have `since`.
+        None if the history does not say it.
         """
         known = self._newest(view)
         if since not in known.changes:
@@ -77,12 +72,10 @@ class Frames:
         return version, _event("snapshot", [*parts], self._id(version))
 
     def _id(self, version: int) -> bytes:
-        """Return the id of an event: what `since` takes."""
         return b"%d-%b" % (version, self._history.epoch.encode())
 
     def _newest(self, view: BookmakerId | None) -> _Known:
-        version = self._history.latest(view)
-        known = self._known.get(view)
+        version, known = self._history.latest(view), self._known.get(view)
         if known is None or known.version != version:
             known = self._known[view] = _Known(version)
         return known
@@ -99,7 +92,6 @@ class Frames:
     def _delta(
         self, view: BookmakerId | None, since: int, *, is_marked: bool
     ) -> Sliced[tuple[int, Pieces] | None]:
-        """Encode what is newest now, though newer commits may come before it is done."""
         recent = yield from self._history.since(view, since)
         if recent is None:
             return None
@@ -110,7 +102,6 @@ class Frames:
         return recent.version, [head, *matches, b'],"removed":[', *removed, b"]}"]
 
     def _listed(self, changes: Iterable[Change]) -> Sliced[Pieces]:
-        """Return the JSON of these changes, commas between them."""
         rest, pieces = iter(changes), list[bytes]()
         while some := [self._encoded(change) for change in islice(rest, SLICE // 2)]:
             pieces.append(b"," * bool(pieces) + b",".join(some))
@@ -148,10 +139,7 @@ class _Known:
 
 
 def reset(reason: str, version: int) -> Pieces:
-    """Return the event before a snapshot that replaces what the client has.
-
-    It has no id: a client that is cut off after it has not got the snapshot.
-    """
+    """Return the event before a snapshot; without an id, because the client does not have that yet."""
     return _event("reset", [_encode({"reason": reason, "version": version})])
 
 
@@ -167,7 +155,6 @@ def bye(version: int, retry_ms: int) -> Pieces:
 
 
 def _event(name: str, data: Pieces, event_id: bytes | None = None) -> Pieces:
-    """Return an event: in one piece unless it is long."""
     head = b"" if event_id is None else b"id: %b\n" % event_id
     pieces = [b"%bevent: %b\ndata: " % (head, name.encode()), *data, b"\n\n"]
     return pieces if sum(map(len, data)) > WHOLE_BYTES else [b"".join(pieces)]

@@ -1,8 +1,7 @@
 """What the odds endpoints answer: (view, snapshot, request headers) to status, headers and body.
 
-The only place for that, whether a Quart route or the layer in front of it serves the request. A body is
-made on first demand, in slices, by one request for all that wait for it, and is kept with its headers
-while its view shows nothing newer.
+A body is made on first demand, once for all requests that wait for it, and is kept with its headers while
+its view shows nothing newer.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
 
-RETRY_AFTER_S = 5
-SUCCESSOR = '</api/v2/odds>; rel="successor-version"'
-"""The Link header of version 1 (RFC 5829): the path that replaces it."""
+SUCCESSOR = '</api/v2/odds>; rel="successor-version"'  # the Link header of version 1 (RFC 5829)
 
 
 class View(Struct, frozen=True):
@@ -62,8 +59,7 @@ class Answers:
     async def answer(self, view: View, if_none_match: str | None, accept_encoding: str | None) -> Prepared:
         """Answer a GET of `view`; waits only while a body is made.
 
-        Raises: Problem 503 if no bookmaker of the view is serving, whatever the request's headers say,
-        and 406 if the client takes none of the codings.
+        Raises: Problem 503 if no bookmaker of the view is serving, else 406 if no coding is acceptable.
         """
         while True:
             snapshot = await self._board.read()
@@ -98,21 +94,17 @@ class Answers:
     def _page(self, view: View, snapshot: Snapshot) -> _Page:
         if snapshot is not self._newest():
             self._forget_older(snapshot)
-        page = self._pages.get(view)
-        if page is None:
-            page = self._pages[view] = _Page(view, snapshot)
-        return page
+        if view not in self._pages:
+            self._pages[view] = _Page(view, snapshot)
+        return self._pages[view]
 
     def _forget_older(self, snapshot: Snapshot) -> None:
-        """Drop what was made for an older snapshot and is not shown any more."""
         self._newest = weakref.ref(snapshot)
         self._segments.forget(snapshot.books)
-        for view, page in list(self._pages.items()):
-            if not page.still_shows(snapshot):
-                del self._pages[view]
+        self._pages = {view: page for view, page in self._pages.items() if page.still_shows(snapshot)}
 
     async def _made(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Prepared | None:
-        """Make the answer once; None if a list had to be withdrawn for it: there is a newer snapshot."""
+        """Make the answer once; None if a list had to be withdrawn for it."""
         async with page.making[coding]:
             if coding not in page.ready:
                 try:
@@ -161,12 +153,8 @@ class _Page:
 
 def _unavailable(view: View) -> Problem:
     subject = "no bookmaker is" if view.bookmaker is None else f"{view.bookmaker} is not"
-    return Problem(
-        503,
-        "no_bookmaker_serving",
-        f"{subject} serving prices that are known to be live; try again later",
-        {"Retry-After": str(RETRY_AFTER_S)},
-    )
+    detail = f"{subject} serving prices that are known to be live; try again later"
+    return Problem(503, "no_bookmaker_serving", detail, {"Retry-After": "5"})
 
 
 def _not_acceptable() -> Problem:

@@ -1,7 +1,6 @@
-"""The clients that wait for changes: how many there may be, when each is woken, how they are sent away.
+"""The clients that wait for changes: how many there may be, when each is woken, how the service ends them.
 
-Owned by the event loop. A commit wakes all clients that wait for one of the views that it changed, a few
-per loop iteration. Nothing is queued for a client: once woken, it reads what is new.
+Nothing is queued for a client: once woken, it reads what is new.
 """
 
 from __future__ import annotations
@@ -22,15 +21,9 @@ from web.feeds.events import Frames
 from web.protocol.problems import Problem
 
 HEARTBEAT_S = 10.0
-RETRY_AFTER_S = 5
-FAREWELL_S = 1.0
-"""Seconds that clients have to end their connections when the service ends."""
-
-RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000
-"""After the service has ended clients reconnect at random times between these, not all at once."""
-
-GROUP = 32
-"""Clients woken in one iteration of the loop: one or two milliseconds of work."""
+FAREWELL_S = 1.0  # for clients to end their connections when the service ends
+RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000  # after that they reconnect at random times, not all at once
+GROUP = 32  # clients woken in one iteration of the loop: one or two milliseconds of work
 
 
 class Rest:
@@ -72,12 +65,11 @@ class Audience:
 
     @contextmanager
     def admitted(self) -> Iterator[anyio.CancelScope]:
-        """Count a client while the block runs, which ends early if the scope is cancelled.
-
-        Raises: Problem 503 if there are too many already, or if the service is about to end.
-        """
-        if self.is_leaving or len(self._clients) >= self._max_clients:
-            raise _full(self.is_leaving, self._max_clients)
+        """Count a client while the block runs. Raises: Problem 503 if no more clients are taken."""
+        if self.is_leaving:
+            raise _refusal("stopping", "the service is about to end")
+        if len(self._clients) >= self._max_clients:
+            raise _refusal("too_many_streams", f"{self._max_clients} clients follow changes already")
         if self._heart is None:
             self._heart = asyncio.get_running_loop().call_later(HEARTBEAT_S, self._beat)
         with anyio.CancelScope() as scope:
@@ -90,10 +82,7 @@ class Audience:
                     self._gone.set()
 
     async def wait(self, view: BookmakerId | None, rest: Rest | None = None) -> None:
-        """Wait until something may be new: a change of the view, a heartbeat, the end.
-
-        During `rest` changes do not wake, but its end does.
-        """
+        """Wait for a change of the view (during `rest`: for its end), a heartbeat, or the end of all."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if rest is None or rest.is_over:
             waiting = self._waiting.setdefault(view, set())
@@ -106,7 +95,7 @@ class Audience:
             waiting.discard(future)
 
     def retry_ms(self) -> int:
-        """Return the milliseconds that a client should wait before it reconnects: random."""
+        """Return the random milliseconds that a client should wait before it reconnects."""
         return round(uniform(RETRY_MIN_MS, RETRY_MAX_MS))
 
     async def leave(self) -> None:
@@ -152,11 +141,8 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-def _full(is_leaving: bool, limit: int) -> Problem:  # noqa: FBT001 - a fact, no switch
-    code, why = "too_many_streams", f"{limit} clients follow changes already"
-    if is_leaving:
-        code, why = "stopping", "the service is about to end"
-    return Problem(503, code, f"{why}; try again later", {"Retry-After": str(RETRY_AFTER_S)})
+def _refusal(code: str, why: str) -> Problem:
+    return Problem(503, code, f"{why}; try again later", {"Retry-After": "5"})
 
 
 @dataclass(frozen=True, slots=True)
