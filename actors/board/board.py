@@ -97,14 +97,10 @@ class Board:
         self, bookmaker: BookmakerId, scope: Scope, reason: RemovalReason = RemovalReason.WITHDRAWN
     ) -> Sliced[None]:
         """Remove one list until a complete one comes; nothing if there is none."""
-        known = {scope} & set(self._books[bookmaker].lists)
-        yield from self._withdraw(bookmaker, known, reason)
+        yield from self._withdraw(bookmaker, {scope} & self._books[bookmaker].lists.keys(), reason)
 
     def reject(self, bookmaker: BookmakerId, entry: Entry) -> Sliced[Scope | None]:
-        """Withdraw the list of an entry that cannot be shown, and return its scope.
-
-        None if readers see another entry by now. One that looks the same in another list counts.
-        """
+        """Withdraw the list of an entry that cannot be shown; return its scope, None if it has changed."""
         found = find(self._books[bookmaker].chunks, entry.source_match_id)
         if found is None or is_other(found, entry):
             return None

@@ -14,12 +14,10 @@ from actors.board.snapshot import Chunk, Differences, Entry, RemovalReason
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import SourceMatchId
 
+# Entries a chunk is cut to: some 30 kB of JSON, deflated in well below a millisecond. Half as many make a
+# change a third cheaper and gzip bodies an eighth larger; twice as many save a tenth of the body and double
+# the cost of scattered changes (100,000 matches, docs/benchmarks.md).
 CHUNK_SIZE = 128
-"""Entries a chunk is cut to: some 30 kB of JSON, whose deflating is well below a millisecond.
-
-Measured at 100,000 matches (docs/benchmarks.md): half as many make a change a third cheaper and every
-gzip body an eighth larger; twice as many save a tenth of the body and double the cost of scattered changes.
-"""
 _MAX_SIZE = CHUNK_SIZE * 3 // 2
 _MIN_SIZE = CHUNK_SIZE // 4
 

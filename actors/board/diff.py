@@ -202,10 +202,7 @@ class _Comparison:
         return None if len(self.diff.after) == before else entries
 
     def entry(self, old: Entry | None, match: Match, *, is_changed: bool = False) -> Entry | None:
-        """Return what becomes of a match, None if it is not shown; `old` is the entry that it has.
-
-        With `is_changed` its content is known to differ from the entry's.
-        """
+        """Return what becomes of `old`, None if it is not shown; `is_changed` says that `match` differs."""
         match_id = match.source_match_id
         is_ours = old is not None and old.scope == self._scope
         if old is not None and not is_ours:

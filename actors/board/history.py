@@ -89,10 +89,7 @@ class History:
             self._pending.append(_changes_of(snapshot))
 
     def digest(self) -> Sliced[None]:
-        """Work through what was added, in slices, then call the listeners.
-
-        If a second call begins before the first has ended, it goes on where that one stopped.
-        """
+        """Work through what was added, then call the listeners; concurrent calls share the work."""
         while self._pending:
             some = list(islice(self._pending[0], SLICE))
             for change in some:
@@ -134,7 +131,7 @@ class History:
         changes: list[Change] = []
         for of_one in found:
             yield
-            changes += sorted(of_one, key=_match_id)
+            changes += sorted(of_one, key=attrgetter("source_match_id"))
         return Recent(newest, is_merged, changes)
 
     def _keep(self, change: Change) -> None:
@@ -154,9 +151,6 @@ class History:
                 self._count -= 1
                 self._bytes -= dropped.size_bytes
                 self._oldest[dropped.bookmaker] = version
-
-
-_match_id = attrgetter("source_match_id")
 
 
 def _oldest_version(changes: _ByMatch) -> int:

@@ -1,7 +1,4 @@
-"""The published snapshot, which outlives every actor.
-
-A read never returns an entry past its deadline: if the aggregator is late, the read withdraws it first.
-"""
+"""The published snapshot: outlives every actor, and no read returns an entry past its deadline."""
 
 from __future__ import annotations
 

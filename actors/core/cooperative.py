@@ -32,19 +32,18 @@ def run_now(steps: Sliced[T]) -> T:
 
 
 async def run_sliced(steps: Sliced[T]) -> T:
-    """Run `steps` and return the result; waits only if that takes longer than `FIRST_S`.
-
-    At most one long computation advances per loop iteration.
-    """
+    """Run `steps` and return the result; waits only if that takes longer than `FIRST_S`."""
     began = elapsed_s()
     done = _advance(steps, FIRST_S)
     if done is not None and elapsed_s() - began <= FIRST_S:
         return done[0]
     await anyio.lowlevel.checkpoint()  # also if it is done: consecutive calls must not add up
+    turn = _turns.get(None) or anyio.Lock(fast_acquire=True)
+    _turns.set(turn)
     while done is None:
-        async with _turn():
+        async with turn:
             done = _advance(steps, BUDGET_S)
-            await anyio.lowlevel.checkpoint()  # inside: no other computation advances in this iteration
+            await anyio.lowlevel.checkpoint()  # inside: one long computation advances per loop iteration
     return done[0]
 
 
@@ -57,11 +56,3 @@ def _advance(steps: Sliced[T], budget_s: float) -> tuple[T] | None:
         except StopIteration as done:
             return (done.value,)
     return None
-
-
-def _turn() -> anyio.Lock:
-    turn = _turns.get(None)
-    if turn is None:
-        turn = anyio.Lock(fast_acquire=True)
-        _turns.set(turn)
-    return turn

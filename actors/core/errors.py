@@ -67,10 +67,7 @@ class TransportError(SourceError):
 
 
 class StreamError(SourceError):
-    """The server refused or ended the session.
-
-    What may help: `is_login` a new session token, `is_too_much` a smaller subscription, `is_passing` time.
-    """
+    """The server ended the session; what helps is a new login, a smaller subscription, or trying again."""
 
     def __init__(
         self,

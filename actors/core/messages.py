@@ -11,14 +11,11 @@ from typing import NewType
 
 from msgspec import Struct
 
-BookmakerId = NewType("BookmakerId", str)
-"""Lower-case id of a bookmaker, ``[a-z0-9-]{1,32}``: the first part of every match id."""
-
+BookmakerId = NewType("BookmakerId", str)  # [a-z0-9-]{1,32}: the first part of every match id
 SourceName = NewType("SourceName", str)  # its table in the configuration
 Scope = NewType("Scope", str)  # what one payload covers: a file, a league key, a subscription
 ListId = NewType("ListId", str)  # one complete list of a scope, for later confirmations of it
-SourceMatchId = NewType("SourceMatchId", str)
-"""A source's own id of a match, ``[A-Za-z0-9._~-]{1,128}``, stable while the match is listed."""
+SourceMatchId = NewType("SourceMatchId", str)  # [A-Za-z0-9._~-]{1,128}, stable while the match is listed
 
 
 class Prices(StrEnum):

@@ -164,12 +164,8 @@ def cleaned(match: Match) -> Match:
 
 def clean_name(name: str) -> str:
     """Return `name` in NFC, without invisible characters, single-spaced, at most 128; it may be empty."""
-    if (
-        name.isascii()
-        and name.isprintable()
-        and len(name) <= MAX_NAME_CHARS
-        and " ".join(name.split()) == name
-    ):
+    is_plain = name.isascii() and name.isprintable() and len(name) <= MAX_NAME_CHARS
+    if is_plain and " ".join(name.split()) == name:
         return name  # nearly always
     return _cleaned(name[:MAX_RAW_CHARS])
 

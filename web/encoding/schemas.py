@@ -1,7 +1,4 @@
-"""The public JSON, v1 and v2, in the order of its fields (docs/interface.md, 2).
-
-Independent of the messages inside: when those change, these stay.
-"""
+"""The public JSON of v1 and v2 (docs/interface.md, 2), which stays when the messages inside change."""
 
 from __future__ import annotations
 
@@ -66,16 +63,10 @@ class Capabilities(Struct, frozen=True):
 def match_v2(entry: Entry, bookmaker: str) -> MatchV2:
     """Return the v2 form of an entry; `bookmaker` is the display name."""
     match = entry.match
+    odds = OddsV2(match.home_price, match.draw_price, match.away_price)
+    league, start_time = match.league or "Unknown", match.start_time
     return MatchV2(
-        entry.id,
-        "football",
-        bookmaker,
-        match.home,
-        match.away,
-        match.league or "Unknown",
-        OddsV2(match.home_price, match.draw_price, match.away_price),
-        match.start_time,
-        entry.updated,
+        entry.id, "football", bookmaker, match.home, match.away, league, odds, start_time, entry.updated
     )
 
 

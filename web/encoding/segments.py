@@ -104,10 +104,7 @@ class Segments:
         self._runs: dict[tuple[Api, BookmakerId], dict[tuple[Chunk, ...], Run]] = {}
 
     def runs(self, api: Api, bookmaker: BookmakerId, book: Book, name: str) -> Sliced[tuple[Run, ...]]:
-        """Return the runs that show something of a bookmaker, in slices of one segment.
-
-        `name` is its display name. Raises: UnencodableError.
-        """
+        """Return its runs that show something; `name` is the display name. Raises: UnencodableError."""
         known, before = self._known[api], self._runs.get((api, bookmaker), {})
         runs: dict[tuple[Chunk, ...], Run] = {}
         for chunks in _cut(book.chunks):
@@ -184,12 +181,13 @@ def plain_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[by
     for run in runs:
         yield
         pieces.append(run.json)
-    return _parts(_head(version), pieces, 1, _tail(count))
+    head, tail = _ends(version, count)
+    return _parts(head, pieces, 1, tail)
 
 
 def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[bytes, ...]]:
     """Return the same compressed, in parts."""
-    head, tail = _head(version), _tail(count)
+    head, tail = _ends(version, count)
     parts: list[Packed] = []
     for run in runs:
         packed = yield from run.packed()
@@ -209,9 +207,5 @@ def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[b
     return (head, *pieces, tail)
 
 
-def _head(version: int) -> bytes:
-    return b'{"version":%d,"matches":[' % version
-
-
-def _tail(count: int) -> bytes:
-    return b'],"matches_count":%d}' % count
+def _ends(version: int, count: int) -> tuple[bytes, bytes]:
+    return b'{"version":%d,"matches":[' % version, b'],"matches_count":%d}' % count

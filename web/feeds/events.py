@@ -1,7 +1,4 @@
-"""What changed, as JSON and as Server-Sent Events (HTML standard, 9.2): encoded once for all clients.
-
-What is long comes in pieces, so that a stream need not join it.
-"""
+"""What changed, as JSON and as Server-Sent Events (HTML standard, 9.2), encoded once for all clients."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from web.encoding.segments import UNENCODABLE, WHOLE_BYTES, Api, UnencodableErro
 from web.feeds.lists import Answers, View
 
 MAX_KNOWN_BYTES = 4 * 1024 * 1024  # events kept of a view, one for each version that clients have
-Pieces = list[bytes]  # bytes that follow one another
+Pieces = list[bytes]  # one text, in several pieces if it is long, so that a stream need not join it
 
 _encode = msgspec.json.Encoder().encode
 
@@ -47,10 +44,7 @@ class Frames:
         return None if made is None else made[1]
 
     async def changes(self, view: BookmakerId | None, since: int) -> tuple[int, Pieces] | None:
-        """Return the view's newest version and the event that leads to it from `since`, made once for all.
-
-        None if the history does not say it.
-        """
+        """Return the view's newest version and the event from `since` to it; None if it is not known."""
         known = self._newest(view)
         if since not in known.changes:
             async with self._making:

@@ -67,7 +67,9 @@ class Answers:
             if not page.is_serving:
                 raise _unavailable(view)
             if (coding := coding_for(accept_encoding)) is None:
-                raise _not_acceptable()
+                codings = ", ".join(Coding)
+                detail = f"Accept-Encoding allows none of the content codings that there are: {codings}"
+                raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
                 return page.not_modified[coding]
             if (ready := page.ready.get(coding)) is not None:
@@ -92,16 +94,13 @@ class Answers:
         await anyio.lowlevel.checkpoint()  # so that trying again can never hold the loop
 
     def _page(self, view: View, snapshot: Snapshot) -> _Page:
-        if snapshot is not self._newest():
-            self._forget_older(snapshot)
+        if snapshot is not self._newest():  # drop what was made for older ones and is not shown any more
+            self._newest = weakref.ref(snapshot)
+            self._segments.forget(snapshot.books)
+            self._pages = {view: page for view, page in self._pages.items() if page.still_shows(snapshot)}
         if view not in self._pages:
             self._pages[view] = _Page(view, snapshot)
         return self._pages[view]
-
-    def _forget_older(self, snapshot: Snapshot) -> None:
-        self._newest = weakref.ref(snapshot)
-        self._segments.forget(snapshot.books)
-        self._pages = {view: page for view, page in self._pages.items() if page.still_shows(snapshot)}
 
     async def _made(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Prepared | None:
         """Make the answer once; None if a list had to be withdrawn for it."""
@@ -155,9 +154,3 @@ def _unavailable(view: View) -> Problem:
     subject = "no bookmaker is" if view.bookmaker is None else f"{view.bookmaker} is not"
     detail = f"{subject} serving prices that are known to be live; try again later"
     return Problem(503, "no_bookmaker_serving", detail, {"Retry-After": "5"})
-
-
-def _not_acceptable() -> Problem:
-    codings = ", ".join(Coding)
-    detail = f"Accept-Encoding allows none of the content codings that there are: {codings}"
-    return Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})

@@ -1,7 +1,4 @@
-"""The clients that wait for changes: how many there may be, when each is woken, how the service ends them.
-
-Nothing is queued for a client: once woken, it reads what is new.
-"""
+"""The clients that wait for changes. Nothing is queued for them: once woken, they read what is new."""
 
 from __future__ import annotations
 
