@@ -10,13 +10,13 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
-_CODING = re.compile(
-    r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?"
-)
-_MEDIA_RANGE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_WEIGHT = re.compile(r"[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
+_WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_WEIGHT = r"[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)"
+_PARAMETER = r"[ \t]*;(?![ \t]*[qQ]=)[^;]*+"  # possessive: hostile headers cost no backtracking
+_CODING = re.compile(rf"({_WORD})(?:{_WEIGHT})?")
+_MEDIA_RANGE = re.compile(rf"({_WORD}/{_WORD})(?:{_PARAMETER})*+(?:{_WEIGHT}[ \t]*(?:;.*)?)?", re.DOTALL)
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
-_LISTED = rf"[ \t]*+(?:{_TAG})?[ \t]*+"  # possessive: hostile headers cost no backtracking
+_LISTED = rf"[ \t]*+(?:{_TAG})?[ \t]*+"
 _TAGS = re.compile(rf"{_LISTED}(?:,{_LISTED})*+")
 _MAX_HEADER = 8192
 
@@ -24,10 +24,8 @@ _MAX_HEADER = 8192
 class Coding(StrEnum):
     """The content codings of the odds lists.
 
-    zstd and brotli are not offered: they cannot be joined from parts in a way that every client reads,
-    so each version would be compressed as a whole. At 1,200 matches that costs as much as gzip (zstd 1:
-    0.6 ms, a seventh smaller) or four times as much (brotli 4: a sixth smaller); at 100,000 a hundred
-    times (docs/benchmarks.md).
+    zstd and brotli cannot be joined from parts in a way that every client reads: each version would be
+    compressed as a whole (docs/benchmarks.md).
     """
 
     IDENTITY = "identity"
@@ -40,7 +38,7 @@ def coding_for(accept_encoding: str | None) -> Coding | None:
 
     Without the header identity, which every client can read. None if the client accepts neither.
     """
-    weights = _weights(accept_encoding or "")
+    weights = _weights(accept_encoding or "", _CODING)
     others = weights.get("*")
     gzip = weights.get("gzip", weights.get("x-gzip", others or 0.0))
     identity = weights.get("identity", others)
@@ -54,7 +52,7 @@ def prefers_html(accept: str | None) -> bool:
     """Return whether text/html has a higher weight than application/json."""
     if accept is None or len(accept) > _MAX_HEADER:
         return False
-    weights = _media_weights(accept)
+    weights = _weights(accept, _MEDIA_RANGE)
     html, json = (
         next((weights[one] for one in (f"{kind}/{form}", f"{kind}/*", "*/*") if one in weights), 0.0)
         for kind, form in (("text", "html"), ("application", "json"))
@@ -72,20 +70,6 @@ def has_already(if_none_match: str, etag: str) -> bool:
     return etag in {tag.removeprefix("W/") for tag in re.findall(_TAG, if_none_match)}
 
 
-def _weights(header: str) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for part in header.split(","):
-        if (found := _CODING.fullmatch(part.strip(" \t"))) is not None:
-            weights[found[1].lower()] = float(found[2] or 1)
-    return weights
-
-
-def _media_weights(header: str) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for part in header.split(","):
-        media_range, *parameters = (piece.strip(" \t") for piece in part.split(";"))
-        given = [one for one in parameters if one[:2] in {"q=", "Q="}]
-        weight = _WEIGHT.fullmatch(given[0] if given else "q=1")
-        if weight is not None and _MEDIA_RANGE.fullmatch(media_range):
-            weights[media_range.lower()] = float(weight[1])
-    return weights
+def _weights(header: str, form: re.Pattern[str]) -> dict[str, float]:
+    found = (form.fullmatch(part.strip(" \t")) for part in header.split(","))
+    return {one[1].lower(): float(one[2] or 1) for one in found if one}

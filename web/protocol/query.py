@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
 from msgspec import Struct
 
@@ -36,30 +36,27 @@ class Since(Struct, frozen=True):
 
 
 class Query:
-    """The parameters of one request."""
+    """The parameters of one request. Every method raises Problem 400 for a value that is not allowed."""
 
     def __init__(self, raw: bytes) -> None:
-        self._values: dict[str, list[str]] = {}
-        for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True):
-            self._values.setdefault(name, []).append(value)
+        self._values = parse_qs(raw.decode("latin-1"), keep_blank_values=True)
 
     def bookmaker(self, known: Collection[BookmakerId]) -> BookmakerId | None:
-        """Return the filter: None if absent, else exactly one of `known`. Raises: Problem 400."""
-        given = self._one("bookmaker", f"must be one of: {', '.join(known)}")
-        if given is None:
-            return None
-        if given not in known:
-            raise _invalid("bookmaker", f"was {_short(given)}, must be one of: {', '.join(known)}")
-        return BookmakerId(given)
+        """Return the filter: None if absent, else exactly one of `known`."""
+        must = f"must be one of: {', '.join(known)}"
+        given = self._one("bookmaker", must)
+        if given is not None and given not in known:
+            raise _invalid("bookmaker", f"was {given[:64]!r}", must)
+        return None if given is None else BookmakerId(given)
 
     def since(self) -> Since:
-        """Return the version since which changes are wanted. Raises: Problem 400 if it is none."""
+        """Return the version since which changes are wanted, which must be given."""
         must = "must be the version of an answer, an integer, or that and its epoch: VERSION-EPOCH"
         given = self._one("since", must)
         if given is None:
-            raise _invalid("since", f"is missing, {must}")
+            raise _invalid("since", "is missing", must)
         if (since := since_of(given)) is None:
-            raise _invalid("since", f"was {_short(given)}, {must}")
+            raise _invalid("since", f"was {given[:64]!r}", must)
         return since
 
     def last_since(self) -> str | None:
@@ -68,26 +65,24 @@ class Query:
         return None if given is None else ", ".join(given)
 
     def wait_s(self) -> float:
-        """Return the seconds to wait for a change, 0 if absent. Raises: Problem 400."""
+        """Return the seconds to wait for a change, 0 if absent."""
         return self._number("wait", _SECONDS, MAX_WAIT_S, "seconds")
 
     def conflate_s(self) -> float:
-        """Return the least seconds between two changes, 0 if absent. Raises: Problem 400."""
+        """Return the least seconds between two changes, 0 if absent."""
         return self._number("conflate_ms", _MILLISECONDS, MAX_CONFLATE_MS, "whole milliseconds") / 1000
 
     def _number(self, name: str, form: re.Pattern[str], most: int, unit: str) -> float:
         must = f"must be {unit}, at most {most}"
         given = self._one(name, must)
-        if given is None:
-            return 0.0
-        if not form.fullmatch(given) or float(given) > most:
-            raise _invalid(name, f"was {_short(given)}, {must}")
-        return float(given)
+        if given is not None and not (form.fullmatch(given) and float(given) <= most):
+            raise _invalid(name, f"was {given[:64]!r}", must)
+        return float(given or 0)
 
     def _one(self, name: str, must: str) -> str | None:
         given = self._values.get(name, [])
         if len(given) > 1:
-            raise _invalid(name, f"was given {len(given)} times, {must}")
+            raise _invalid(name, f"was given {len(given)} times", must)
         return given[0] if given else None
 
 
@@ -104,9 +99,5 @@ def since_of(text: str) -> Since | None:
     return Since(int(version), epoch)
 
 
-def _short(given: str) -> str:
-    return repr(given[:64])
-
-
-def _invalid(name: str, what: str) -> Problem:
-    return Problem(400, f"invalid_{name}", f"parameter '{name}' {what}")
+def _invalid(name: str, fault: str, must: str) -> Problem:
+    return Problem(400, f"invalid_{name}", f"parameter '{name}' {fault}, {must}")
