@@ -29,11 +29,10 @@ def create_app(
     keep_fresh: KeepFresh,
     is_layered: bool = True,
 ) -> Quart:
-    """Return the application that shows `board`.
+    """Return the application that shows `board`; `names` are display names in configured order.
 
-    `names` are the bookmakers' display names in the order of the configuration, `audience` are the
-    clients that wait for changes, `keep_fresh` is called for each client that follows the stream.
-    Without `is_layered` Quart answers everything but the stream, and in the same way.
+    `keep_fresh` is called for each client that follows the stream. Without `is_layered` Quart answers
+    everything but the stream, and in the same way.
     """
     app = Quart("oddsboard", static_folder=None)
     app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
@@ -42,16 +41,12 @@ def create_app(
     live = Live(board, names, audience, Frames(audience.history, names, answers))
     handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock)
     handlers |= pages.handlers()
-    paths = [path for path in handlers if not path.startswith(pages.STATIC)]
-    handlers |= capabilities.handlers([*paths, changes.PATH, stream.PATH], names)
+    waiting = changes.handlers(live)  # for Quart only, which notices when a waiting client has gone
+    paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
+    handlers |= capabilities.handlers(paths, names)
     quart_setup.install(app, counters)
-    quart_setup.add_routes(app, handlers)
-    app.register_blueprint(
-        changes.blueprint(live)
-    )  # in Quart, which notices when a waiting client has gone
-    app.add_url_rule(
-        stream.PATH, endpoint="stream", methods=["GET"]
-    )  # for the methods that are not `Stream`'s
+    quart_setup.add_routes(app, handlers | waiting)
+    app.add_url_rule(stream.PATH, "stream", methods=["GET"])  # for the methods that are not `Stream`'s
     inner = quart_setup.Guard(stream.Stream(app.asgi_app, live, counters, keep_fresh))
     fast_path = FastPath(inner, handlers if is_layered else {}, counters)
     app.asgi_app = fast_path  # type: ignore[method-assign]  # as Quart documents

@@ -8,27 +8,18 @@ disconnects a client that reads nothing at all (`listener.py`).
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
 from uuid import uuid4
 
 import anyio
 import anyio.lowlevel
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
-from actors.core.clock import elapsed_s
 from web.feeds import events
 from web.feeds.subscribers import Live, Rest
 from web.protocol.problems import Problem
 from web.protocol.query import Query, since_of
-from web.protocol.responses import (
-    CORS,
-    Asked,
-    HttpCounters,
-    asked,
-    encoded,
-    prepared_problem,
-    send_prepared,
-)
+from web.protocol.responses import CORS, Asked, HttpCounters, asked, encoded, prepared_error, send_prepared
 from web.server.listener import KeepFresh
 
 PATH = "/api/v2/stream"
@@ -43,45 +34,42 @@ _HEADERS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Stream:
     """An ASGI application around another one: answers GET and HEAD of the stream itself."""
 
-    def __init__(
-        self, app: ASGIFramework, live: Live, counters: HttpCounters, keep_fresh: KeepFresh
-    ) -> None:
-        self._app = app
-        self._live = live
-        self._counters = counters
-        self._keep_fresh = keep_fresh
+    app: ASGIFramework
+    live: Live
+    counters: HttpCounters
+    keep_fresh: KeepFresh
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Serve or refuse a stream, pass on every other request."""
         if scope["type"] != "http" or not _is_ours(scope):
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
-        request_id = uuid4().hex
-        count = partial(self._counters.count, scope, PATH, request_id, began=elapsed_s())
+        request = asked(scope, uuid4().hex)
         try:
-            follower = _Follower(self._live, send, asked(scope))
-            with self._live.audience.admitted():
+            follower = _Follower(self.live, send, request)
+            with self.live.audience.admitted():
                 try:
-                    await self._serve(follower, scope, receive, request_id)
+                    await self._serve(follower, request, scope, receive)
                 finally:
-                    count(status=200, body_bytes=follower.sent_bytes)
+                    self.counters.count(request, PATH, 200, follower.sent_bytes)
         except Problem as problem:
-            answer = prepared_problem(problem, scope["path"], request_id)
-            count(status=answer.status, body_bytes=answer.body_bytes)
-            await send_prepared(answer, scope, send, request_id)
+            answer = prepared_error(problem, request)
+            self.counters.count(request, PATH, answer.status, answer.body_bytes)
+            await send_prepared(answer, request, send)
 
     async def _serve(
-        self, follower: _Follower, scope: HTTPScope, receive: ASGIReceiveCallable, request_id: str
+        self, follower: _Follower, request: Asked, scope: HTTPScope, receive: ASGIReceiveCallable
     ) -> None:
-        headers = encoded({**_HEADERS, "X-Request-Id": request_id, **CORS})
+        headers = encoded({**_HEADERS, "X-Request-Id": request.id, **CORS})
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
             await follower.send({"type": "http.response.start", "status": 200, "headers": headers})
-            if scope["method"] == "GET":
-                self._keep_fresh(scope["client"])
+            if request.method == "GET":
+                self.keep_fresh(scope["client"])
                 await follower.follow()
             await follower.send({"type": "http.response.body", "body": b"", "more_body": False})
             tasks.cancel_scope.cancel()
@@ -139,8 +127,7 @@ class _Follower:
             if made is None:
                 return await self._reset("too_old")
             self._version, event = made
-            if self._conflate_s:
-                self._rest = Rest(self._conflate_s)
+            self._rest = Rest(self._conflate_s) if self._conflate_s else None
             return event
         if self._beats != self._audience.beats:
             self._beats = self._audience.beats
@@ -169,12 +156,9 @@ class _Follower:
 
 
 def _is_ours(scope: HTTPScope) -> bool:
-    """Return whether it is a GET or HEAD of exactly this path, as the router would read it."""
-    return (
-        scope["path"] == PATH
-        and scope["method"] in {"GET", "HEAD"}
-        and b"%2f" not in scope["raw_path"].lower()
-    )
+    """Return whether the router would read it as a GET or HEAD of exactly this path."""
+    is_exact = scope["path"] == PATH and b"%2f" not in scope["raw_path"].lower()
+    return is_exact and scope["method"] in {"GET", "HEAD"}
 
 
 async def _cancel_when_gone(receive: ASGIReceiveCallable, scope: anyio.CancelScope) -> None:

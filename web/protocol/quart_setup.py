@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from uuid import uuid4
 
 import structlog.contextvars
@@ -10,8 +11,7 @@ from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallabl
 from quart import Quart, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
-from actors.core.clock import elapsed_s
-from web.protocol.problems import Problem, problem_of
+from web.protocol.problems import Problem
 from web.protocol.responses import (
     CORS,
     PREFLIGHT,
@@ -19,7 +19,7 @@ from web.protocol.responses import (
     HttpCounters,
     Prepared,
     asked,
-    prepared_problem,
+    prepared_error,
     send_prepared,
 )
 
@@ -28,6 +28,7 @@ log = structlog.get_logger()
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: "internal_error"}
 
 
+@dataclass(frozen=True, slots=True)
 class Guard:
     """An ASGI application around Quart: refuses what the framework would stumble on.
 
@@ -35,62 +36,55 @@ class Guard:
     is replaced, because the framework cannot read every one that Hypercorn lets through.
     """
 
-    def __init__(self, app: ASGIFramework) -> None:
-        self._app = app
+    app: ASGIFramework
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Pass on a request for a path, refuse everything else."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1002, "reason": None})
         elif scope["type"] == "http" and not scope["path"].startswith("/"):
-            request_id, detail = uuid4().hex, "the request target must be a path that begins with '/'"
-            log.debug("request.refused", request_id=request_id, path=scope["path"])
+            refused, detail = (
+                asked(scope, uuid4().hex),
+                "the request target must be a path that begins with '/'",
+            )
+            log.debug("request.refused", request_id=refused.id, path=refused.path)
             problem = Problem(400, "bad_request", detail, {"Connection": "close"})
-            answer = prepared_problem(problem, scope["path"], request_id)
-            await send_prepared(answer, scope, send, request_id)
+            await send_prepared(prepared_error(problem, refused), refused, send)
         elif scope["type"] == "http":
             headers = [(b"host", b"oddsboard"), *(pair for pair in scope["headers"] if pair[0] != b"host")]
-            await self._app({**scope, "headers": headers}, receive, send)
+            await self.app({**scope, "headers": headers}, receive, send)
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
 
 def install(app: Quart, counters: HttpCounters) -> None:
-    """Set up ids of requests; common headers, log line and count of answers; answers to errors."""
+    """Set up `g.asked`; common headers, log line and count of answers; answers to errors."""
 
     @app.before_request
     async def begin() -> None:  # asynchronous, or it would run in a thread, and in a context of its own
-        g.request_id = uuid4().hex
-        g.began = elapsed_s()
+        g.asked = asked(request.scope, uuid4().hex)  # type: ignore[arg-type]  # never of a WebSocket
         structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(request_id=g.request_id)
+        structlog.contextvars.bind_contextvars(request_id=g.asked.id)
         raw_path = request.scope["raw_path"].lower()
         if raw_path.startswith(b"//") or b"%2f" in raw_path:
             raise NotFound  # paths are exact, but the router reads these as one of ours
 
     @app.after_request
     async def end(response: Response) -> Response:
-        response.headers["X-Request-Id"] = g.request_id
+        response.headers["X-Request-Id"] = g.asked.id
         response.headers.update(CORS)
         if not response.content_length:
             response.headers.pop("Content-Type", None)  # Quart's default, for a body that is not there
         if "Access-Control-Request-Method" in request.headers:
             response.headers.update(PREFLIGHT)
-        counters.count(
-            request.scope,  # type: ignore[arg-type]  # of a request, never of a WebSocket
-            str(request.url_rule) if request.url_rule else "other",
-            g.request_id,
-            status=response.status_code,
-            body_bytes=response.content_length or 0,
-            began=g.began,
-        )
+        route = str(request.url_rule) if request.url_rule else "other"
+        counters.count(g.asked, route, response.status_code, response.content_length or 0)
         return response
 
     @app.errorhandler(Exception)
     async def answer_error(error: Exception) -> Response:
-        path = request.scope["path"]
         known = _from_framework(error) if isinstance(error, HTTPException) else error
-        return _response(prepared_problem(problem_of(known, path, g.request_id), path, g.request_id))
+        return _response(prepared_error(known, g.asked))
 
 
 def add_routes(app: Quart, handlers: Mapping[str, Handler]) -> None:
@@ -101,15 +95,14 @@ def add_routes(app: Quart, handlers: Mapping[str, Handler]) -> None:
 
 def _view(handler: Handler) -> Callable[[], Awaitable[Response]]:
     async def view() -> Response:
-        return _response(await handler(asked(request.scope)))  # type: ignore[arg-type]  # as in `end`
+        return _response(await handler(g.asked))
 
     return view
 
 
 def _response(answer: Prepared) -> Response:
-    body = b"".join(answer.parts) if answer.parts else None
     headers = {name.decode(): value.decode() for name, value in answer.headers}
-    return Response(body, answer.status, headers)
+    return Response(b"".join(answer.parts) or None, answer.status, headers)
 
 
 def _from_framework(error: HTTPException) -> Problem:
