@@ -20,8 +20,7 @@ LISTENING = {
     "web.__main__",
     "web.server.lifecycle",
     "web.server.listener",
-    "web.server.uvicorn_server",
-    "web.server.hypercorn_server",
+    "web.server.servers",
 }
 """These own the listening socket."""
 

@@ -35,23 +35,17 @@ from actors.service.settings import ServerSettings, Settings, load, parse_bind
 from actors.service.system import System
 from web.app import create_app
 from web.feeds.subscribers import Audience
-from web.server.hypercorn_server import Serve, serve
 from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
 from web.server.listener import Listener, address_of, listen
-from web.server.uvicorn_server import check_uvicorn, serve_with_uvicorn
+from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
 
 log = structlog.get_logger()
 
-Run = Callable[[argparse.Namespace], Exit]
-"""Runs a command with its arguments."""
-
 SERVERS: Mapping[str, Serve] = {"hypercorn": serve, "uvicorn": serve_with_uvicorn}
 
-CONFIGS = (Path(__file__).parent / "config").resolve()
-"""The configurations that we ship: in a clone the top-level folder `config`, which the wheel carries."""
+CONFIGS = (Path(__file__).parent / "config").resolve()  # in a clone a link to the top-level folder
 EXAMPLES = ("default", "football_data", "the_odds_api", "betfair", "live")
 
-_CONFIG_HELP = "the configuration; default: simulated odds"
 _DEFAULT = "default: %(default)s"
 
 
@@ -62,10 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = given.run(given)
         sys.stdout.flush()
-    except ConfigError as error:
-        code = _refuse(Exit.CONFIG, error)
-    except BindError as error:
-        code = _refuse(Exit.BIND, error)
+    except (ConfigError, BindError) as error:
+        print(f"oddsboard: {error}", file=sys.stderr)
+        code = Exit.BIND if isinstance(error, BindError) else Exit.CONFIG
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:  # before or after the time when signals stop the service in order
@@ -162,16 +155,13 @@ def _print(lines: Iterable[str]) -> Exit:
     return Exit.STOPPED
 
 
-def _refuse(code: Exit, error: Exception) -> Exit:
-    print(f"oddsboard: {error}", file=sys.stderr)
-    return code
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="oddsboard", description="A consolidated board of football odds")
     commands = parser.add_subparsers(dest="command", required=True)
 
-    def command(name: str, run: Run, summary: str) -> argparse.ArgumentParser:
+    def command(
+        name: str, run: Callable[[argparse.Namespace], Exit], summary: str
+    ) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=summary, description=summary)
         added.set_defaults(run=run)
         return added
@@ -184,9 +174,9 @@ def _parser() -> argparse.ArgumentParser:
     command("sources", lambda _: _print(kind_lines()), "list the kinds of source and their options")
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
     command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
+    default, config = CONFIGS / "default.toml", "the configuration; default: simulated odds"
     for one in (serving, record, check):
-        default = CONFIGS / "default.toml"
-        one.add_argument("--config", type=Path, default=default, metavar="FILE", help=_CONFIG_HELP)
+        one.add_argument("--config", type=Path, default=default, metavar="FILE", help=config)
     examples = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}"
     init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
     init.add_argument(

@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.builders.messages import match
 from tests.support.systems.site import Site, open_site
-from web.server.hypercorn_server import serve
-from web.server.uvicorn_server import serve_with_uvicorn
+from web.server.servers import serve, serve_with_uvicorn
 
 
 @pytest.fixture(

@@ -1,7 +1,4 @@
-"""The life of the process: start in order, serve or record, and stop in order on a signal.
-
-The one place where the supervision tree and the HTTP server meet. It knows nothing of odds.
-"""
+"""The life of the process: start in order, serve or record, and stop in order on a signal."""
 
 from __future__ import annotations
 
@@ -26,16 +23,18 @@ from actors.core.errors import CoreFailure
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
 from web.feeds.subscribers import FAREWELL_S
-from web.server.hypercorn_server import GRACE_S, Serve, serve
+from web.server.servers import GRACE_S, Serve, serve
 
 log = structlog.get_logger()
 
 HARD_STOP_S = GRACE_S + 5.0
 """Seconds from closing the listener to the end of the process, whatever hangs."""
 
-
 KEPT = 200_000
 """Objects made and kept until the collector looks at everything: milliseconds, for hardly anything."""
+
+
+AsyncStep = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Exit(IntEnum):
@@ -48,15 +47,13 @@ class Exit(IntEnum):
 
 
 class Tree(Protocol):
-    """The supervision tree, as the process sees it."""
+    """A supervision tree."""
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
         """Start everything, then watch it. Raises: CoreFailure when it cannot go on."""
-        ...
 
     async def stop(self) -> None:
         """Stop everything, within a bounded time."""
-        ...
 
 
 def start_exit_deadline(code: Exit) -> None:
@@ -69,8 +66,7 @@ def start_exit_deadline(code: Exit) -> None:
 def set_up_collector() -> None:
     """Put all that was made so far out of the collector's sight, once everything is imported and built.
 
-    A full collection then looks at little more than what is under way: matches are not tracked at all,
-    and what a long computation has made is gone through when it ends (`slices.py`).
+    A full collection then looks at little more than what is under way: matches are not tracked at all.
     """
     gc.collect()
     gc.freeze()
@@ -82,10 +78,9 @@ def set_up_collector() -> None:
 class Life:
     """Serves `app` on `sock` over `tree` until a signal or a core failure; runs once.
 
-    A first SIGTERM or SIGINT stops in order: readiness answers 503 for `drain_s` seconds before the
-    listener closes. A second one ends the process at once. `started` is called once signals are handled;
-    `stopping` gets the exit code when the listener closes, and has to bound the time from then on (as
-    `start_exit_deadline`). `farewell`, in the last second of the drain, ends requests that never end by
+    A first SIGTERM or SIGINT stops in order, a second one ends the process at once. `started` is called
+    once signals are handled; `stopping` gets the exit code when the listener closes, and has to bound the
+    time from then on. `farewell`, in the last second of the `drain_s`, ends requests that never end by
     themselves: one open stream keeps the server running for ever (Hypercorn's issue 308).
     """
 
@@ -96,7 +91,7 @@ class Life:
     drain_s: float
     started: Callable[[], None]
     stopping: Callable[[Exit], None]
-    farewell: Callable[[], Coroutine[Any, Any, None]] = anyio.lowlevel.checkpoint
+    farewell: AsyncStep = anyio.lowlevel.checkpoint
     serve: Serve = serve
     _stop_server: anyio.Event = field(default_factory=anyio.Event)
     _server_done: anyio.Event = field(default_factory=anyio.Event)
@@ -175,28 +170,23 @@ async def _exit_code(living: Coroutine[Any, Any, None]) -> Exit:
     return code
 
 
-def _messages(group: BaseExceptionGroup[CoreFailure]) -> list[str]:
-    messages: list[str] = []
-    for one in group.exceptions:
-        messages.extend(_messages(one) if isinstance(one, BaseExceptionGroup) else [str(one)])
-    return messages
-
-
-Watch = Callable[[], Coroutine[Any, Any, None]]
+def _messages(error: BaseException) -> list[str]:
+    if isinstance(error, BaseExceptionGroup):
+        return [message for one in error.exceptions for message in _messages(one)]
+    return [str(error)]
 
 
 async def record_until_stopped(
-    tree: Tree, for_s: float, watch: Watch, stopping: Callable[[Exit], None]
+    tree: Tree, for_s: float, watch: AsyncStep, stopping: Callable[[Exit], None]
 ) -> Exit:
-    """Run `tree` for `for_s` seconds at most, without a server; return the exit code.
+    """Run `tree` for `for_s` seconds at most, without a server; signals and `stopping` as for `Life`.
 
-    `watch` raises CoreFailure when recording is no longer possible. Signals do what they do to `Life`;
-    `stopping` gets the exit code when the stop begins.
+    `watch` raises CoreFailure when recording is no longer possible.
     """
     return await _exit_code(_record(tree, for_s, watch, stopping))
 
 
-async def _record(tree: Tree, for_s: float, watch: Watch, stopping: Callable[[Exit], None]) -> None:
+async def _record(tree: Tree, for_s: float, watch: AsyncStep, stopping: Callable[[Exit], None]) -> None:
     code, number = Exit.CORE, None
     async with anyio.create_task_group() as tasks:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:

@@ -1,8 +1,4 @@
-"""The listening socket: what the kernel does for each connection, and how many bytes it buffers unsent.
-
-A whole list goes out in one go if the kernel has room. For a client of the stream little is buffered,
-because everything that waits is older than what could be sent instead.
-"""
+"""The listening socket: what the kernel does for each connection, and how many bytes it buffers unsent."""
 
 from __future__ import annotations
 
@@ -18,17 +14,15 @@ Client = tuple[str, int] | None
 """Address and port of the client, as in an ASGI scope."""
 
 KeepFresh = Callable[[Client], None]
-"""Limits what is buffered for the client of a stream."""
+"""Limits what is buffered for the client of a stream: what waits is older than what could be sent."""
 
 SLOW_READER_MS = 10_000
 UNSENT_BYTES = 524_288
-"""Unsent bytes in the kernel for one client before it takes no more; without a limit some megabytes.
+"""Unsent bytes in the kernel for one client; without a limit some megabytes.
 
-A body that does not fit waits in asyncio, is copied there and sent in a second go: with 131,072 the
-250 kB of 1,200 matches take a tenth longer on the loopback.
+A body that does not fit is copied: with 131,072 the list of 1,200 matches takes a tenth longer.
 """
 STREAM_UNSENT_BYTES = 16_384
-"""The same for a client of the stream."""
 
 BACKLOG = 256
 
@@ -58,8 +52,7 @@ class Listener(socket.socket):
 def listen(host: str, port: int) -> Listener:
     """Open the listening socket; port 0 takes a free one. Raises: BindError if that is not possible.
 
-    Every connection inherits its options; by TCP_USER_TIMEOUT the kernel disconnects a client that
-    reads nothing.
+    Connections inherit its options; by TCP_USER_TIMEOUT the kernel disconnects a client that reads nothing.
     """
     sock = Listener(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:

@@ -27,8 +27,8 @@ from tests.support.peers.plain_http import NO_TLS
 from tests.support.time.virtual import ManualClock
 from web.app import create_app
 from web.feeds.subscribers import Audience
-from web.server.hypercorn_server import Serve, serve
 from web.server.listener import address_of, listen
+from web.server.servers import Serve, serve
 
 FIRST_VERSION = 5000
 EPOCH = "0e90c001"

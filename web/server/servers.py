@@ -1,0 +1,106 @@
+"""The HTTP servers: Hypercorn, and uvicorn for installations of `oddsboard[uvicorn]`."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+from collections.abc import Callable, Coroutine, Iterator
+from importlib.util import find_spec
+
+import anyio
+from hypercorn.asyncio import serve as hypercorn_serve
+from hypercorn.config import Config, Sockets
+from hypercorn.typing import ASGIFramework
+from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
+
+from actors.core.errors import ConfigError, CoreFailure
+from web.server.listener import BACKLOG
+
+Serve = Callable[[ASGIFramework, socket.socket, anyio.Event], Coroutine[None, None, None]]
+"""Serves an application on a socket until the event is set."""
+
+GRACE_S = 4.0
+"""Seconds for requests in flight once no new ones are accepted: the whole exit takes 5."""
+
+
+class _ListenerConfig(Config):
+    """Has Hypercorn accept on our `Listener` itself, not on a plain socket made of its descriptor."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__()
+        self._sock = sock
+
+    def create_sockets(self) -> Sockets:
+        return Sockets([], [self._sock], [])
+
+
+async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> None:
+    """Serve until `stop` is set, and then for `GRACE_S` the requests in flight; closes `sock`.
+
+    Shielded from cancellation, which would skip Hypercorn's shutdown (its issue 184): set `stop` before.
+
+    Raises: CoreFailure if the server ends before.
+    """
+    config = _ListenerConfig(sock)
+    config.backlog = BACKLOG
+    config.graceful_timeout = GRACE_S
+    config.include_server_header = False
+    config.accesslog = None
+    config.errorlog = logging.getLogger("hypercorn.error")
+    with _until(stop), contextlib.closing(sock), anyio.CancelScope(shield=True):
+        await hypercorn_serve(app, config, shutdown_trigger=stop.wait)
+
+
+def check_uvicorn() -> None:
+    """Check that uvicorn is installed. Raises: ConfigError that says what to do."""
+    if missing := [name for name in ("uvicorn", "httptools") if find_spec(name) is None]:
+        raise ConfigError(
+            f"--server uvicorn: {missing[0]} is not installed; pip install 'oddsboard[uvicorn]'"
+        )
+
+
+async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> None:
+    """Serve as `serve` does, without uvicorn's signal handlers and log lines. Raises: as `serve`."""
+    import uvicorn  # noqa: PLC0415 - an extra, which is not always there
+
+    class Server(uvicorn.Server):
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield  # the life cycle handles signals
+
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # it would believe X-Forwarded-For from this machine
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=int(GRACE_S),
+    )
+    server = Server(config)
+
+    async def stop_server() -> None:
+        await stop.wait()
+        server.should_exit = True
+
+    with anyio.CancelScope(shield=True):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop_server)
+            with _until(stop):
+                await server.serve([sock])
+            tasks.cancel_scope.cancel()
+
+
+@contextlib.contextmanager
+def _until(stop: anyio.Event) -> Iterator[None]:
+    """Raise CoreFailure if the block fails, or ends before `stop` is set."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError, LifespanFailureError, LifespanTimeoutError) as error:
+        raise CoreFailure(f"the HTTP server failed: {error!r}") from error
+    if not stop.is_set():
+        raise CoreFailure("the HTTP server ended by itself")
