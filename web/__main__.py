@@ -1,8 +1,4 @@
-"""The command line: `oddsboard init | serve | record | replay | ...`, and the exit codes.
-
-0 stopped, 70 core failure, 71 cannot bind, 78 configuration error; a second signal ends the process
-at once with 128 and its number.
-"""
+"""The command line: `oddsboard init | serve | record | replay | ...`; exit codes: `Exit`."""
 
 from __future__ import annotations
 

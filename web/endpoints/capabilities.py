@@ -13,21 +13,17 @@ from web.protocol.responses import Handler, constant
 
 PATH = "/api/capabilities"
 API_VERSION = "2.1"
-MAX_AGE_S = 300
 
 
 def handlers(paths: Iterable[str], bookmakers: Iterable[BookmakerId]) -> dict[str, Handler]:
     """Return the handler by path; `paths` are the other endpoints, `bookmakers` in configured order."""
-    filters: dict[str, tuple[str, ...]] = {
-        **dict.fromkeys(odds.PATHS, ("bookmaker",)),
-        changes.PATH: changes.FILTERS,
-        stream.PATH: stream.FILTERS,
-    }
+    filters: dict[str, tuple[str, ...]] = dict.fromkeys(odds.PATHS, ("bookmaker",))
+    filters |= {changes.PATH: changes.FILTERS, stream.PATH: stream.FILTERS}
     capabilities = Capabilities(
         endpoints=tuple(sorted({PATH, *paths})),
         filters=dict(sorted(filters.items())),
         supported_bookmakers=tuple(bookmakers),
         version=API_VERSION,
     )
-    headers = {"Cache-Control": f"max-age={MAX_AGE_S}"}
-    return {PATH: constant(msgspec.json.encode(capabilities), "application/json", headers)}
+    body = msgspec.json.encode(capabilities)
+    return {PATH: constant(body, "application/json", {"Cache-Control": "max-age=300"})}

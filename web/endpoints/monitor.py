@@ -6,7 +6,7 @@ from typing import Any
 
 from actors.board.snapshot import Book
 from actors.monitoring.meter import Meter
-from actors.monitoring.status import BookmakerStatus, LoopStatus, ScopeStatus, SourceStatus
+from actors.monitoring.status import BookmakerStatus, LoopStatus, SourceStatus
 from actors.runtime.actor import ActorStatus
 
 
@@ -55,18 +55,17 @@ def source_view(status: SourceStatus) -> dict[str, Any]:
         "next_attempt_at": time_view(status.next_attempt_at),
         "last_error": status.error,
         "quota": status.quota,
-        "scopes": {scope: _scope_view(one) for scope, one in status.scopes.items()},
-    }
-
-
-def _scope_view(status: ScopeStatus) -> dict[str, Any]:
-    return {
-        "interval_s": time_view(status.interval_s),
-        "stale_after_s": time_view(status.stale_after_s),
-        "failures_in_a_row": status.failures,
-        "last_success_at": time_view(status.last_success_at),
-        "next_attempt_at": time_view(status.next_attempt_at),
-        "last_error": status.last_error,
+        "scopes": {
+            scope: {
+                "interval_s": time_view(one.interval_s),
+                "stale_after_s": time_view(one.stale_after_s),
+                "failures_in_a_row": one.failures,
+                "last_success_at": time_view(one.last_success_at),
+                "next_attempt_at": time_view(one.next_attempt_at),
+                "last_error": one.last_error,
+            }
+            for scope, one in status.scopes.items()
+        },
     }
 
 

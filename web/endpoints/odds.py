@@ -14,7 +14,7 @@ PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
 
 
 def handlers(answers: Answers, names: Mapping[BookmakerId, str]) -> dict[str, Handler]:
-    """Return the handlers by path; `names` are the bookmakers that there are."""
+    """Return the handlers by path."""
     return {path: _handler(answers, api, names) for path, api in PATHS.items()}
 
 

@@ -1,7 +1,6 @@
-"""The pages for people: the board at `/`, the page of `/monitor`, and the files that they load.
+"""The pages for people and the files that they load, read once at the start.
 
-Read once at the start. The policy lets a page load and request nothing but this service, and run no
-inline script.
+The policy lets a page load and request nothing but this service, and run no inline script.
 """
 
 from __future__ import annotations
@@ -37,6 +36,6 @@ def page(name: str, **headers: str) -> Handler:
 
 
 def handlers() -> dict[str, Handler]:
-    """Return by path the handlers of the board and of every file but the pages themselves."""
+    """Return the handlers by path: the board, and the files that pages load."""
     files = {STATIC + file.name: page(file.name) for file in FOLDER.iterdir() if file.suffix != ".html"}
     return {"/": page("index.html"), **files}

@@ -1,7 +1,6 @@
 """For operators: liveness, readiness, health, the supervision tree and the counters.
 
-Read from the records that the actors keep and from the sums in the snapshot; no request computes
-anything over the board. `null` means not measured, never zero.
+No request computes anything over the board. `null` means not measured, never zero.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from actors.board.snapshot import Book, Readable, Snapshot
-from actors.core.clock import Clock
+from actors.core.clock import Clock, Instant
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
 from web.endpoints.monitor import actor_view, bookmaker_view, loop_view, meter_view, source_view, time_view
 from web.endpoints.pages import page
@@ -46,23 +45,22 @@ class _Probes:
         last, now = self.status.board.last_turn_mono, self.clock.now().mono
         age = None if last is None else round(now - last, 3)
         is_alive = age is None or age < MAX_TURN_AGE_S
-        status = "pass" if is_alive else "fail"
-        return prepared_json({"status": status, "last_turn_age_s": age}, ok=is_alive)
+        content = {"status": "pass" if is_alive else "fail", "last_turn_age_s": age}
+        return prepared_json(content, ok=is_alive)
 
     async def ready(self, _: Asked) -> Prepared:
-        snapshot, reason = await self.board.read(), None
+        reason = None if _is_any_serving(await self.board.read()) else "no bookmaker is serving"
         if self.status.is_draining:
             reason = "draining"
-        elif not _is_any_serving(snapshot):
-            reason = "no bookmaker is serving"
         return prepared_json({"status": "fail" if reason else "pass", "reason": reason}, ok=reason is None)
 
     async def health(self, _: Asked) -> Prepared:
         snapshot = await self.board.read()
         states = self.status.observe(snapshot, self.clock.now())
-        bookmakers = self.status.bookmakers.items()
-        checks = {bookmaker: _check(one, snapshot.books[bookmaker]) for bookmaker, one in bookmakers}
-        overall = _overall(set(states.values()), snapshot)
+        checks = {name: _check(one, snapshot.books[name]) for name, one in self.status.bookmakers.items()}
+        overall = "pass" if set(states.values()) == {BookmakerState.LIVE} else "warn"
+        if not _is_any_serving(snapshot):
+            overall = "fail"
         content = {"status": overall, "epoch": snapshot.epoch, "checks": checks}
         return prepared_json(content, ok=overall != "fail")
 
@@ -71,7 +69,6 @@ class _Probes:
             return await self.page(request)
         status, snapshot, now = self.status, await self.board.read(), self.clock.now()
         status.observe(snapshot, now)
-        books = snapshot.books
         return prepared_json(
             {
                 "started_at": time_view(status.started_at),
@@ -82,25 +79,20 @@ class _Probes:
                 "actors": [actor_view(actor) for actor in status.actors.values()],
                 "sources": [source_view(source) for source in status.sources.values()],
                 "bookmakers": [
-                    bookmaker_view(one, books[one.id], now.mono) for one in status.bookmakers.values()
+                    bookmaker_view(one, snapshot.books[one.id], now.mono)
+                    for one in status.bookmakers.values()
                 ],
             },
             Vary="Accept",
         )
 
     async def stats(self, _: Asked) -> Prepared:
-        data = _data(await self.board.read(), self.status, self.clock)
+        data = _data(await self.board.read(), self.status, self.clock.now())
         return prepared_json({"data": data, "http": self.counters.view()})
 
 
 def _is_any_serving(snapshot: Snapshot) -> bool:
     return any(book.is_serving for book in snapshot.books.values())
-
-
-def _overall(states: set[BookmakerState], snapshot: Snapshot) -> str:
-    if not _is_any_serving(snapshot):
-        return "fail"
-    return "pass" if states == {BookmakerState.LIVE} else "warn"
 
 
 def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
@@ -117,14 +109,14 @@ def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
     }
 
 
-def _data(snapshot: Snapshot, status: ServiceStatus, clock: Clock) -> dict[str, Any]:
+def _data(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> dict[str, Any]:
     board = status.board
     return {
         "version": snapshot.version,
-        "uptime_s": round(clock.now().wall - status.started_at, 3),
+        "uptime_s": round(now.wall - status.started_at, 3),
         "matches": sum(book.count for book in snapshot.books.values()),
         "commits": snapshot.version - board.first_version,
-        "commit_ms": meter_view(board.commits, clock.now().mono),
+        "commit_ms": meter_view(board.commits, now.mono),
         "loop": loop_view(status.loop),
         "batches": dict(board.verdicts),
         "batches_dropped": board.dropped,

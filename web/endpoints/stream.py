@@ -1,9 +1,8 @@
 """/api/v2/stream: the v2 list and then its changes, as Server-Sent Events.
 
-Pure ASGI in front of Quart. An event costs the server 40 us for a client either way; but a generator
-behind Quart that yields without suspending blocks the whole loop once its client has gone. A client has
-no queue, only the version that it was sent last; what it missed while it was slow is merged. The kernel
-disconnects a client that reads nothing at all (`listener.py`).
+Pure ASGI, because a generator behind Quart that yields without suspending blocks the loop once its
+client has gone. A client has no queue, only the version that it was sent last; what it missed while it
+was slow is merged. The kernel disconnects a client that reads nothing at all (`listener.py`).
 """
 
 from __future__ import annotations
@@ -109,11 +108,11 @@ class _Follower:
         if self._since is None:
             return await self._snapshot()
         if (since := since_of(self._since)) is None:
-            return await self._reset("malformed")
+            return await self._snapshot("malformed")
         if not since.is_of(self._live.history.epoch):
-            return await self._reset("other_epoch")
+            return await self._snapshot("other_epoch")
         if since.version > newest:
-            return await self._reset("future")
+            return await self._snapshot("future")
         self._version = since.version
         return await self._next() or events.heartbeat(self._version)
 
@@ -125,7 +124,7 @@ class _Follower:
             if not self._live.board.is_valid(snapshot):  # something fell due meanwhile
                 return await self._next()
             if made is None:
-                return await self._reset("too_old")
+                return await self._snapshot("too_old")
             self._version, event = made
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
             return event
@@ -134,13 +133,9 @@ class _Follower:
             return events.heartbeat(self._version)
         return []
 
-    async def _snapshot(self) -> events.Pieces:
+    async def _snapshot(self, reset_reason: str | None = None) -> events.Pieces:
         self._version, pieces = await self._live.frames.snapshot(self._view)
-        return pieces
-
-    async def _reset(self, reason: str) -> events.Pieces:
-        pieces = await self._snapshot()
-        return [*events.reset(reason, self._version), *pieces]
+        return pieces if reset_reason is None else [*events.reset(reset_reason, self._version), *pieces]
 
     async def _write(self, pieces: events.Pieces) -> None:
         """Send the pieces, and keep none that is sent."""
@@ -156,8 +151,7 @@ class _Follower:
 
 
 def _is_ours(scope: HTTPScope) -> bool:
-    """Return whether the router would read it as a GET or HEAD of exactly this path."""
-    is_exact = scope["path"] == PATH and b"%2f" not in scope["raw_path"].lower()
+    is_exact = scope["path"] == PATH and b"%2f" not in scope["raw_path"].lower()  # as the router reads it
     return is_exact and scope["method"] in {"GET", "HEAD"}
 
 

@@ -34,17 +34,14 @@ class Coding(StrEnum):
 
 @lru_cache(maxsize=256)
 def coding_for(accept_encoding: str | None) -> Coding | None:
-    """Return the coding with the highest weight; of equal ones gzip, if it is named or meant by `*`.
-
-    Without the header identity, which every client can read. None if the client accepts neither.
-    """
+    """Return the coding with the highest weight, of equal ones gzip; None if the client accepts neither."""
     weights = _weights(accept_encoding or "", _CODING)
     others = weights.get("*")
     gzip = weights.get("gzip", weights.get("x-gzip", others or 0.0))
     identity = weights.get("identity", others)
     if gzip > 0.0 and gzip >= (identity or 0.0):
         return Coding.GZIP
-    return None if identity == 0.0 else Coding.IDENTITY
+    return None if identity == 0.0 else Coding.IDENTITY  # what is not mentioned is accepted
 
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from uuid import uuid4
 
 import structlog.contextvars
@@ -90,14 +91,11 @@ def install(app: Quart, counters: HttpCounters) -> None:
 def add_routes(app: Quart, handlers: Mapping[str, Handler]) -> None:
     """Route each path to its handler."""
     for path, handler in handlers.items():
-        app.add_url_rule(path, endpoint=path.replace(".", "-"), view_func=_view(handler))
+        app.add_url_rule(path, endpoint=path.replace(".", "-"), view_func=partial(_view, handler))
 
 
-def _view(handler: Handler) -> Callable[[], Awaitable[Response]]:
-    async def view() -> Response:
-        return _response(await handler(g.asked))
-
-    return view
+async def _view(handler: Handler) -> Response:
+    return _response(await handler(g.asked))
 
 
 def _response(answer: Prepared) -> Response:
@@ -106,13 +104,10 @@ def _response(answer: Prepared) -> Response:
 
 
 def _from_framework(error: HTTPException) -> Problem:
-    status = error.code or 500
-    problem = Problem(status, _CODES.get(status, f"http_{status}"), error.description or error.name)
+    status, detail, headers = error.code or 500, error.description or error.name, dict[str, str]()
     if isinstance(error, NotFound):
-        problem.detail = (
-            "there is nothing at this path; GET /api/capabilities lists the supported endpoints"
-        )
+        detail = "there is nothing at this path; GET /api/capabilities lists the supported endpoints"
     if isinstance(error, MethodNotAllowed):
-        problem.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
-        problem.detail = f"{request.method} is not allowed here; allowed: {problem.headers['Allow']}"
-    return problem
+        headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+        detail = f"{request.method} is not allowed here; allowed: {headers['Allow']}"
+    return Problem(status, _CODES.get(status, f"http_{status}"), detail, headers)

@@ -1,7 +1,4 @@
-"""Reading the query of a request: what is allowed, and the problem that says so.
-
-Pure functions of the raw query string. Unknown parameters are ignored.
-"""
+"""Reading the query of a request. Unknown parameters are ignored."""
 
 from __future__ import annotations
 
@@ -87,14 +84,11 @@ class Query:
 
 
 def since_of(text: str) -> Since | None:
-    """Read `VERSION` or `VERSION-EPOCH`; None if it is neither.
-
-    A version with too many digits is read as one far out of range.
-    """
+    """Read `VERSION` or `VERSION-EPOCH`; None if it is neither."""
     if (found := _TOKEN.fullmatch(text)) is None:
         return None
     version, epoch = found.groups()
-    if len(version) > MAX_DIGITS:
+    if len(version) > MAX_DIGITS:  # read as one far out of range
         version = f"{version[0]}{'9' * MAX_DIGITS}"
     return Since(int(version), epoch)
 

@@ -103,12 +103,8 @@ def prepared_json(content: object, *, ok: bool = True, **headers: str) -> Prepar
 
 
 def prepared_error(error: Exception, request: Asked) -> Prepared:
-    """Prepare the answer that is an error, a problem document (RFC 9457).
-
-    An unexpected error becomes a 500 that says nothing of the inside: its stack goes to the log, under
-    the id that the client gets.
-    """
-    if not isinstance(error, Problem):
+    """Prepare the problem document (RFC 9457) that answers `error`; an unexpected one is logged."""
+    if not isinstance(error, Problem):  # the client gets nothing of the inside but the id in the log
         log.error("request.failed", request_id=request.id, path=request.path, exc_info=error)
         error = Problem(500, "internal_error", "the server failed to answer; please try again")
     document = {

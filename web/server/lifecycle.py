@@ -33,7 +33,6 @@ HARD_STOP_S = GRACE_S + 5.0
 KEPT = 200_000
 """Objects made and kept until the collector looks at everything: milliseconds, for hardly anything."""
 
-
 AsyncStep = Callable[[], Coroutine[Any, Any, None]]
 
 
@@ -64,10 +63,7 @@ def start_exit_deadline(code: Exit) -> None:
 
 
 def set_up_collector() -> None:
-    """Put all that was made so far out of the collector's sight, once everything is imported and built.
-
-    A full collection then looks at little more than what is under way: matches are not tracked at all.
-    """
+    """Leave out of full collections what is made so far, once everything is imported and built."""
     gc.collect()
     gc.freeze()
     young, middle, _ = gc.get_threshold()

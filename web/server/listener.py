@@ -10,18 +10,13 @@ from weakref import WeakValueDictionary
 
 from actors.core.errors import BindError
 
-Client = tuple[str, int] | None
-"""Address and port of the client, as in an ASGI scope."""
-
+Client = tuple[str, int] | None  # address and port, as in an ASGI scope
 KeepFresh = Callable[[Client], None]
 """Limits what is buffered for the client of a stream: what waits is older than what could be sent."""
 
-SLOW_READER_MS = 10_000
+SLOW_READER_MS = 10_000  # the kernel then disconnects a client that reads nothing
 UNSENT_BYTES = 524_288
-"""Unsent bytes in the kernel for one client; without a limit some megabytes.
-
-A body that does not fit is copied: with 131,072 the list of 1,200 matches takes a tenth longer.
-"""
+"""Unsent bytes in the kernel for one client: with 131,072 a list of 1,200 matches takes a tenth longer."""
 STREAM_UNSENT_BYTES = 16_384
 
 BACKLOG = 256
@@ -50,14 +45,11 @@ class Listener(socket.socket):
 
 
 def listen(host: str, port: int) -> Listener:
-    """Open the listening socket; port 0 takes a free one. Raises: BindError if that is not possible.
-
-    Connections inherit its options; by TCP_USER_TIMEOUT the kernel disconnects a client that reads nothing.
-    """
+    """Open the listening socket; port 0 takes a free one. Raises: BindError if that is not possible."""
     sock = Listener(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # for each connection, as all options here
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SLOW_READER_MS)
         _limit_unsent(sock, UNSENT_BYTES)
         sock.bind((host, port))

@@ -39,7 +39,6 @@ async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> N
     """Serve until `stop` is set, and then for `GRACE_S` the requests in flight; closes `sock`.
 
     Shielded from cancellation, which would skip Hypercorn's shutdown (its issue 184): set `stop` before.
-
     Raises: CoreFailure if the server ends before.
     """
     config = _ListenerConfig(sock)
