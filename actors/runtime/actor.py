@@ -13,7 +13,6 @@ class Actor(Protocol):
 
     async def run(self) -> None:
         """Work until cancelled; returning is a crash."""
-        ...
 
 
 class ActorState(StrEnum):

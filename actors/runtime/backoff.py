@@ -1,8 +1,4 @@
-"""When to try again: exponential backoff with full jitter, and the restart window.
-
-Pure: time comes in as monotonic seconds, randomness as a `random.Random`. The formula is "full
-jitter" (Marc Brooker, "Exponential Backoff And Jitter", AWS 2015): uniform(0, min(cap, base * 2**n)).
-"""
+"""When to try again: exponential backoff with full jitter, and the restart window. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +8,7 @@ from random import Random
 
 BASE_S = 0.5
 MIN_CAP_S = 30.0
-CALM_S = 60.0
-"""Seconds of success after which attempts are counted from zero again."""
+CALM_S = 60.0  # of success after which attempts are counted from zero again
 
 MAX_CRASHES = 3
 WINDOW_S = 60.0
@@ -23,7 +18,10 @@ FORGIVEN_AFTER_S = 600.0
 
 
 class Backoff:
-    """Delays between failing attempts; `cap_s` bounds them."""
+    """Delays between failing attempts: uniform(0, min(`cap_s`, base * 2**n)).
+
+    This is "full jitter" (Marc Brooker, "Exponential Backoff And Jitter", AWS 2015).
+    """
 
     def __init__(self, cap_s: float, random: Random) -> None:
         self.attempts = 0
@@ -36,9 +34,9 @@ class Backoff:
         if self._is_calm(now):
             self.attempts = 0
         self._good_since = None
-        longest = min(self.cap_s, BASE_S * 2.0 ** min(self.attempts, 32))
+        longest_s = min(self.cap_s, BASE_S * 2.0 ** min(self.attempts, 32))
         self.attempts += 1
-        return self._random.uniform(0.0, longest)
+        return self._random.uniform(0.0, longest_s)
 
     def succeeded(self, now: float) -> None:
         """Note a success; only `CALM_S` of it reset the attempts, so a flapping peer keeps its delay."""

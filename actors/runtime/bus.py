@@ -1,7 +1,4 @@
-"""The bus: a published batch goes to every subscriber, at once and in order.
-
-Publishing never waits: a subscriber is a plain function such as a mailbox's `put_nowait`.
-"""
+"""The bus: a published batch goes to every subscriber, at once and in order."""
 
 from __future__ import annotations
 
@@ -9,16 +6,14 @@ from collections.abc import Callable
 
 from actors.core.messages import Batch
 
-Subscriber = Callable[[Batch], None]
-
 
 class Bus:
-    """Publish/subscribe for batches."""
+    """Publish/subscribe for batches; never waits."""
 
     def __init__(self) -> None:
-        self._subscribers: list[Subscriber] = []
+        self._subscribers: list[Callable[[Batch], None]] = []
 
-    def subscribe(self, subscriber: Subscriber) -> None:
+    def subscribe(self, subscriber: Callable[[Batch], None]) -> None:
         """Call `subscriber`, which must neither block nor raise, with every later batch."""
         self._subscribers.append(subscriber)
 

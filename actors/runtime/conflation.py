@@ -1,8 +1,7 @@
 """Conflation: one batch or document of two, an older one that still waits and a newer one.
 
 Pure. A newer complete list replaces, a newer delta is merged match by match, a confirmation only changes
-the time of receipt and how long it holds. A batch of another list replaces what waits, which no longer
-holds. Nothing newer is ever replaced by something older.
+the time of receipt and how long it holds. Nothing newer is ever replaced by something older.
 """
 
 from __future__ import annotations
@@ -40,7 +39,10 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
         removals[removal.source_match_id] = removal
     for match in new.matches:
         removals.pop(match.source_match_id, None)
-        matches[match.source_match_id] = _latest(matches.get(match.source_match_id), match)
+        known = matches.get(match.source_match_id)
+        # The same content keeps its earlier time.
+        if known is None or known != msgspec.structs.replace(match, source_time=known.source_time):
+            matches[match.source_match_id] = match
     return msgspec.structs.replace(
         new,
         complete=old.complete,
@@ -51,7 +53,7 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
 
 
 def merged_deliveries(old: Document | Batch, new: Document | Batch) -> Document | Batch:
-    """Return the same for the deliveries to a bookmaker: the newest document, or a merged batch."""
+    """Return one delivery to a bookmaker of two: the newest document, or a merged batch."""
     if isinstance(old, Batch) and isinstance(new, Batch):
         return merged_batches(old, new)
     if new.received_mono < old.received_mono:
@@ -66,13 +68,6 @@ _Delivery = TypeVar("_Delivery", Document, Batch, Document | Batch)
 
 def _confirmed(old: _Delivery, new: Batch) -> _Delivery:
     return msgspec.structs.replace(old, received_mono=new.received_mono, stale_after_s=new.stale_after_s)
-
-
-def _latest(old: Match | None, new: Match) -> Match:
-    """Return `old`, with its earlier time, while the content is the same."""
-    if old is not None and old == msgspec.structs.replace(new, source_time=old.source_time):
-        return old
-    return new
 
 
 def _dated(match: Match, received_at: float) -> Match:

@@ -1,8 +1,6 @@
-"""The mailbox of an actor: at most one pending item per key, so that it cannot grow.
+"""The mailbox of an actor, which outlives it: at most one pending item per key, so that it cannot grow.
 
-A newer item is merged into the pending one of its key. A mailbox outlives its actor. An item counts as
-delivered once it is acknowledged: after a crash, the item in flight is to blame, and those that were
-processed but not acknowledged are pending again.
+After a crash the item in flight is to blame; those processed but not acknowledged are pending again.
 """
 
 from __future__ import annotations
@@ -51,14 +49,17 @@ class Mailbox(Generic[K, V]):
 
     async def get(self) -> V:
         """Wait for an item; it is in flight until `mark_processed` or `ack_all`."""
-        while not self._pending:
+        while (item := self.get_nowait()) is None:
             self._arrived.clear()
             await self._arrived.wait()
-        return self._take()
+        return item
 
     def get_nowait(self) -> V | None:
-        """Do the same without waiting; return None when nothing is pending."""
-        return self._take() if self._pending else None
+        """Return the next item, which is then in flight; None when nothing is pending."""
+        if self._pending:
+            _, self.in_flight = self._pending.popitem(last=False)
+            return self.in_flight
+        return None
 
     def mark_processed(self) -> None:
         """Mark the item in flight processed but not acknowledged."""
@@ -90,7 +91,3 @@ class Mailbox(Generic[K, V]):
         """Remove the pending items for which `predicate` is true."""
         for key in [key for key, item in self._pending.items() if predicate(item)]:
             del self._pending[key]
-
-    def _take(self) -> V:
-        _, self.in_flight = self._pending.popitem(last=False)
-        return self.in_flight

@@ -1,7 +1,4 @@
-"""Poison messages: a list that has crashed its actor twice is not worked on again (faults.md, D2).
-
-Pure; outlives its actor. Work that was begun and not ended when a new instance starts was a crash.
-"""
+"""Poison messages: a list that has crashed its actor twice is not worked on again (faults.md, D2)."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ MAX_CULPRITS = 64
 
 
 class PoisonGuard:
-    """Crashes by list, of the newest `MAX_CULPRITS` lists only."""
+    """Crashes by list, of the newest `MAX_CULPRITS` lists; outlives its actor."""
 
     def __init__(self) -> None:
         self.in_flight: ListId | None = None

@@ -1,7 +1,6 @@
 """The supervisor: starts actors in order, restarts them after a crash, quarantines them after too many.
 
-One loop for each child keeps its failure from its siblings. Actors keep expected failures as state, so an
-exception that gets here is a bug: a new instance starts at once, within the limits of the restart window.
+Actors keep expected failures as state, so an exception that gets here is a bug.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ MAX_ERROR_CHARS = 1000
 
 
 class ChildSpec(Struct, frozen=True):
-    """How to run one child.
+    """How to run one child; `start` makes a new instance.
 
-    `start` makes a new instance. A crash for which `is_explained` is true does not count: something else
-    is to blame for it. `is_core`: a quarantine of this child ends the process.
+    A crash does not count if `is_explained` then says that something else is to blame for it. A quarantine
+    of a child with `is_core` ends the process.
     """
 
     status: ActorStatus
@@ -71,9 +70,8 @@ class Supervisor:
 async def contained(work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
     """Run `work`, one task of an actor, so that nothing it raises can end the event loop.
 
-    asyncio ends the loop as soon as a task raises SystemExit or KeyboardInterrupt, before any supervisor
-    can catch it. While actors run, signals do not raise, so these can only come from the code of a kind:
-    every task that runs such code begins here.
+    asyncio ends the loop as soon as a task raises SystemExit or KeyboardInterrupt. Signals do not raise
+    while actors run, so these come from the code of a kind: every task that runs such code begins here.
 
     Raises: ActorExited instead of what is no Exception; cancellation and exceptions go through.
     """
@@ -123,9 +121,8 @@ class _Child:
         with anyio.move_on_after(self.spec.stop_within_s):
             await self._stopped.wait()
             return
-        status = self.spec.status
-        status.become(ActorState.ABANDONED, self._clock.now().wall)
-        log.error("actor.abandoned", actor=status.name, waited_s=self.spec.stop_within_s)
+        self.spec.status.become(ActorState.ABANDONED, self._clock.now().wall)
+        log.error("actor.abandoned", actor=self.spec.status.name, waited_s=self.spec.stop_within_s)
 
     def quarantine(self, reason: str) -> None:
         if self.spec.status.state is ActorState.RUNNING:
@@ -160,12 +157,11 @@ class _Child:
             return
         status = self.spec.status
         status.crashes += 1
-        is_explained = self.spec.is_explained()
         log.error("actor.crashed", actor=status.name, crashes=status.crashes, exc_info=error)
         if was_ended:
             return  # the reason for which it was ended stays
         status.last_error = error_text(error)
-        if is_explained:
+        if self.spec.is_explained():
             return
         self._quarantine_s = self._window.crashed(self._clock.now().mono)
         if self._quarantine_s is not None and self.spec.is_core:
