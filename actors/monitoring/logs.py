@@ -1,7 +1,4 @@
-"""Logging: structlog events as JSON lines, or coloured text on a terminal.
-
-Set up once by the command line. The standard library's logs, Hypercorn's among them, have the same form.
-"""
+"""Logging: structlog events, and those of other packages, as JSON lines, or coloured on a terminal."""
 
 from __future__ import annotations
 
@@ -10,12 +7,10 @@ import re
 from typing import Any, TextIO
 
 import structlog
+from structlog.typing import EventDict, Processor
 
-_OURS = frozenset({"timestamp", "level"})
-"""Fields whose values are made here."""
-_CONSTANT = re.compile("[a-z]+[.][a-z_]+").fullmatch
-"""Our event names hold no values; those of other packages may."""
-_SHARED: tuple[structlog.typing.Processor, ...] = (
+_OURS = re.compile("[a-z]+[.][a-z_]+").fullmatch  # our event names hold no values; others may
+_SHARED: tuple[Processor, ...] = (
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -26,10 +21,7 @@ _SHARED: tuple[structlog.typing.Processor, ...] = (
 def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None:
     """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them."""
 
-    def without_secrets(
-        logger: object, name: str, event: structlog.typing.EventDict
-    ) -> structlog.typing.EventDict:
-        del logger, name
+    def without_secrets(_logger: object, _name: str, event: EventDict) -> EventDict:
         return {
             key: value if _is_ours(key, value) else _masked(value, secrets) for key, value in event.items()
         }
@@ -59,19 +51,19 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None
 
 
 def _is_ours(key: str, value: Any) -> bool:
-    return key in _OURS or (key == "event" and isinstance(value, str) and _CONSTANT(value) is not None)
+    is_event = key == "event" and isinstance(value, str)
+    return key in {"timestamp", "level"} or (is_event and _OURS(value) is not None)
 
 
 def _masked(value: Any, secrets: tuple[str, ...]) -> Any:
     """Replace the secrets in a text, or in the text of another value."""
-    text = value if isinstance(value, str) else str(value)
-    masked = text
+    text = masked = str(value)
     for secret in secrets:
         masked = masked.replace(secret, "***")
     return value if masked == text else masked
 
 
-def _renderers(stream: TextIO, last: structlog.typing.Processor) -> list[structlog.typing.Processor]:
+def _renderers(stream: TextIO, last: Processor) -> list[Processor]:
     # Plain stacks: the richer renderers show local variables, and with them secrets.
     if stream.isatty():
         console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
@@ -80,9 +72,6 @@ def _renderers(stream: TextIO, last: structlog.typing.Processor) -> list[structl
     return [structlog.processors.format_exc_info, _main_fields_first, last, json]
 
 
-def _main_fields_first(
-    logger: object, name: str, event: structlog.typing.EventDict
-) -> structlog.typing.EventDict:
-    del logger, name
+def _main_fields_first(_logger: object, _name: str, event: EventDict) -> EventDict:
     first = {key: event.pop(key) for key in ("timestamp", "level", "event") if key in event}
     return {**first, **event}

@@ -1,8 +1,7 @@
 """Watches the event loop from a thread of its own, and logs while it is blocked what blocks it.
 
-The thread calls the loop again and again and waits for the answer. A call that holds the interpreter's lock
-stops the thread as well: it is logged when it has ended, and then the stack may be that of what came next.
-Only file names, line numbers and names of functions are logged, no values, and so no secrets.
+A call that holds the interpreter's lock stops the thread as well: it is logged when it has ended, and then
+the stack may be that of what came next. No values are logged, and so no secrets.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """A meter: how long something took and how often it happened lately, in fixed memory.
 
-Pure. Durations are counted in logarithmic buckets, so a quantile is right to within a fifth. Two windows
-alternate, so that a summary is of the last one to two minutes.
+Pure. Durations are counted in logarithmic buckets, so a quantile is right to within a fifth.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import accumulate
 from math import inf, log2
 
 from msgspec import Struct
@@ -13,8 +14,7 @@ from msgspec import Struct
 WINDOW_S = 60.0
 BUCKETS_PER_DOUBLING = 4
 SHORTEST_S = 1e-6
-BUCKETS = 40 * BUCKETS_PER_DOUBLING
-"""From a microsecond to twelve days; the first and the last also count what is shorter or longer."""
+BUCKETS = 40 * BUCKETS_PER_DOUBLING  # to twelve days; the last also counts what is longer
 
 
 class Summary(Struct, frozen=True):
@@ -38,7 +38,9 @@ class Meter:
     def add(self, took_s: float, size: int, now: float) -> None:
         """Count one sample that ended at `now`, in monotonic seconds."""
         self._rotate(now)
-        self._new.add(took_s, size)
+        place = int(BUCKETS_PER_DOUBLING * log2(max(took_s, SHORTEST_S) / SHORTEST_S))
+        self._new.counts[min(place, BUCKETS - 1)] += 1
+        self._new.size += size
 
     def summary(self, now: float) -> Summary:
         """Summarise the last one to two minutes before `now`, in monotonic seconds."""
@@ -54,7 +56,7 @@ class Meter:
         )
 
     def _rotate(self, now: float) -> None:
-        """Begin with the first sample or summary; begin another window when this one is over."""
+        """Begin with the first sample or summary; begin another window when this one has ended."""
         self._new.began = min(self._new.began, now)
         elapsed_s = now - self._new.began
         if elapsed_s >= WINDOW_S:
@@ -68,18 +70,10 @@ class _Window:
         self.counts = [0] * BUCKETS
         self.size = 0
 
-    def add(self, took_s: float, size: int) -> None:
-        place = int(BUCKETS_PER_DOUBLING * log2(max(took_s, SHORTEST_S) / SHORTEST_S))
-        self.counts[min(place, BUCKETS - 1)] += 1
-        self.size += size
-
 
 def _quantile(counts: list[int], total: int, share: float) -> float | None:
     """Return the upper end of the bucket that holds the sample at that share of all."""
     if not total:
         return None
-    wanted, seen, place = share * total, 0, -1
-    while seen < wanted:
-        place += 1
-        seen += counts[place]
+    place = bisect_left(list(accumulate(counts)), share * total)
     return float(SHORTEST_S * 2 ** ((place + 1) / BUCKETS_PER_DOUBLING))

@@ -1,8 +1,4 @@
-"""The records of actors: each written by its one owner, read by the probes.
-
-The state of a bookmaker follows from these facts and its book whenever it is read; it is kept only to know
-since when it holds.
-"""
+"""The records of actors: each written by its one owner, read by the probes. Times are Unix seconds."""
 
 from __future__ import annotations
 
@@ -31,10 +27,7 @@ class BookmakerState(StrEnum):
 
 @dataclass(slots=True)
 class ScopeStatus:
-    """One scope of a source: its interval, how long an answer holds, the outcome of its polls.
-
-    `failures` counts failed polls in a row; `is_lost` after two of them while other scopes answer.
-    """
+    """One scope of a source: `failures` in a row, `is_lost` after two of them while other scopes answer."""
 
     interval_s: float | None = None
     stale_after_s: float | None = None
@@ -47,7 +40,7 @@ class ScopeStatus:
 
 @dataclass(slots=True)
 class SourceStatus:
-    """One source; written by its actor. Times are Unix seconds but for `_mono`, None before the first.
+    """One source; written by its actor.
 
     `prices` says whether a confirmation vouches for the prices or only for the file that holds them.
     `failures` counts polls in a row that failed while no other scope answered; `is_down` after two of
@@ -89,9 +82,9 @@ class SourceStatus:
 class BookmakerStatus:
     """One bookmaker; written by its actor, `withdrawn` by the aggregator, `state` by `observe`.
 
-    `errors` has the scopes whose newest document cannot be read; `rejected` counts matches by reason;
-    `withdrawn` has the scopes whose withdrawal is logged. Without `is_named` the name is the id until the
-    source gives one. `meter` measures its batches from receipt to commit, with the entries they changed.
+    `errors` has the scopes whose newest document cannot be read, `withdrawn` those whose withdrawal is
+    logged; `rejected` counts matches by reason. Without `is_named` the name is the id until the source
+    gives one. `meter` measures its batches from receipt to commit, with the entries they changed.
     """
 
     id: BookmakerId
@@ -114,7 +107,7 @@ class BookmakerStatus:
             self.name, self.is_named = title, True
 
     def observe(self, book: Book, at: float) -> BookmakerState:
-        """Return the state that follows from this record and the bookmaker's book."""
+        """Return the state that follows from this record and the bookmaker's book; note a new one."""
         state = self._derived(book)
         if state is not self.state or self.since is None:
             self.state, self.since = state, at
@@ -149,10 +142,7 @@ class BookmakerStatus:
 
 @dataclass(slots=True)
 class BoardStatus:
-    """The aggregator's record: counters since the start, its last turn in monotonic seconds.
-
-    `commits` measures the turns that changed anything, with the entries they changed.
-    """
+    """The aggregator's record; `commits` measures the turns that changed entries, with their number."""
 
     actor: ActorStatus
     last_turn_mono: float | None = None
@@ -169,10 +159,7 @@ class BoardStatus:
 
 @dataclass(slots=True)
 class LoopStatus:
-    """How often the event loop was blocked for most of a second or longer, and the longest time.
-
-    Written by the thread that watches it (`loop_watch.py`).
-    """
+    """How often the event loop was blocked for most of a second or longer; written by `loop_watch`."""
 
     stalls: int = 0
     longest_s: float = 0.0

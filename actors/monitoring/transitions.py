@@ -1,8 +1,6 @@
 """Changes of the records of sources and bookmakers, with one log line for each way down and each way up.
 
-A source is down after two failed polls in a row, of whatever scope; while its other scopes answer, a scope
-that fails twice is lost instead. Single failures are only counted. The functions are shared by live actors
-and the replay of recordings.
+Single failures are only counted. Live actors and the replay of recordings share these functions.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ Log = structlog.typing.FilteringBoundLogger
 def failed(
     status: SourceStatus, error: SourceError, now: Instant, log: Log, *, at_once: bool = False
 ) -> None:
-    """Record a failed attempt; log `source.down` at the second in a row, or `at_once`."""
+    """Record a failed attempt of any scope; log `source.down` at the second in a row, or `at_once`."""
     _count(status, error)
     status.failures += 1
     status.last_error = str(error)
@@ -42,7 +40,7 @@ def failed(
 def scope_failed(
     status: SourceStatus, scope: Scope, error: SourceError, now: Instant, log: Log, *, alone: bool
 ) -> None:
-    """Record a failed poll of `scope`; `alone` when the other scopes of the source answer."""
+    """Record a failed poll of `scope`; if `alone`, as others answer, the scope is lost instead."""
     record = status.scopes.setdefault(scope, ScopeStatus())
     record.failures += 1
     record.last_error = str(error)
@@ -105,13 +103,11 @@ def record_turn(
 def record_latencies(
     status: ServiceStatus, batches: Iterable[Batch], applied: Iterable[Applied], now: Instant
 ) -> None:
-    """Record the time from the receipt of each accepted batch to its commit at `now`.
-
-    Count the matches for which there was no room as rejected.
-    """
+    """Record the latency of each accepted batch, up to its commit at `now`, and matches without room."""
     for batch, one in zip(batches, applied, strict=True):
+        record = status.bookmakers[batch.bookmaker]
         if one.too_many:
-            status.bookmakers[batch.bookmaker].rejected[Reason.TOO_MANY] += one.too_many
+            record.rejected[Reason.TOO_MANY] += one.too_many
         if one.verdict is Verdict.ACCEPTED:
             latency_s = max(now.wall - batch.received_at, 0.0)
-            status.bookmakers[batch.bookmaker].meter.add(latency_s, one.upserted + one.removed, now.mono)
+            record.meter.add(latency_s, one.upserted + one.removed, now.mono)
