@@ -1,9 +1,4 @@
-"""Connections to a peer: the addresses of its name, the first that answers, the errors of all of it.
-
-A look-up blocks a thread and cannot be cancelled. In threads that all sources share, the names of one
-source that do not resolve would use up all of them. So each look-up has a thread of its own, and a source
-has at most one at a time. The end of the process waits for none of them.
-"""
+"""Connections to a peer: the addresses of its name, the first that answers, the errors of all of it."""
 
 from __future__ import annotations
 
@@ -14,11 +9,12 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 import httpcore2
 import httpx2
+from anyio.abc import AsyncResource
 
 from actors.core.errors import TransportError
 
@@ -38,18 +34,11 @@ CONNECTION_ERRORS = (
 )
 
 
-class _Closable(Protocol):
-    async def aclose(self) -> None: ...
-
-
-S = TypeVar("S", bound=_Closable)
+S = TypeVar("S", bound=AsyncResource | httpcore2.AsyncNetworkStream)
 
 
 def connection_error(error: BaseException, *, is_sent: bool = True) -> TransportError:
-    """Return what the actors see of an error, with the text of its first cause.
-
-    That is "Connect call failed" rather than "All connection attempts failed".
-    """
+    """Return what the actors see of an error: its type, and the text of its first cause."""
     message = f"{type(error).__name__}: {_first_cause(error)}"
     return TransportError(message, reason="connection", is_sent=is_sent)
 
@@ -68,7 +57,11 @@ def system_addresses(name: str, port: int) -> list[str]:
 
 
 class NameResolver:
-    """The look-ups of one source; outlives its actors, as a look-up that hangs does."""
+    """The look-ups of one source; outlives its actors, as a look-up that hangs does.
+
+    A look-up blocks a thread and cannot be cancelled. So each has a thread of its own, which the end of the
+    process does not wait for, and a source has at most one: it cannot use up threads that all share.
+    """
 
     def __init__(self, resolve: Resolve = system_addresses) -> None:
         self._resolve = resolve
@@ -86,8 +79,7 @@ class NameResolver:
             await asyncio.wait([answer])
         if answer is None:
             answer = asyncio.get_running_loop().create_future()
-            arguments = (name, port, answer)
-            threading.Thread(target=self._look_up, args=arguments, name="look-up", daemon=True).start()
+            threading.Thread(target=self._look_up, args=(name, port, answer), daemon=True).start()
             self._question, self._answer = (name, port), answer  # not before: there may be no thread left
         await asyncio.wait([answer])  # unlike `await answer`, this leaves it to others when cancelled
         if isinstance(found := answer.result(), Exception):
@@ -114,8 +106,6 @@ async def first_connected(addresses: Sequence[str], connect: Callable[[str], Awa
 
     Raises: OSError or httpcore2.ConnectError, of the address that failed first, if there is none.
     """
-    if len(addresses) == 1:
-        return await connect(addresses[0])
     made: list[S] = []
     errors: list[Exception] = []
 

@@ -1,8 +1,4 @@
-"""What all HTTP transports share: a pool, a deadline for a whole answer, limits on its body, its headers.
-
-A header that cannot be read counts as absent: it is never worth losing a payload for. A compressed body is
-inflated under a limit on its size and its ratio, so that a bomb is never unpacked (faults.md, A18).
-"""
+"""What all HTTP transports share: a pool, a deadline for a whole answer, limits on its body."""
 
 from __future__ import annotations
 
@@ -35,13 +31,9 @@ DENIED_RETRY_S = 60.0
 MAX_RETRY_AFTER_S = 3600.0
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 MAX_RATIO = 100
-SLICE_BYTES = 1024 * 1024
-"""Bytes that are inflated between two yields: up to 4 ms."""
+SLICE_BYTES = 1024 * 1024  # inflated between two yields: up to 4 ms
 
-_DENIED = {401, 403}
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
-_GZIP_MARK = b"\x1f\x8b"
-_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 
 
 class _Network(httpcore2.AnyIOBackend):
@@ -62,10 +54,7 @@ class _Network(httpcore2.AnyIOBackend):
 
 
 class HttpTransport:
-    """One connection pool of one source; use it as an asynchronous context manager. Follows no redirect.
-
-    `names` looks up the source's names, a resolver of its own unless given.
-    """
+    """One connection pool of one source; use it as an asynchronous context manager. Follows no redirect."""
 
     def __init__(
         self,
@@ -73,7 +62,6 @@ class HttpTransport:
         clock: Clock,
         context: ssl.SSLContext | None = None,
         names: NameResolver | None = None,
-        headers: Mapping[str, str] | None = None,
     ) -> None:
         self._timeout_s = timeout_s
         self._clock = clock
@@ -82,10 +70,7 @@ class HttpTransport:
         # The transport has no parameter for it; tests/actors/transports/test_connections.py checks it.
         transport._pool._network_backend = _Network(names or NameResolver())  # noqa: SLF001
         self._client = httpx2.AsyncClient(
-            trust_env=False,
-            timeout=None,
-            transport=transport,
-            headers={"User-Agent": "oddsboard", **(headers or {})},
+            trust_env=False, timeout=None, transport=transport, headers={"User-Agent": "oddsboard"}
         )
 
     async def __aenter__(self) -> Self:
@@ -117,7 +102,7 @@ class HttpTransport:
         """Return the error for an answer that is not 200, with the delay that its Retry-After asks for."""
         status = response.status_code
         delay_s = retry_after_s(response.headers.get("retry-after"), self._clock.now().wall)
-        if status in _DENIED:
+        if status in {401, 403}:
             delay_s = max(delay_s or 0.0, DENIED_RETRY_S)
         return TransportError(
             f"status was {status}, must be 200",
@@ -155,24 +140,20 @@ async def read_within(parts: AsyncIterator[bytes], limit: int) -> bytes:
 def inflated(body: bytes, encoding: str, max_bytes: int) -> Sliced[bytes]:
     """Return the content of `body` in that Content-Encoding, at most `max_bytes` long if compressed.
 
-    Raises: PayloadError for an encoding that was not asked for, damaged or cut data, or too much.
+    A bomb is never unpacked (faults.md, A18). Raises: PayloadError for an encoding that was not asked for,
+    damaged or cut data, or too much.
     """
-    match encoding.strip().lower():
-        case "" | "identity":
-            return body
-        case "gzip" | "x-gzip" | "deflate":
-            return (yield from _inflated(body, max_bytes))
-        case _:
-            raise PayloadError(f"content encoding was {encoding[:40]!r}, must be gzip, deflate or none")
-
-
-def _inflated(body: bytes, max_bytes: int) -> Sliced[bytes]:
+    coding = encoding.strip().lower()
+    if coding in {"", "identity"}:
+        return body
+    if coding not in {"gzip", "x-gzip", "deflate"}:
+        raise PayloadError(f"content encoding was {encoding[:40]!r}, must be gzip, deflate or none")
     limit = min(max_bytes, MAX_RATIO * len(body))
     # Room for all of it at once, where gzip announces its size (RFC 1952, ISIZE): joining 16 MiB at the end
     # would take 16 ms in one step.
-    announced = int.from_bytes(body[-4:], "little") if body.startswith(_GZIP_MARK) else 0
+    announced = int.from_bytes(body[-4:], "little") if body.startswith(b"\x1f\x8b") else 0
     content = BytesIO(bytes(min(announced, limit)))
-    inflater, unread = zlib.decompressobj(_GZIP_OR_ZLIB), body
+    inflater, unread = zlib.decompressobj(zlib.MAX_WBITS | 32), body  # 32: gzip or zlib
     while not inflater.eof:
         try:
             piece = inflater.decompress(unread, min(SLICE_BYTES, limit - content.tell() + 1))
@@ -194,13 +175,8 @@ def _inflated(body: bytes, max_bytes: int) -> Sliced[bytes]:
 
 
 def retry_after_s(value: str | None, now: float) -> float | None:
-    """Read Retry-After, seconds or a date (RFC 9110, 10.2.3), at `now` (Unix seconds).
-
-    Return at most an hour, None if there is none that can be read.
-    """
-    if value is None:
-        return None
-    if re.fullmatch("[0-9]+", value.strip()):
+    """Read Retry-After, seconds or a date (RFC 9110, 10.2.3), at `now` (Unix seconds); at most an hour."""
+    if value is not None and re.fullmatch("[0-9]+", value.strip()):
         return min(float(value), MAX_RETRY_AFTER_S)
     date = http_date(value)
     return None if date is None else min(max(date - now, 0.0), MAX_RETRY_AFTER_S)

@@ -1,7 +1,6 @@
 """A connection that carries lines, over verified TLS, with a limit on the length of a line.
 
-It knows nothing of what the lines say. Without TLS it connects only where the caller asks for it, which the
-configuration allows on this machine alone.
+Without TLS it connects only where the caller asks for it, which is allowed on this machine alone.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ async def connected(
     context: ssl.SSLContext,
     names: NameResolver | None = None,
 ) -> AsyncIterator[LineConnection]:
-    """Connect to `tls://HOST:PORT` or `tcp://HOST:PORT` while the block runs; `names` looks up the host.
+    """Connect to `tls://HOST:PORT` or `tcp://HOST:PORT` while the block runs.
 
     Raises: TransportError if that cannot be done in time, or the certificate is not to be trusted.
     """
@@ -113,10 +112,6 @@ def tls_context(certificate: str | None, key: str | None) -> ssl.SSLContext:
     """
     context = ssl.create_default_context()
     if certificate is not None:
-        context.load_cert_chain(certificate, key, password=_no_passphrase)
+        # A passphrase, so that OpenSSL does not ask for one on the terminal.
+        context.load_cert_chain(certificate, key, password="")
     return context
-
-
-def _no_passphrase() -> str:
-    """Return nothing, so that OpenSSL does not wait for an answer on the terminal."""
-    return ""

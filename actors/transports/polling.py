@@ -1,8 +1,4 @@
-"""Polling over HTTP: one request with validators, a total deadline and limits on the answer.
-
-Shared by all polled sources. It knows nothing of matches or schedules: it returns the whole content of one
-answer, or that nothing has changed, or raises a SourceError that says why there is none.
-"""
+"""Polling over HTTP: one request with validators, a total deadline and limits on the answer."""
 
 from __future__ import annotations
 
@@ -25,7 +21,6 @@ MAX_REDIRECTS = 3
 MAX_KEPT_CHARS = 256
 MAX_ERROR_BODY_BYTES = 4096
 ERROR_BODY_WITHIN_S = 1.0
-_REDIRECTS = {301, 302, 303, 307, 308}
 _KEPT = {"date", "etag", "last-modified"}
 
 
@@ -47,9 +42,8 @@ class Limits(Struct, frozen=True):
 class Fetched(Struct, frozen=True):
     """A whole answer: its content, its validators and its Last-Modified as Unix seconds, if any.
 
-    `asked_mono` is the time of the request (monotonic seconds): no answer vouches for a later moment,
-    however long it waited to be read. `is_framed`: its length was announced, so it cannot be cut.
-    `answered_at` is its Date (Unix seconds), by the server's clock; `headers` are those that are kept.
+    `asked_mono` is the time of the request (monotonic seconds): no answer vouches for a later moment.
+    `is_framed`: its length was announced, so it cannot be cut. `answered_at` is its Date (Unix seconds).
     """
 
     body: bytes
@@ -74,20 +68,16 @@ class Transport(Protocol):
 
     async def fetch(self, url: str, validators: Validators) -> Fetched | NotModified:
         """Get `url`; see `PollingTransport.fetch`."""
-        ...
 
 
 class PollingTransport(HttpTransport):
-    """Gets what a source publishes, conditionally where it can.
-
-    `kept` names headers of an answer to keep, beside those that every source may need.
-    """
+    """Gets what a source publishes; `kept` names headers to keep, beside those that all may need."""
 
     def __init__(
         self, limits: Limits, clock: Clock, kept: tuple[str, ...] = (), names: NameResolver | None = None
     ) -> None:
-        headers = {"Accept-Encoding": "gzip, deflate"}
-        super().__init__(limits.timeout_s, clock, names=names, headers=headers)
+        super().__init__(limits.timeout_s, clock, names=names)
+        self._client.headers["Accept-Encoding"] = "gzip, deflate"
         self._limits = limits
         self._kept = sorted({*_KEPT, *kept})
 
@@ -97,17 +87,15 @@ class PollingTransport(HttpTransport):
         Raises: TransportError for no connection, no whole answer in time, a wrong status, too many
         bytes or a redirect to elsewhere; PayloadError for content that cannot be inflated.
         """
+        asked_mono = self._clock.now().mono
         with self._request():
-            return await self._follow(url, validators, self._clock.now().mono)
-
-    async def _follow(self, url: str, validators: Validators, asked_mono: float) -> Fetched | NotModified:
-        for _ in range(MAX_REDIRECTS + 1):
-            if urlsplit(url).port == 0:  # asking for the port raises ValueError for one above 65535
-                raise TransportError("the port was 0, must be 1 to 65535")
-            async with self._client.stream("GET", url, headers=_conditions(validators)) as response:
-                if response.status_code not in _REDIRECTS:
-                    return await self._read(response, validators, asked_mono)
-                url = _redirected(url, response.headers.get("location", ""))
+            for _ in range(MAX_REDIRECTS + 1):
+                if urlsplit(url).port == 0:  # asking for the port raises ValueError for one above 65535
+                    raise TransportError("the port was 0, must be 1 to 65535")
+                async with self._client.stream("GET", url, headers=_conditions(validators)) as response:
+                    if response.status_code not in {301, 302, 303, 307, 308}:
+                        return await self._read(response, validators, asked_mono)
+                    url = _redirected(url, response.headers.get("location", ""))
         raise TransportError(f"more than {MAX_REDIRECTS} redirects")
 
     async def _read(
@@ -119,9 +107,8 @@ class PollingTransport(HttpTransport):
             return NotModified(asked_mono, kept)
         if response.status_code != httpx2.codes.OK:
             raise self._refusal(response, kept, await _error_body(response))
-        wire_bytes, body = await _body(
-            response, self._limits.max_payload_bytes, self._limits.max_inflated_bytes
-        )
+        limits = self._limits
+        wire_bytes, body = await _body(response, limits.max_payload_bytes, limits.max_inflated_bytes)
         last_modified = header_as_sent(response, b"last-modified")
         return Fetched(
             body,
@@ -140,8 +127,8 @@ async def _body(response: httpx2.Response, max_wire_bytes: int, max_bytes: int) 
     length = response.headers.get("content-length", "")
     announced = int(length) if re.fullmatch("[0-9]{1,18}", length) else 0
     if announced > max_wire_bytes:
-        message = f"the answer announces {announced} bytes, at most {max_wire_bytes} are allowed"
-        raise TransportError(message, reason="too_big")
+        found = f"the answer announces {announced} bytes"
+        raise TransportError(f"{found}, at most {max_wire_bytes} are allowed", reason="too_big")
     wire = await read_within(response.aiter_raw(), max_wire_bytes)
     coding = response.headers.get("content-encoding", "")
     return len(wire), await run_sliced(inflated(wire, coding, max_bytes))
