@@ -7,6 +7,7 @@ import re
 from typing import Any, TextIO
 
 import structlog
+from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor
 
 _OURS = re.compile("[a-z]+[.][a-z_]+").fullmatch  # our event names hold no values; others may
@@ -22,20 +23,11 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None
     """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them."""
 
     def without_secrets(_logger: object, _name: str, event: EventDict) -> EventDict:
-        return {
-            key: value if _is_ours(key, value) else _masked(value, secrets) for key, value in event.items()
-        }
+        return {key: one if _is_ours(key, one) else _masked(one, secrets) for key, one in event.items()}
 
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=_SHARED,
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *_renderers(stream, without_secrets),
-            ],
-        )
-    )
+    processors = [ProcessorFormatter.remove_processors_meta, *_renderers(stream, without_secrets)]
+    handler.setFormatter(ProcessorFormatter(foreign_pre_chain=_SHARED, processors=processors))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -43,7 +35,7 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
     logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it warns of whatever a client sends
     structlog.configure(
-        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*_SHARED, ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,

@@ -21,8 +21,8 @@ from actors.monitoring.status import LoopStatus
 
 log = structlog.get_logger()
 
+# Between two calls, until the loop is late, and until that is believed: all of it within a second.
 PAUSE_S, LAGGED_S, SECOND_CHANCE_S = 0.1, 0.7, 0.1
-"""Between two calls, until the loop is late, and until that is believed: all of it within a second."""
 MAX_FRAMES = 50
 
 

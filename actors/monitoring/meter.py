@@ -39,8 +39,9 @@ class Meter:
         """Count one sample that ended at `now`, in monotonic seconds."""
         self._rotate(now)
         place = int(BUCKETS_PER_DOUBLING * log2(max(took_s, SHORTEST_S) / SHORTEST_S))
-        self._new.counts[min(place, BUCKETS - 1)] += 1
-        self._new.size += size
+        window = self._new
+        window.counts[min(place, BUCKETS - 1)] += 1
+        window.size += size
 
     def summary(self, now: float) -> Summary:
         """Summarise the last one to two minutes before `now`, in monotonic seconds."""
@@ -48,12 +49,9 @@ class Meter:
         windows = [self._new] if self._old is None else [self._old, self._new]
         counts = [sum(both) for both in zip(*(one.counts for one in windows), strict=True)]
         total, elapsed_s = sum(counts), max(now - windows[0].began, 1.0)
-        return Summary(
-            total,
-            total / elapsed_s,
-            sum(one.size for one in windows) / elapsed_s,
-            *(_quantile(counts, total, share) for share in (0.5, 0.95, 0.99)),
-        )
+        size = sum(one.size for one in windows)
+        quantiles = (_quantile(counts, total, share) for share in (0.5, 0.95, 0.99))
+        return Summary(total, total / elapsed_s, size / elapsed_s, *quantiles)
 
     def _rotate(self, now: float) -> None:
         """Begin with the first sample or summary; begin another window when this one has ended."""

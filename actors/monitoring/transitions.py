@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import structlog
+from structlog.typing import FilteringBoundLogger as Log
 
 from actors.board.board import Applied
 from actors.board.diff import Verdict
@@ -19,8 +19,6 @@ from actors.core.validation import Reason
 from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
 
 FAILURES_TO_BE_DOWN = 2
-
-Log = structlog.typing.FilteringBoundLogger
 
 
 def failed(

@@ -24,29 +24,24 @@ class Backoff:
     """
 
     def __init__(self, cap_s: float, random: Random) -> None:
-        self.attempts = 0
         self.cap_s = cap_s
+        self._attempts = 0
         self._random = random
         self._good_since: float | None = None
 
     def failed(self, now: float) -> float:
         """Count a failed attempt; return the seconds to wait before the next."""
-        if self._is_calm(now):
-            self.attempts = 0
+        if self._good_since is not None and now - self._good_since >= CALM_S:
+            self._attempts = 0
         self._good_since = None
-        longest_s = min(self.cap_s, BASE_S * 2.0 ** min(self.attempts, 32))
-        self.attempts += 1
+        longest_s = min(self.cap_s, BASE_S * 2.0 ** min(self._attempts, 32))
+        self._attempts += 1
         return self._random.uniform(0.0, longest_s)
 
     def succeeded(self, now: float) -> None:
         """Note a success; only `CALM_S` of it reset the attempts, so a flapping peer keeps its delay."""
         if self._good_since is None:
             self._good_since = now
-        if self._is_calm(now):
-            self.attempts = 0
-
-    def _is_calm(self, now: float) -> bool:
-        return self._good_since is not None and now - self._good_since >= CALM_S
 
 
 class RestartWindow:

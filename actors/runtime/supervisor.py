@@ -47,10 +47,7 @@ class Supervisor:
         self._children = {spec.status.name: _Child(spec, clock) for spec in specs}
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Start all children in order and run them until they have stopped.
-
-        Raises: CoreFailure, alone or in an ExceptionGroup, when a core child crashes too often.
-        """
+        """Run all children, started in order, until they stop. Raises: CoreFailure, or a group with one."""
         async with anyio.create_task_group() as tasks:
             for child in self._children.values():
                 tasks.start_soon(child.supervise, name=child.spec.status.name)
@@ -136,7 +133,7 @@ class _Child:
         status.become(ActorState.RUNNING, self._clock.now().wall)
         with anyio.CancelScope() as self._scope:
             try:
-                await contained(self._run_instance)
+                await contained(lambda: self.spec.start().run())
             except Exception as error:  # noqa: BLE001 - the other children go on
                 self._crashed(error)
             except anyio.get_cancelled_exc_class():
@@ -145,9 +142,6 @@ class _Child:
                 self._crashed(ActorReturned("it was cancelled, by nobody who may"))
             else:
                 self._crashed(ActorReturned("it returned, but must run until it is cancelled"))
-
-    async def _run_instance(self) -> None:
-        await self.spec.start().run()
 
     def _crashed(self, error: Exception) -> None:
         while isinstance(error, ExceptionGroup):  # of an actor's own tasks: the first that failed

@@ -21,8 +21,7 @@ from actors.core.errors import TransportError
 Resolve = Callable[[str, int], Sequence[str]]
 """`(name, port) -> addresses`, the best first; blocks. Raises OSError or ValueError if there is none."""
 
-NEXT_AFTER_S = 0.25
-"""Seconds after which the next address of a name is tried as well (RFC 8305, 8)."""
+NEXT_AFTER_S = 0.25  # until the next address of a name is tried as well (RFC 8305, 8)
 
 _Outcome = Sequence[str] | Exception
 
@@ -71,7 +70,7 @@ class NameResolver:
     async def addresses(self, name: str, port: int) -> Sequence[str]:
         """Return the addresses of `name`, which may be one; waits for the look-up that is under way.
 
-        Raises: OSError or ValueError if there is none. It may take long: the caller has a deadline.
+        Raises: OSError or ValueError if there is none. The caller has a deadline.
         """
         with suppress(ValueError):
             return [str(ip_address(name))]

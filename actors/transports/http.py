@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from io import BytesIO
-from types import TracebackType
 from typing import Any, Self
 
 import anyio
@@ -20,12 +19,7 @@ import httpx2
 from actors.core.clock import Clock
 from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError, TransportError
-from actors.transports.connections import (
-    CONNECTION_ERRORS,
-    NameResolver,
-    connection_error,
-    first_connected,
-)
+from actors.transports.connections import CONNECTION_ERRORS, NameResolver, connection_error, first_connected
 
 DENIED_RETRY_S = 60.0
 MAX_RETRY_AFTER_S = 3600.0
@@ -74,14 +68,11 @@ class HttpTransport:
         )
 
     async def __aenter__(self) -> Self:
-        await self._client.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         with anyio.move_on_after(1, shield=True):
-            await self._client.__aexit__(kind, error, trace)
+            await self._client.aclose()
 
     @contextmanager
     def _request(self) -> Iterator[None]:
@@ -104,14 +95,8 @@ class HttpTransport:
         delay_s = retry_after_s(response.headers.get("retry-after"), self._clock.now().wall)
         if status in {401, 403}:
             delay_s = max(delay_s or 0.0, DENIED_RETRY_S)
-        return TransportError(
-            f"status was {status}, must be 200",
-            delay_s,
-            reason=f"status_{status}",
-            status=status,
-            headers=headers,
-            body=body,
-        )
+        message, reason = f"status was {status}, must be 200", f"status_{status}"
+        return TransportError(message, delay_s, reason=reason, status=status, headers=headers, body=body)
 
 
 class RestTransport(HttpTransport):
@@ -162,9 +147,8 @@ def inflated(body: bytes, encoding: str, max_bytes: int) -> Sliced[bytes]:
         unread = inflater.unconsumed_tail
         content.write(piece)
         if content.tell() > limit:
-            raise PayloadError(
-                f"the body inflates beyond {limit} bytes, at most {max_bytes} and {MAX_RATIO}:1"
-            )
+            allowed = f"at most {max_bytes} and {MAX_RATIO}:1"
+            raise PayloadError(f"the body inflates beyond {limit} bytes, {allowed}")
         if not (piece or unread):
             break
         yield
@@ -193,6 +177,5 @@ def http_date(value: str | None) -> float | None:
 
 def header_as_sent(response: httpx2.Response, name: bytes) -> str | None:
     """Return a header's value byte for byte (as latin-1), so that it can be sent back unchanged."""
-    return next(
-        (value.decode("latin-1") for key, value in response.headers.raw if key.lower() == name), None
-    )
+    values = (value.decode("latin-1") for key, value in response.headers.raw if key.lower() == name)
+    return next(values, None)

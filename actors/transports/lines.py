@@ -16,21 +16,13 @@ from anyio.abc import ByteStream
 from anyio.streams.tls import TLSStream
 
 from actors.core.errors import TransportError
-from actors.transports.connections import (
-    CONNECTION_ERRORS,
-    NameResolver,
-    connection_error,
-    first_connected,
-)
+from actors.transports.connections import CONNECTION_ERRORS, NameResolver, connection_error, first_connected
 
 CHUNK_BYTES = 64 * 1024
 
 
 class LineConnection:
-    """One connection; lines end with a line feed, a carriage return before it is not part of them.
-
-    `received_bytes` counts everything received, also of a line that has not ended yet.
-    """
+    """One connection. Lines end with LF or CRLF; `received_bytes` counts an unfinished line as well."""
 
     def __init__(self, stream: ByteStream, max_line_bytes: int) -> None:
         self.received_bytes = 0
@@ -39,10 +31,7 @@ class LineConnection:
         self._unfinished = bytearray()
 
     async def receive(self) -> list[bytes]:
-        """Wait for bytes and return the lines that are whole now, perhaps none.
-
-        Raises: TransportError when the connection has ended or a line is too long.
-        """
+        """Wait for bytes; return the lines that are whole now, perhaps none. Raises: TransportError."""
         try:
             chunk = await self._stream.receive(CHUNK_BYTES)
         except anyio.EndOfStream as error:
@@ -76,10 +65,7 @@ async def connected(
     context: ssl.SSLContext,
     names: NameResolver | None = None,
 ) -> AsyncIterator[LineConnection]:
-    """Connect to `tls://HOST:PORT` or `tcp://HOST:PORT` while the block runs.
-
-    Raises: TransportError if that cannot be done in time, or the certificate is not to be trusted.
-    """
+    """Connect to `tls://HOST:PORT` or `tcp://HOST:PORT` while the block runs. Raises: TransportError."""
     async with AsyncExitStack() as closing:
         try:
             with anyio.fail_after(timeout_s):

@@ -21,7 +21,6 @@ MAX_REDIRECTS = 3
 MAX_KEPT_CHARS = 256
 MAX_ERROR_BODY_BYTES = 4096
 ERROR_BODY_WITHIN_S = 1.0
-_KEPT = {"date", "etag", "last-modified"}
 
 
 class Validators(Struct, frozen=True):
@@ -79,20 +78,21 @@ class PollingTransport(HttpTransport):
         super().__init__(limits.timeout_s, clock, names=names)
         self._client.headers["Accept-Encoding"] = "gzip, deflate"
         self._limits = limits
-        self._kept = sorted({*_KEPT, *kept})
+        self._kept = sorted({"date", "etag", "last-modified", *kept})
 
     async def fetch(self, url: str, validators: Validators) -> Fetched | NotModified:
         """Get `url`, conditionally where there are validators; without any, never return NotModified.
 
-        Raises: TransportError for no connection, no whole answer in time, a wrong status, too many
-        bytes or a redirect to elsewhere; PayloadError for content that cannot be inflated.
+        Raises: TransportError for no usable answer; PayloadError for content that cannot be inflated.
         """
         asked_mono = self._clock.now().mono
+        validating = {b"If-None-Match": validators.etag, b"If-Modified-Since": validators.last_modified}
         with self._request():
+            conditions = {name: value.encode("latin-1") for name, value in validating.items() if value}
             for _ in range(MAX_REDIRECTS + 1):
                 if urlsplit(url).port == 0:  # asking for the port raises ValueError for one above 65535
                     raise TransportError("the port was 0, must be 1 to 65535")
-                async with self._client.stream("GET", url, headers=_conditions(validators)) as response:
+                async with self._client.stream("GET", url, headers=conditions) as response:
                     if response.status_code not in {301, 302, 303, 307, 308}:
                         return await self._read(response, validators, asked_mono)
                     url = _redirected(url, response.headers.get("location", ""))
@@ -142,11 +142,6 @@ async def _error_body(response: httpx2.Response) -> bytes:
     except (*CONNECTION_ERRORS, SourceError):
         pass
     return b""
-
-
-def _conditions(validators: Validators) -> dict[bytes, bytes]:
-    conditions = {b"If-None-Match": validators.etag, b"If-Modified-Since": validators.last_modified}
-    return {name: value.encode("latin-1") for name, value in conditions.items() if value}
 
 
 def _redirected(url: str, location: str) -> str:

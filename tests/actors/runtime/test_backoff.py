@@ -77,7 +77,7 @@ def test_success_counts_from_the_first() -> None:
     for second in range(0, 61, 10):
         backoff.succeeded(100.0 + second)
 
-    assert (0, 0.5) == (backoff.attempts, backoff.failed(160.0))
+    assert backoff.failed(160.0) == 0.5
 
 
 def test_flapping_does_not_reset() -> None:
