@@ -16,9 +16,8 @@ from actors.core.messages import Batch, Scope
 from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
 from actors.pipeline.fanout import Delivery, Extractor, read_delivery
-from actors.runtime.bus import Bus
 from actors.runtime.conflation import Inbox
-from actors.runtime.poison import PoisonGuard
+from actors.runtime.mailbox import Bus, PoisonGuard
 
 log: FilteringBoundLogger = structlog.get_logger()
 

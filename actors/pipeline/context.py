@@ -17,7 +17,7 @@ from actors.core.errors import SourceError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope
 from actors.monitoring.status import SourceStatus
 from actors.runtime.conflation import Inbox
-from actors.runtime.poison import PoisonGuard
+from actors.runtime.mailbox import PoisonGuard
 from actors.source_api.options import SourceOptions
 from actors.transports.connections import NameResolver
 

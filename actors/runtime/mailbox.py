@@ -1,6 +1,6 @@
-"""The mailbox of an actor, which outlives it: at most one pending item per key, so that it cannot grow.
+"""What reaches an actor: the bus, its mailbox, and the guard against what has crashed it before.
 
-After a crash the item in flight is to blame; those processed but not acknowledged are pending again.
+Mailbox and guard outlive the actor. After a crash the item in flight is to blame.
 """
 
 from __future__ import annotations
@@ -10,8 +10,29 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+from actors.core.messages import Batch, ListId
+
+MAX_CRASHES = 2
+MAX_CULPRITS = 64
+
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+
+
+class Bus:
+    """Publish/subscribe for batches; never waits."""
+
+    def __init__(self) -> None:
+        self._subscribers: list[Callable[[Batch], None]] = []
+
+    def subscribe(self, subscriber: Callable[[Batch], None]) -> None:
+        """Call `subscriber`, which must neither block nor raise, with every later batch."""
+        self._subscribers.append(subscriber)
+
+    def publish(self, batch: Batch) -> None:
+        """Call every subscriber with `batch`, in the order of subscription."""
+        for subscriber in self._subscribers:
+            subscriber(batch)
 
 
 class Mailbox(Generic[K, V]):
@@ -91,3 +112,31 @@ class Mailbox(Generic[K, V]):
         """Remove the pending items for which `predicate` is true."""
         for key in [key for key, item in self._pending.items() if predicate(item)]:
             del self._pending[key]
+
+
+class PoisonGuard:
+    """Crashes by list, of the newest `MAX_CULPRITS` lists; outlives its actor."""
+
+    def __init__(self) -> None:
+        self.in_flight: ListId | None = None
+        self._crashes: dict[ListId, int] = {}
+
+    def begin(self, list_id: ListId) -> bool:
+        """Note that work on `list_id` begins; return False instead if it crashed the actor twice."""
+        if self._crashes.get(list_id, 0) >= MAX_CRASHES:
+            return False
+        self.in_flight = list_id
+        return True
+
+    def end(self) -> None:
+        """Note that the work has ended without a crash."""
+        self.in_flight = None
+
+    def recover(self) -> ListId | None:
+        """At the start of an instance: return the list that crashed the last one, None without a crash."""
+        culprit, self.in_flight = self.in_flight, None
+        if culprit is not None:
+            self._crashes[culprit] = self._crashes.pop(culprit, 0) + 1
+            while len(self._crashes) > MAX_CULPRITS:
+                del self._crashes[next(iter(self._crashes))]
+        return culprit

@@ -34,10 +34,8 @@ from actors.pipeline.stream_source import StreamSourceActor
 from actors.pipeline.ticking_source import TickingSourceActor
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.backoff import WINDOW_S
-from actors.runtime.bus import Bus
 from actors.runtime.conflation import Inbox, Intake, merged_batches, merged_deliveries
-from actors.runtime.mailbox import Mailbox
-from actors.runtime.poison import PoisonGuard
+from actors.runtime.mailbox import Bus, Mailbox, PoisonGuard
 from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.settings import Settings
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of

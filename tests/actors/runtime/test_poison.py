@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.core.messages import ListId
-from actors.runtime.poison import MAX_CULPRITS, PoisonGuard
+from actors.runtime.mailbox import MAX_CULPRITS, PoisonGuard
 
 POISON, OTHER, GOOD = ListId("poison"), ListId("other"), ListId("good")
 

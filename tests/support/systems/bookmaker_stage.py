@@ -10,10 +10,8 @@ from actors.core.messages import Batch, Document, Extract, ListId, Scope
 from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
 from actors.pipeline.bookmaker import BookmakerActor
-from actors.runtime.bus import Bus
 from actors.runtime.conflation import Inbox, merged_deliveries
-from actors.runtime.mailbox import Mailbox
-from actors.runtime.poison import PoisonGuard
+from actors.runtime.mailbox import Bus, Mailbox, PoisonGuard
 from actors.runtime.supervisor import ChildSpec
 from tests.support.builders.messages import SCOPE
 from tests.support.systems.supervision import bookmaker_record
