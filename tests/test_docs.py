@@ -13,11 +13,13 @@ import msgspec
 import pytest
 from msgspec import Struct
 
+from actors.board.board import BoardRules
+from actors.board.history import HistoryLimits
 from actors.board.snapshot import RemovalReason
 from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerState
 from actors.service.registry import BUILT_IN
-from actors.service.settings import BoardSettings, BookmakerSettings, HistorySettings, ServerSettings
+from actors.service.settings import BookmakerSettings, ServerSettings
 from actors.source_api.kinds import PolledKind
 from tests.support.documents import (
     DOCUMENTS,
@@ -34,8 +36,8 @@ from tests.support.systems.site import open_site
 EACH = pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
 TABLES: dict[str, type[Struct]] = {
     "server": ServerSettings,
-    "board": BoardSettings,
-    "history": HistorySettings,
+    "board": BoardRules,
+    "history": HistoryLimits,
     "bookmakers.ID": BookmakerSettings,
 }
 EVENT = re.compile(r"[a-z]+\.[a-z_]+")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from actors.board.chunks import all_removed, begun_by, changed, entries_where, find, merged
 from actors.board.diff import Diff, Verdict, complete_changes, delta_changes, is_other, seen_of
@@ -23,11 +24,11 @@ MIN_LOST = 20  # a list that loses at most so many matches is never doubted
 MAX_DOUBTED = 3  # accept a suspicious list when it is the third in a row (faults.md, C5)
 
 
-class BoardRules(Struct, frozen=True):
-    """What holds for every bookmaker: when a match is over, and how many entries it may have."""
+class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """Seconds after its kick-off at which a match leaves the board; most matches of a bookmaker."""
 
-    expire_after_kickoff_s: float = 10800.0
-    max_matches: int = 20_000
+    expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
+    max_matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 20_000
 
 
 class Applied(Struct, frozen=True):

@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice, takewhile
 from operator import attrgetter
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from actors.board.diff import is_other, named
 from actors.board.snapshot import Entry, RemovalReason, Snapshot
@@ -22,11 +23,11 @@ CHANGE_BYTES = 1_300  # of a change in memory, besides its names: measured, with
 MAX_ANSWER = 20_000  # changes in one answer: a client that missed more gets the list, which is smaller
 
 
-class HistoryLimits(Struct, frozen=True):
+class HistoryLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """How many changes are kept at most, and how many bytes they may take."""
 
-    max_changes: int = 100_000
-    max_bytes: int = 64 * 1024 * 1024
+    max_changes: Annotated[int, Meta(ge=1, le=100_000_000)] = 100_000
+    max_bytes: Annotated[int, Meta(ge=1, le=2**40)] = 64 * 1024 * 1024
 
 
 class Change(Struct, eq=False, gc=False):

@@ -9,7 +9,6 @@ from typing import get_type_hints
 
 from msgspec.structs import fields
 
-from actors.recordings.format import Recorded
 from actors.recordings.reader import open_source
 from actors.service.registry import installed, kind_named
 from actors.service.settings import Settings
@@ -39,8 +38,10 @@ def kind_lines() -> Iterator[str]:
         types = get_type_hints(kind.options)
         for option in fields(kind.options):
             if option.name != "kind":
-                shown = "required" if option.required else f"default {option.default!r}"
-                yield f"  {option.name}: {_type_name(types[option.name])}, {shown}"
+                found = types[option.name]
+                shown = found.__name__ if isinstance(found, type) else str(found).replace("typing.", "")
+                default = "required" if option.required else f"default {option.default!r}"
+                yield f"  {option.name}: {shown}, {default}"
 
 
 def recording_lines(path: Path) -> Iterator[str]:
@@ -59,19 +60,11 @@ def recording_lines(path: Path) -> Iterator[str]:
         except StopIteration as done:
             yield f"{count} payloads, {size} bytes; {done.value}"
             return
-        count, size = count + 1, size + len(record.payload.body)
-        yield _record_line(record)
-
-
-def _record_line(record: Recorded) -> str:
-    one = record.payload
-    line = f"{_time(one.received_at)} {one.scope} {one.status} {len(one.body)} bytes"
-    return f"{line}, list {one.list_id}" if one.list_id else line
+        payload = record.payload
+        count, size = count + 1, size + len(payload.body)
+        line = f"{_time(payload.received_at)} {payload.scope} {payload.status} {len(payload.body)} bytes"
+        yield f"{line}, list {payload.list_id}" if payload.list_id else line
 
 
 def _time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _type_name(kind: object) -> str:
-    return kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")

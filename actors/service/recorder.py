@@ -1,7 +1,4 @@
-"""Writes recordings, one file a source, without secrets.
-
-Each payload is written at once and completely, so that a process that dies leaves everything it received.
-"""
+"""Writes recordings, one file a source, without secrets; a process that dies leaves all it received."""
 
 from __future__ import annotations
 
@@ -40,24 +37,22 @@ class Recorder:
     @classmethod
     @contextmanager
     def open(cls, folder: Path, settings: Settings, clock: Clock) -> Iterator[Recorder]:
-        """Record into `folder`, which is made if missing, while the block runs.
-
-        Raises: ConfigError if it cannot be written to, or holds a recording of one of the sources.
-        """
+        """Record into `folder`, made if missing, while the block runs. Raises: ConfigError if it cannot."""
         now = clock.now()
-        headers = {name: _header(settings, name, now.wall) for name in settings.sources}
-        secrets = {name: credentials_of(source.options) for name, source in settings.sources.items()}
         with ExitStack() as files:
-            recorder = cls(_tapes(folder, headers, secrets, files), now, clock)
+            tapes = _tapes(folder, settings, now.wall, files)
+            recorder = cls(tapes, now, clock)
             yield recorder
-            recorder._end()
+            with suppress(OSError):  # a recording without its end can be read as well
+                for tape in tapes.values() if recorder._failure is None else ():
+                    tape.end()
 
     def of(self, source: SourceName) -> Callable[[Payload], None]:
         """Return a function that writes a payload of that source; it never raises."""
         return partial(self._write, self._tapes[source])
 
     async def watch(self) -> None:
-        """Wait until something cannot be written. Raises: CoreFailure, naming the file, when it is so."""
+        """Wait until something cannot be written. Raises: CoreFailure, naming the file."""
         await self._failed.wait()
         raise CoreFailure(f"the recording cannot go on: {self._failure}")
 
@@ -70,11 +65,6 @@ class Recorder:
         except OSError as error:
             self._failure = error
             self._failed.set()
-
-    def _end(self) -> None:
-        with suppress(OSError):  # a recording without its end can be read as well
-            for tape in self._tapes.values() if self._failure is None else ():
-                tape.end()
 
 
 class _Tape:
@@ -108,11 +98,9 @@ class _Tape:
 
 
 def _tapes(
-    folder: Path,
-    headers: Mapping[SourceName, Header],
-    secrets: Mapping[SourceName, tuple[str, ...]],
-    files: ExitStack,
+    folder: Path, settings: Settings, started_at: float, files: ExitStack
 ) -> dict[SourceName, _Tape]:
+    headers = {name: _header(settings, name, started_at) for name in settings.sources}
     paths = {name: folder / f"{name}{SUFFIX}" for name in headers}
     opened: dict[SourceName, FileIO] = {}
     try:
@@ -122,7 +110,10 @@ def _tapes(
                 raise ConfigError(f"--out was {folder}, which has {path.name}, must have no such file")
         for name, path in paths.items():
             opened[name] = files.enter_context(FileIO(path, "xb"))
-        return {name: _Tape(file, headers[name], secrets[name]) for name, file in opened.items()}
+        return {
+            name: _Tape(file, headers[name], credentials_of(settings.sources[name].options))
+            for name, file in opened.items()
+        }
     except OSError as error:
         for name in opened:  # an empty recording must not stop the next run
             with suppress(OSError):

@@ -1,29 +1,35 @@
 """Kinds of source by name: the built-in ones, and those that other packages bring.
 
-A package adds a kind with an entry point in the group `oddsboard.sources`: its name is the kind's,
-its object a `PolledKind`, a `TickingKind` or a `StreamKind`. It is loaded when a configuration names it,
-so that a broken package harms no other configuration.
+A package adds a kind (a plug-in) with an entry point in the group `oddsboard.sources`, named as the kind.
+It is loaded when a configuration names it, so that a broken package harms no other configuration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Final
+from typing import Any, Final
 
-from actors.core.errors import ConfigError
+from msgspec.structs import replace
+
+from actors.core.clock import Instant
+from actors.core.cooperative import Sliced, run_now
+from actors.core.errors import ConfigError, PayloadError, SourceError
+from actors.core.exact import NotExactError, exact_extract, seconds, text
+from actors.core.messages import Extract, Scope
 from actors.recordings.replay_kind import replay_kind
 from actors.runtime.supervisor import error_text
-from actors.service.plug_ins import with_exact_values
-from actors.source_api.kinds import Kind, PolledKind, TickingKind
+from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.options import PolledOptions, SourceOptions
-from actors.source_api.stream import StreamKind, StreamOptions
+from actors.source_api.plan import Target
+from actors.source_api.stream import Reaction, StreamKind, StreamOptions
 from actors.sources.betfair import kind as betfair
 from actors.sources.football_data import kind as football_data
 from actors.sources.simulated import kind as simulated
 from actors.sources.the_odds_api import kind as the_odds_api
 
 GROUP = "oddsboard.sources"
+MAX_INTERVAL_S = 1e9  # the lists of a longer one would be shown for ever
 
 _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
     PolledKind: PolledOptions,
@@ -33,10 +39,7 @@ _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind of that name, a built-in one first.
-
-    Raises: ConfigError if there is none, or if the package that should bring it cannot.
-    """
+    """Return the kind of that name, a built-in one first. Raises: ConfigError if it cannot be had."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     points = entry_points(group=GROUP)
@@ -62,6 +65,28 @@ def in_one_line(error: BaseException) -> str:
     return " ".join(error_text(error).split())
 
 
+def with_exact_values(kind: Kind) -> Kind:
+    """Wrap a kind so that its plan, machine, session and extracts have values of exact types.
+
+    A plug-in may return values of any type, whatever its annotations say; no other module checks them.
+    """
+    match kind:
+        case PolledKind(plan=plan, extract=extract):
+            return replace(
+                kind,
+                plan=lambda options, keys: _ExactPlan(plan(options, keys)),
+                extract=lambda content, key, options: _exact_result(extract(content, key, options)),
+            )
+        case TickingKind(start=start):
+            return replace(kind, start=lambda options, keys, now: _ExactMachine(start(options, keys, now)))
+        case StreamKind(session=session, historic=historic):
+            return replace(
+                kind,
+                session=lambda options: _ExactSession(session(options)),
+                historic=lambda options: _ExactSession(historic(options)),
+            )
+
+
 def _loaded(point: EntryPoint) -> Kind:
     at = f"entry point {point.name} = {point.value}"
     try:
@@ -82,12 +107,87 @@ def _loaded(point: EntryPoint) -> Kind:
     return with_exact_values(kind)
 
 
-_KINDS: Final[tuple[Kind, ...]] = (
-    simulated.KIND,
-    football_data.KIND,
-    the_odds_api.KIND,
-    betfair.KIND,
-    replay_kind(kind_named),
-)
+def _exact_result(steps: Sliced[object]) -> Sliced[Extract]:
+    return (yield from _exact((yield from steps)))
 
-BUILT_IN: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _KINDS}
+
+def _exact(given: object) -> Sliced[Extract]:
+    try:
+        return (yield from exact_extract(given))
+    except NotExactError as error:
+        raise PayloadError(f"what the plug-in read from it {error}") from error
+
+
+class _Wrapper:
+    """Has the attributes of `inner` but for those that a subclass overrides."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class _ExactPlan(_Wrapper):
+    def targets(self) -> tuple[Target, ...]:
+        return tuple(
+            Target(Scope(text(one.scope)), text(one.url), bool(one.is_catalogue))
+            for one in self._inner.targets()
+        )
+
+    def first_delay_s(self, target: Target, now: Instant) -> float:
+        return seconds(self._inner.first_delay_s(target, now), "first_delay_s")
+
+    def interval_s(self, target: Target, now: Instant) -> float:
+        interval_s = seconds(self._inner.interval_s(target, now), "interval_s")
+        if interval_s > MAX_INTERVAL_S:
+            raise NotExactError(f"interval_s was {interval_s}, must be at most {MAX_INTERVAL_S:g}")
+        return interval_s
+
+    def wait_s(self, target: Target, now: Instant) -> float:
+        return seconds(self._inner.wait_s(target, now), "wait_s")
+
+    def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
+        return seconds(self._inner.on_failed(target, error, now), "on_failed")
+
+
+class _ExactMachine:
+    def __init__(self, machine: Machine) -> None:
+        self.scope = Scope(text(machine.scope))
+        self._machine = machine
+
+    @property
+    def interval_s(self) -> float:
+        return seconds(self._machine.interval_s, "interval_s")
+
+    def image(self) -> Sliced[Mapping[str, Extract]]:
+        return _exact_by_key(self._machine.image())
+
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
+        return _exact_by_key(self._machine.advance(now))
+
+
+def _exact_by_key(steps: Sliced[Mapping[str, Extract]]) -> Sliced[Mapping[str, Extract]]:
+    exact: dict[str, Extract] = {}
+    for key, extract in (yield from steps).items():
+        exact[key] = yield from exact_extract(extract)
+    return exact
+
+
+class _ExactSession(_Wrapper):
+    def receive(self, line: bytes) -> Sliced[Reaction]:
+        reaction: Reaction = yield from self._inner.receive(line)
+        image, changes = reaction.image, reaction.changes
+        if image is not None:
+            image = yield from _exact(image)
+        if changes is not None:
+            changes = yield from _exact(changes)
+        return replace(reaction, image=image, changes=changes)
+
+    def name(self, names: Mapping[str, Any]) -> Extract:
+        return run_now(exact_extract(self._inner.name(names)))
+
+
+_OWN = (simulated.KIND, football_data.KIND, the_odds_api.KIND, betfair.KIND)
+
+BUILT_IN: Final[Mapping[str, Kind]] = {kind.name: kind for kind in (*_OWN, replay_kind(kind_named))}

@@ -1,8 +1,6 @@
 """Replays recordings as a service of their own: what the web sees of the actors, without an actor.
 
-One task plays what was recorded, at the wanted pace, and keeps the records that the probes show. The clock
-is that of the recordings and moves with the moments that are played only, so a read cannot change
-anything. At the end the board stays as it is.
+The clock is that of the recordings and moves with what is played only, so a read cannot change anything.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ import anyio.lowlevel
 import structlog
 from anyio.abc import TaskStatus
 
+from actors.board.board import BoardRules
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import NOT_MODIFIED, Scope
@@ -24,27 +23,19 @@ from actors.recordings.format import Ending
 from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback
 from actors.recordings.reader import RecordedSource
 from actors.runtime.actor import ActorState
-from actors.service.settings import (
-    BoardSettings,
-    BookmakerSettings,
-    ServerSettings,
-    Settings,
-    SourceSettings,
-)
+from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.service.system import service_status
 from actors.source_api.kinds import PolledKind
 
 log = structlog.get_logger()
 
-LONG_WAIT_S = 60.0
-"""Seconds until the next moment, by our own clock, from which on the wait is logged."""
+LONG_WAIT_S = 60.0  # from which on a wait is logged, by our own clock
 
 
 class Replay:
     """The replay of some recordings: `playback` shows the board and the time, `status` all else.
 
-    `speed` is how many of their seconds pass in one of ours, infinity for as many as possible. `pace` is
-    our own clock.
+    `speed` is how many of their seconds pass in one of ours (may be infinite); `pace` is our own clock.
     """
 
     def __init__(self, sources: tuple[RecordedSource, ...], speed: float, pace: Clock) -> None:
@@ -88,14 +79,9 @@ class Replay:
         commits = version - self.status.board.first_version
         is_whole = set(playback.endings.values()) == {Ending.CLOSED} and commits > 0
         report = log.info if is_whole else log.warning
-        report(
-            "replay.finished",
-            payloads=payloads,
-            version=version,
-            commits=commits,
-            endings=playback.endings,
-            rejected=dict(sum((one.rejected for one in self.status.bookmakers.values()), Counter())),
-        )
+        rejected = sum((one.rejected for one in self.status.bookmakers.values()), Counter())
+        facts = {"payloads": payloads, "version": version, "commits": commits, "endings": playback.endings}
+        report("replay.finished", **facts, rejected=dict(rejected))
 
     def _play_moment(self, moment: Moment) -> Sliced[None]:
         """Play a moment and record it without a yield between: a new name shows with its version."""
@@ -108,7 +94,6 @@ class Replay:
         yield from self.playback.history.digest()
 
     def _record(self, arrival: Arrival, result: MomentResult) -> None:
-        """Keep the records of a source and of its bookmakers as their actors do."""
         payload, now = arrival.payload, self.playback.now()
         status = self.status.sources[payload.source]
         source_log = log.bind(actor=status.actor.name, source=status.name)
@@ -151,7 +136,7 @@ def _recorded_settings(sources: tuple[RecordedSource, ...]) -> Settings:
     )
     return Settings(
         ServerSettings(),
-        BoardSettings(sources[0].header.expire_after_kickoff_s, sources[0].header.max_matches),
+        BoardRules(sources[0].header.expire_after_kickoff_s, sources[0].header.max_matches),
         {one.header.source: SourceSettings(one.kind, one.options, one.header.options) for one in sources},
         {one.id: BookmakerSettings(source, one.key, one.name) for one, source in bookmakers},
     )

@@ -1,8 +1,4 @@
-"""The configuration: TOML to frozen Structs; the only reader of configuration and environment.
-
-Everything is checked here, when the process starts. Every error names file, key and value, and says what is
-allowed.
-"""
+"""The configuration: TOML to frozen Structs; the only reader of configuration and environment."""
 
 from __future__ import annotations
 
@@ -18,6 +14,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
+from actors.board.board import BoardRules
+from actors.board.history import HistoryLimits
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, SourceName
 from actors.core.validation import clean_name
@@ -33,29 +31,12 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where to listen, seconds to go on serving after SIGTERM, and the lowest level that is logged.
-
-    `max_streams` limits the clients that follow or wait for changes at a time.
-    """
+    """Where to listen, seconds to go on after SIGTERM, most clients that follow changes, lowest level."""
 
     bind: str = "127.0.0.1:8000"
     drain_s: Annotated[float, Meta(ge=0, le=3600)] = 1.0
     max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 500
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-
-
-class BoardSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Seconds after its kick-off at which a match leaves the board; most matches of a bookmaker."""
-
-    expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
-    max_matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 20_000
-
-
-class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Most changes that are kept for clients that come back, and most bytes of them."""
-
-    max_changes: Annotated[int, Meta(ge=1, le=100_000_000)] = 100_000
-    max_bytes: Annotated[int, Meta(ge=1, le=2**40)] = 67_108_864
 
 
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,7 +48,7 @@ class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourceSettings(Struct, frozen=True):
-    """One source: its kind, that kind's options, and its table as written, secrets by their names."""
+    """One source: its kind, that kind's options, and its table as written, without secrets."""
 
     kind: Kind
     options: SourceOptions
@@ -75,13 +56,13 @@ class SourceSettings(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """A checked configuration; bookmakers and sources in the order of the file."""
+    """A checked configuration, in the order of the file."""
 
     server: ServerSettings
-    board: BoardSettings
+    board: BoardRules
     sources: Mapping[SourceName, SourceSettings]
     bookmakers: Mapping[BookmakerId, BookmakerSettings]
-    history: HistorySettings = HistorySettings()
+    history: HistoryLimits = HistoryLimits()
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Return the bookmakers of `source`."""
@@ -97,8 +78,8 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     sources: dict[str, Any]
     bookmakers: dict[str, Any]
     server: ServerSettings = ServerSettings()
-    board: BoardSettings = BoardSettings()
-    history: HistorySettings = HistorySettings()
+    board: BoardRules = BoardRules()
+    history: HistoryLimits = HistoryLimits()
 
 
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -153,21 +134,17 @@ def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceS
         raise ConfigError(f"{at}.kind is missing")
     with _checking(at):
         kind = kind_named(str(expanded["kind"]))
-    options = _converted(_hidden(raw, kind), expanded, kind.options, at)
+    secret = secret_names(kind.options)
+    written = {
+        key: "***" if key in secret and not _VARIABLE.fullmatch(str(value)) else value
+        for key, value in raw.items()
+    }
+    options = _converted(written, expanded, kind.options, at)
     if options.book_sum_min >= options.book_sum_max:
         raise ConfigError(f"{at}.book_sum_min was {options.book_sum_min}, must be below book_sum_max")
     if isinstance(options, PolledOptions) and not _is_http(options.url):
         raise ConfigError(f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...")
-    return SourceSettings(kind, options, _hidden(raw, kind))
-
-
-def _hidden(raw: dict[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return the table as written, with the secrets in it replaced by "***"."""
-    secret = secret_names(kind.options)
-    return {
-        name: "***" if name in secret and not _VARIABLE.fullmatch(str(value)) else value
-        for name, value in raw.items()
-    }
+    return SourceSettings(kind, options, written)
 
 
 def _bookmaker(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> BookmakerSettings:
@@ -176,9 +153,8 @@ def _bookmaker(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> Book
         raise ConfigError(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'")
     bookmaker = _converted(raw, expanded, BookmakerSettings, at)
     if bookmaker.name is not None and (clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name):
-        raise ConfigError(
-            f"{at}.name was {raw['name']!r}, must be 1 to 128 visible characters, single-spaced, in NFC"
-        )
+        allowed = "1 to 128 visible characters, single-spaced, in NFC"
+        raise ConfigError(f"{at}.name was {raw['name']!r}, must be {allowed}")
     return bookmaker
 
 

@@ -1,8 +1,4 @@
-"""The composition of everything below the web: builds the supervision tree from settings.
-
-What outlives an actor (mailboxes, the published snapshot, records, contexts of sources) is made here once;
-the supervisor makes the actors themselves, a new one at each start.
-"""
+"""The composition of everything below the web: the supervision tree, and what outlives its actors."""
 
 from __future__ import annotations
 
@@ -16,8 +12,6 @@ from typing import Any
 
 import structlog
 
-from actors.board.board import BoardRules
-from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
@@ -66,39 +60,29 @@ class System:
         self.status.board.last_turn_mono = now.mono
         self.status.board.first_version = int(now.wall * 1000)
         epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
-        self.published = Published(
-            Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers), epoch),
-            BoardRules(settings.board.expire_after_kickoff_s, settings.board.max_matches),
-            clock,
-            HistoryLimits(settings.history.max_changes, settings.history.max_bytes),
-            self._reject_list,
-        )
+        first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers), epoch)
+        self.published = Published(first, settings.board, clock, settings.history, self._reject_list)
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
         self.bus = Bus()
         self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
-            name: Mailbox(lambda delivery: delivery.scope, merged_deliveries)
-            for name in settings.bookmakers
+            name: Mailbox(lambda one: one.scope, merged_deliveries) for name in settings.bookmakers
         }
         self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId, float] = {}
-        children = [self._aggregator(), *map(self._bookmaker, settings.bookmakers)]
-        self.supervisor = Supervisor([*children, *map(self._source, settings.sources)], clock)
+        bookmakers, sources = map(self._bookmaker, settings.bookmakers), map(self._source, settings.sources)
+        self.supervisor = Supervisor([self._aggregator(), *bookmakers, *sources], clock)
 
     def _aggregator(self) -> ChildSpec:
         board, intake = self.status.board, self._intake
         board.received = lambda: intake.received
         board.conflated = lambda: intake.conflated
         board.actor.mailbox_depth = lambda: intake.depth
-        start = partial(
-            AggregatorActor,
-            *(intake, self.published, self.status, self._blame, self._clock),
-            resumed=self._wake_sources,
-        )
+        parts = (intake, self.published, self.status, self._blame, self._clock)
+        start = partial(AggregatorActor, *parts, resumed=self._wake_sources)
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
 
     def _wake_sources(self) -> None:
-        """Have every source read the clock anew."""
         for context in self._contexts.values():
             context.wake.set()
 
@@ -188,9 +172,6 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
         )
         for name, one in settings.bookmakers.items()
     }
-    actors = [
-        board.actor,
-        *(one.actor for one in bookmakers.values()),
-        *(one.actor for one in sources.values()),
-    ]
+    owners: list[BoardStatus | BookmakerStatus | SourceStatus] = [board]
+    actors = [one.actor for one in (*owners, *bookmakers.values(), *sources.values())]
     return ServiceStatus(now, board, sources, bookmakers, {actor.name: actor for actor in actors})

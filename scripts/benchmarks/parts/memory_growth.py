@@ -29,7 +29,6 @@ from actors.pipeline.aggregator import AggregatorActor
 from actors.runtime.conflation import Intake, merged_batches
 from actors.runtime.mailbox import Mailbox
 from actors.service.settings import (
-    BoardSettings,
     BookmakerSettings,
     ServerSettings,
     Settings,
@@ -55,7 +54,7 @@ class Board:
     def __init__(self) -> None:
         settings = Settings(
             ServerSettings(),
-            BoardSettings(NEVER_S),
+            BoardRules(NEVER_S),
             {SourceName("bench"): SourceSettings(KIND, SimulatedOptions(kind="simulated"))},
             {name: BookmakerSettings(SourceName("bench"), "sharp", name) for name in BOOKMAKERS},
         )

@@ -24,7 +24,7 @@ from actors.pipeline.ticking_source import TickingSourceActor
 from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
-from actors.service.plug_ins import with_exact_values
+from actors.service.registry import with_exact_values
 from actors.source_api.kinds import TickingKind
 from actors.source_api.options import SourceOptions
 from tests.support.builders.messages import batch, match

@@ -13,7 +13,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
 from actors.core.messages import Extract, Scope
-from actors.service.plug_ins import with_exact_values
+from actors.service.registry import with_exact_values
 from actors.source_api.kinds import Machine, PolledKind, TickingKind
 from actors.source_api.options import SourceOptions
 from actors.source_api.plan import Plan, Target

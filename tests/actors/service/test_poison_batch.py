@@ -10,12 +10,12 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
+from actors.board.board import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, Extract, Scope, SourceName
 from actors.runtime.actor import ActorState
 from actors.service.settings import (
-    BoardSettings,
     BookmakerSettings,
     ServerSettings,
     Settings,
@@ -68,7 +68,7 @@ def _settings() -> Settings:
     source = SourceName("hand")
     return Settings(
         ServerSettings(),
-        BoardSettings(),
+        BoardRules(),
         {source: SourceSettings(kind, SourceOptions(kind="still"))},
         {name: BookmakerSettings(source, name, name) for name in NAMES},
     )
