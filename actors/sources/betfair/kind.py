@@ -1,7 +1,4 @@
-"""The Betfair Exchange's stream: best prices available to back, pushed message by message.
-
-Pure: puts together options, protocol (`session`, `market`, `wire`) and HTTP requests (`rest`).
-"""
+"""The Betfair Exchange's stream: best prices available to back, pushed message by message. Pure."""
 
 from __future__ import annotations
 

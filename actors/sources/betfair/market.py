@@ -1,7 +1,4 @@
-"""One market of the exchange, kept up to date message by message, and the odds that it offers.
-
-Pure. What is offered is the best price available to back, as long as the market is open.
-"""
+"""One market of the exchange, kept up to date message by message, and the odds that it offers. Pure."""
 
 from __future__ import annotations
 
@@ -10,28 +7,20 @@ from msgspec import Struct
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.parsing import unix_time
-from actors.sources.betfair.wire import (
-    Level,
-    MarketChange,
-    MarketDefinition,
-    RunnerChange,
-    RunnerDefinition,
-)
+from actors.sources.betfair.wire import MarketChange, MarketDefinition, RunnerChange, RunnerDefinition
 
 SOCCER = "1"
-FOOTBALL = frozenset({None, SOCCER, 1})
-"""Event types of our markets; a definition may have none."""
+FOOTBALL = frozenset({None, SOCCER, 1})  # a definition may have no event type
 MATCH_ODDS = "MATCH_ODDS"
 OPEN = "OPEN"
 CLOSED = "CLOSED"
-DRAW = 58805
-"""The selection id of the draw, in every match."""
+DRAW = 58805  # the selection id of the draw, in every match
 HOME_PRIORITY, AWAY_PRIORITY = 1, 2
 RUNNERS = 3
 ACTIVE = "ACTIVE"
 
-Offer = tuple[float, float]
-"""Price and size."""
+Offer = tuple[float, float]  # price and size
+Sides = tuple[RunnerDefinition, RunnerDefinition, RunnerDefinition]  # home, draw and away
 
 
 class MarketNames(Struct, frozen=True):
@@ -61,10 +50,12 @@ class Runner(Struct, gc=False, eq=False):
         """Apply a delta; a size of 0 removes."""
         if change.ltp is not None:
             self.last_traded = change.ltp
-        if change.batb:
-            _apply_levels(change.batb, self.by_level)
-        if change.bdatb:
-            _apply_levels(change.bdatb, self.by_virtual_level)
+        for ladder, levels in ((self.by_level, change.batb), (self.by_virtual_level, change.bdatb)):
+            for level, price, size in levels or ():
+                if size > 0:
+                    ladder[level] = (price, size)
+                else:
+                    ladder.pop(level, None)
         for price, size in change.atb or ():
             if size > 0:
                 self.by_price[price] = size
@@ -86,10 +77,7 @@ class Runner(Struct, gc=False, eq=False):
 
 
 class Market(Struct, gc=False, eq=False):
-    """One market: its definition, and its runners by selection id and handicap.
-
-    `was_ours` is set once it has been ours (see `is_ours`).
-    """
+    """One market, with its runners by selection id and handicap; `was_ours` if `is_ours` ever was true."""
 
     market_id: str
     definition: MarketDefinition | None = None
@@ -114,7 +102,7 @@ class Market(Struct, gc=False, eq=False):
 
     @property
     def status(self) -> str | None:
-        """OPEN, SUSPENDED, CLOSED, INACTIVE; None while it is not defined."""
+        """OPEN, SUSPENDED, CLOSED or INACTIVE; None while it is not defined."""
         return None if self.definition is None else self.definition.status
 
     @property
@@ -164,18 +152,8 @@ class Market(Struct, gc=False, eq=False):
         return None if runner is None else runner.price(terms)
 
 
-def _apply_levels(levels: tuple[Level, ...], ladder: dict[int, Offer]) -> None:
-    for level, price, size in levels:
-        if size > 0:
-            ladder[level] = (price, size)
-        else:
-            ladder.pop(level, None)
-
-
-def _sides(
-    definition: MarketDefinition,
-) -> tuple[RunnerDefinition, RunnerDefinition, RunnerDefinition] | None:
-    """Return home, draw and away; None unless there are exactly these three, without handicap."""
+def _sides(definition: MarketDefinition) -> Sides | None:
+    """Return the sides; None unless there are exactly these three, without handicap."""
     active = [one for one in definition.runners or () if one.status == ACTIVE]
     by_priority = {one.sortPriority: one for one in active if int(one.id) != DRAW}
     draws = [one for one in active if int(one.id) == DRAW]

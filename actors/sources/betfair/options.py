@@ -1,7 +1,4 @@
-"""The options of the exchange's stream.
-
-Pure. Credentials belong into the environment; they leave this machine by TLS only.
-"""
+"""The options of the exchange's stream. Pure."""
 
 from __future__ import annotations
 
@@ -23,12 +20,9 @@ CERTIFICATE_LOGIN = "https://identitysso-cert.betfair.com/api/certlogin"
 class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     """Options of one subscription of one account.
 
-    Either `session_token`, or `username` and `password` for a login; `certificate` and
-    `certificate_key` are files for a login with a client certificate, which has an address of its own.
-    An empty `catalogue_url` leaves the markets without names. If the exchange refuses a subscription
-    to all matches, the `max_markets` nearest kick-offs are subscribed to. Offers below `min_size` do
-    not count. `virtual_bets` includes the offers that other bets of the market make possible, as the
-    exchange's own site does.
+    Either `session_token`, or `username` and `password` for a login. An empty `catalogue_url` leaves the
+    markets without names. Offers below `min_size` do not count. `virtual_bets` includes the offers that
+    other bets of the market make possible, as the exchange's own site does.
     """
 
     app_key: Secret

@@ -1,8 +1,7 @@
 """The HTTP requests beside the exchange's stream: login, keep-alive, and the names of markets.
 
-Pure: requests as values, and the decoding of their answers. Formats: Betfair's "Interactive Login",
-"Non-Interactive (bot) login", "Keep Alive" and "listMarketCatalogue" over JSON-RPC. A real
-catalogue entry (cut):
+Pure. Formats: Betfair's "Interactive Login", "Non-Interactive (bot) login", "Keep Alive" and
+"listMarketCatalogue" over JSON-RPC. A real catalogue entry (cut):
 
     {"marketId": "1.18", "runners": [{"selectionId": 57425, "runnerName": "Home Town", "sortPriority": 1},
      ...], "competition": {"id": "1", "name": "Some League"}, "event": {"name": "Home Town v Away"}}
@@ -25,10 +24,8 @@ from actors.sources.betfair.options import BetfairStreamOptions
 
 T = TypeVar("T")
 
-GRANTED = frozenset({"SUCCESS", "LIMITED_ACCESS"})
-"""Accounts with limited access may not bet, but see prices."""
-MAX_RESULTS = 1000
-"""The most markets that the catalogue may be asked for at a time."""
+GRANTED = frozenset({"SUCCESS", "LIMITED_ACCESS"})  # accounts with limited access see prices
+MAX_RESULTS = 1000  # of one request to the catalogue
 METHOD = "SportsAPING/v1.0/listMarketCatalogue"
 FORM = "application/x-www-form-urlencoded"
 

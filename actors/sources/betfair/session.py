@@ -1,8 +1,4 @@
-"""The protocol of the exchange's stream as a state machine: lines in, reactions out.
-
-Pure: it reads no clock and writes to no socket. One session a subscription; it outlives connections
-and keeps the markets, and the clocks with which the next connection resumes.
-"""
+"""The protocol of the exchange's stream as a state machine: lines in, reactions out. Pure."""
 
 from __future__ import annotations
 
@@ -18,13 +14,12 @@ from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.market import CLOSED, MATCH_ODDS, OPEN, SOCCER, Market, MarketNames, Terms
 from actors.sources.betfair.options import HEARTBEATS_TO_BE_SILENT, BetfairStreamOptions
-from actors.sources.betfair.segments import MAX_MARKETS, SegmentedMessage
-from actors.sources.betfair.wire import Message, read_message
+from actors.sources.betfair.wire import MAX_MARKETS, Message, SegmentedMessage, read_message
 
 UNRELIABLE_STATUS = 503
 NEEDS_LOGIN = frozenset({"NO_SESSION", "INVALID_SESSION_INFORMATION"})
 PASSING = frozenset({"INVALID_CLOCK", "CONNECTION_FAILED", "TIMEOUT", "UNEXPECTED_ERROR"})
-ERRORS = frozenset(
+ERRORS = frozenset(  # codes that are counted by name; all others are counted as REFUSED
     {
         *("NO_APP_KEY", "INVALID_APP_KEY", "NOT_AUTHORIZED", "INVALID_INPUT", "INVALID_REQUEST"),
         *("MAX_CONNECTION_LIMIT_EXCEEDED", "SUBSCRIPTION_LIMIT_EXCEEDED", "TOO_MANY_REQUESTS"),
@@ -32,10 +27,7 @@ ERRORS = frozenset(
         *PASSING,
     }
 )
-"""Codes that are counted by name; all others are counted as REFUSED."""
-FASTEST_HEARTBEAT_MS, SLOWEST_HEARTBEAT_MS = 500, 30_000
-"""Bounds of the interval that the server may announce, whatever was asked for; others are ignored."""
-MATCH_ODDS_ONLY = {"eventTypeIds": [SOCCER], "marketTypes": [MATCH_ODDS]}
+HEARTBEAT_MS = range(500, 30_001)  # intervals that the server may announce; others are ignored
 
 
 class Phase(StrEnum):
@@ -49,7 +41,7 @@ class Phase(StrEnum):
 
 
 class BetfairSession:
-    """One subscription: its markets, its clocks and the phase of its connection.
+    """One subscription: its markets, the clocks with which it resumes, and the phase of its connection.
 
     With `is_historic` there is no connection: the first line counts as an image, all others as deltas.
     """
@@ -58,6 +50,7 @@ class BetfairSession:
         self.phase = Phase.LIVE if is_historic else Phase.CONNECTING
         self.markets: dict[str, Market] = {}
         self.slow_messages = 0
+        self.silence_s: float | None = None  # as the server announced it
         self._options = options
         self._terms = Terms(options.min_size, options.price == "last_traded", options.virtual_bets)
         self._market_ids: list[str] | None = None  # None for all matches
@@ -67,7 +60,6 @@ class BetfairSession:
         self._clk: str | None = None
         self._id = 0
         self._token = ""
-        self._heartbeat_ms: int | None = None
         self._conflate_ms = options.conflate_ms
         self._segments = SegmentedMessage()
         self._is_first = is_historic
@@ -77,16 +69,11 @@ class BetfairSession:
         """Whether the server says that its stream is late."""
         return self.phase is Phase.UNRELIABLE
 
-    @property
-    def silence_s(self) -> float | None:
-        """Seconds for which this connection may be silent by the server's word; None without one."""
-        return None if self._heartbeat_ms is None else HEARTBEATS_TO_BE_SILENT * self._heartbeat_ms / 1000
-
     def connect(self, token: str) -> None:
         """Begin a connection with that session token; the server sends the first line."""
         self.phase = Phase.CONNECTING
         self._token = token
-        self._heartbeat_ms = None
+        self.silence_s = None
         self._conflate_ms = self._options.conflate_ms
         self._segments.clear()
 
@@ -108,15 +95,10 @@ class BetfairSession:
         self._initial_clk = self._clk = None
 
     def receive(self, line: bytes) -> Sliced[Reaction]:
-        """Take one line in slices; call nothing else before its end.
-
-        Raises: PayloadError for what is no message, after which nothing that follows can be trusted;
-        StreamError when the server refuses.
-        """
+        """Take one line. Raises: PayloadError for what is no message, StreamError for a refusal."""
         message = yield from read_message(line)
-        announced_ms = message.heartbeatMs
-        if announced_ms is not None and FASTEST_HEARTBEAT_MS <= announced_ms <= SLOWEST_HEARTBEAT_MS:
-            self._heartbeat_ms = announced_ms
+        if message.heartbeatMs is not None and message.heartbeatMs in HEARTBEAT_MS:
+            self.silence_s = HEARTBEATS_TO_BE_SILENT * message.heartbeatMs / 1000
         if message.conflateMs is not None:
             self._conflate_ms = message.conflateMs
         match message.op:
@@ -174,7 +156,7 @@ class BetfairSession:
             "segmentationEnabled": True,
             "conflateMs": self._options.conflate_ms,
             "heartbeatMs": self._options.heartbeat_ms,
-            "marketFilter": {**MATCH_ODDS_ONLY, **chosen},
+            "marketFilter": {"eventTypeIds": [SOCCER], "marketTypes": [MATCH_ODDS], **chosen},
             "marketDataFilter": {"fields": [offers, "EX_MARKET_DEF"], "ladderLevels": 1},
         }
         if self._clk is not None and self._initial_clk is not None:
@@ -206,8 +188,8 @@ class BetfairSession:
             return Reaction()
         removals: list[Removal] = []
         for one in message.mc or ():
-            if one.id in self.markets and one.marketDefinition and one.marketDefinition.status != OPEN:
-                market = self.markets[one.id]
+            market = self.markets.get(one.id)
+            if market and one.marketDefinition and one.marketDefinition.status != OPEN:
                 market.definition = one.marketDefinition  # so that names do not list it again
                 removals.append(Removal(SourceMatchId(one.id), market.removal_reason))
         return Reaction(changes=Extract((), tuple(removals))) if removals else Reaction()
@@ -245,20 +227,16 @@ class BetfairSession:
     def _patch(self, message: Message) -> Sliced[list[Market]]:
         """Apply the changes to the markets and return those that changed, each once."""
         changed: dict[str, Market] = {}
-        changes = message.mc or []
-        changes.reverse()
-        while changes:
+        for one in message.mc or ():
             yield
-            one = changes.pop()  # so that its memory is used again
             # With conflation asked for, `con` is no sign of slow reading.
             self.slow_messages += one.con is True and not self._conflate_ms
-            known = self.markets.get(one.id)
-            if known is None and one.marketDefinition is None:
+            market = self.markets.get(one.id)
+            if market is None and one.marketDefinition is None:
                 continue  # a change of a market without an image
-            market = known
             if market is None or one.img:
-                market = self.markets[one.id] = Market(one.id)
-                market.was_ours = known is not None and known.was_ours
+                was_ours = market is not None and market.was_ours
+                market = self.markets[one.id] = Market(one.id, was_ours=was_ours)
             market.apply(one, message.pt)
             changed[one.id] = market
         if len(self.markets) > MAX_MARKETS:

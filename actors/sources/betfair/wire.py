@@ -8,8 +8,8 @@ Pure. A real delta and the start of an image (cut):
      "marketDefinition":{"status":"OPEN","marketType":"MATCH_ODDS",
       "runners":[{"id":33,"sortPriority":1}, ...]}}]}
 
-Absent and null mean unchanged, lists may be null, ids of runners are numbers or strings. Format:
-Betfair's "Exchange Stream API", specification ESASwaggerSchema. Fields are named as there.
+Absent and null mean unchanged, lists may be null, ids of runners are numbers or strings. Format, and
+names of fields: Betfair's "Exchange Stream API", specification ESASwaggerSchema.
 """
 
 # ruff: noqa: N815 - the names on the wire
@@ -25,10 +25,10 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.source_api.parsing import WHOLE_BYTES
 
-SelectionId = int | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
+MAX_MARKETS = 10_000  # of one message or subscription: far more than any account may subscribe to
 
-Level = tuple[int, float, float]
-"""Level (0 is the best), price, size."""
+SelectionId = int | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
+Level = tuple[int, float, float]  # level (0 is the best), price, size
 
 
 class RunnerDefinition(Struct, frozen=True, gc=False):
@@ -55,10 +55,7 @@ class MarketDefinition(Struct, frozen=True, gc=False):
 
 
 class RunnerChange(Struct, frozen=True, gc=False):
-    """What changed of one runner, keyed by (id, hc).
-
-    `batb` are levels to back, `bdatb` the same with virtual bets, `atb` pairs of price and size.
-    """
+    """What changed of one runner: levels to back, with virtual bets in `bdatb`; `atb` are (price, size)."""
 
     id: SelectionId
     hc: float | None = None
@@ -79,7 +76,7 @@ class MarketChange(Struct, frozen=True, gc=False):
 
 
 class Frame(Struct, frozen=True):
-    """Any message of the server without its markets, told apart by `op`: connection, status or mcm."""
+    """A message without its markets; `op` is connection, status or mcm."""
 
     op: str
     id: int | None = None
@@ -97,7 +94,7 @@ class Frame(Struct, frozen=True):
 
 
 class Message(Frame, frozen=True):
-    """Any message of the server."""
+    """A message with its markets."""
 
     mc: list[MarketChange] | None = None
 
@@ -112,10 +109,7 @@ _change = msgspec.json.Decoder(MarketChange)
 
 
 def read_message(line: bytes) -> Sliced[Message]:
-    """Read one line, the markets of a long one in slices.
-
-    Raises: PayloadError if it is no message of the stream.
-    """
+    """Read one line, a long one in slices. Raises: PayloadError if it is no message of the stream."""
     try:
         line.decode()  # msgspec does not check the encoding of what it skips
         if len(line) <= WHOLE_BYTES:
@@ -129,3 +123,45 @@ def read_message(line: bytes) -> Sliced[Message]:
     except UNREADABLE as error:
         raise PayloadError(f"the line is no message of the stream: {error}") from error
     return Message(**{**structs.asdict(message), "mc": changes})
+
+
+class SegmentedMessage:
+    """The segments so far of a message; nothing of it counts before its last segment has come."""
+
+    def __init__(self) -> None:
+        self._so_far: Message | None = None
+
+    def clear(self) -> None:
+        """Drop the segments so far."""
+        self._so_far = None
+
+    def join(self, message: Message) -> Message | None:
+        """Return a whole message: `message` itself, or all its segments with the last; None before that.
+
+        A segment without a kind (`ct`) has that of the first. Raises: PayloadError for segments that are
+        out of order, of two kinds or too many.
+        """
+        so_far = self._so_far
+        match message.segmentType:
+            case None:
+                if so_far is None:
+                    return message
+                if message.ct == "HEARTBEAT":
+                    return None  # it can only confirm what is whole
+                raise PayloadError("a segmented message was not ended", "segments")
+            case "SEG_START" if so_far is None:
+                so_far = structs.replace(message, mc=[])
+            case "SEG" | "SEG_END" if so_far is not None:
+                if message.ct not in {None, so_far.ct}:
+                    raise PayloadError("a segmented message is of two kinds", "segments")
+            case other:
+                raise PayloadError(f"segmentType {other[:32]!r} came out of order", "segments")
+        changes = so_far.mc or []
+        changes.extend(message.mc or ())
+        if len(changes) > MAX_MARKETS:
+            raise PayloadError(f"a message of more than {MAX_MARKETS} markets", "too_big")
+        clocks = {"clk": message.clk or so_far.clk, "initialClk": message.initialClk or so_far.initialClk}
+        joined = structs.replace(message, ct=so_far.ct, mc=changes, **clocks)
+        is_whole = message.segmentType == "SEG_END"
+        self._so_far = None if is_whole else joined
+        return joined if is_whole else None

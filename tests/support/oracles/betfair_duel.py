@@ -68,7 +68,7 @@ class Duel:
 
     def compare(self) -> None:
         """Check that the board has no price that the library lacks; between segments it may be ahead."""
-        if self.ours.session._segments._changes is not None:
+        if self.ours.session._segments._so_far is not None:
             return
         for name, prices in self.ours.shown().items():
             assert prices == self.theirs.offer(name), name

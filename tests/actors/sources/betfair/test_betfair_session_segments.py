@@ -6,7 +6,7 @@ import pytest
 
 from actors.core.errors import PayloadError
 from actors.source_api.stream import Reaction
-from actors.sources.betfair.segments import MAX_MARKETS
+from actors.sources.betfair.wire import MAX_MARKETS
 from tests.support.builders.betfair import (
     HOME,
     PRICES,
