@@ -1,11 +1,7 @@
-"""Reading the answers of The Odds API: the odds of one sport, and the list of sports.
+"""Reading the answers of The Odds API: the odds of one sport, and the list of sports. Pure.
 
-Pure. Errors are objects where lists are expected, also with status 200. Format: the API's documentation
-of v4; pitfalls counted over 15,884 real markets.
-
-While an answer is decoded, each bookmaker's matches are gathered. Outcomes are told apart by their
-names, never by their order, which is alphabetical. Only `h2h` with three outcomes is ours.
-`last_update` is when a bookmaker's prices were refreshed, not when they changed.
+Errors are objects where lists are expected, also with status 200. Outcomes are in alphabetical order, so
+they are told apart by name. `last_update` is when prices were refreshed, not when they changed.
 """
 
 from __future__ import annotations
@@ -26,20 +22,16 @@ from actors.core.validation import Reason, clean_name
 from actors.source_api.parsing import Memo, split, unix_time
 from actors.sources.the_odds_api.wire import BookmakerMarkets, OddsEvent, OddsMarket, decoded, read_events
 
-MAX_ERROR_BYTES = 64 * 1024
-"""A longer body is not read as an error of the API."""
-CLOCKS_APART_S = 60.0
-"""How far a refresh may seem to lie after the answer; a later time is ignored."""
-MAX_KICK_OFFS = 1000
-"""Kick-offs kept of a sport, in the order of the answer; a season has some hundreds."""
-KNOWN_ERRORS = frozenset(
+MAX_ERROR_BYTES = 64 * 1024  # a longer body is not read as an error of the API
+CLOCKS_APART_S = 60.0  # how far a refresh may seem to lie after the answer; a later time is ignored
+MAX_KICK_OFFS = 1000  # kept of a sport, in the order of the answer; a season has some hundreds
+KNOWN_ERRORS = frozenset(  # codes that are counted by name; all others are counted as one
     {
         *("missing_key", "invalid_key", "deactivated_key", "exceeded_freq_limit", "out_of_usage_credits"),
         *("missing_region", "invalid_region", "invalid_bookmakers", "missing_market", "invalid_market"),
         *("invalid_market_combo", "unknown_sport", "invalid_sport"),
     }
 )
-"""Error codes that are counted by name; all others are counted as one."""
 FOOTBALL = "soccer_"
 DRAW = "Draw"
 OURS = "h2h"
@@ -47,11 +39,8 @@ LAY = "h2h_lay"
 OUTCOMES = 3
 
 
-class BookmakerPart(Struct):
-    """What an answer says of one bookmaker so far.
-
-    `newest` is when its newest prices were refreshed (Unix seconds), None where nothing says so.
-    """
+class Offers(Struct):
+    """What an answer says of one bookmaker; `newest` is its last refresh (Unix seconds), if it has any."""
 
     matches: list[Match] = []
     removals: list[Removal] = []
@@ -66,7 +55,9 @@ class BookmakerPart(Struct):
             if market.key == OURS:
                 refreshed = None if market.last_update is None else _times[market.last_update]
                 if refreshed is None or refreshed > latest:
-                    refreshed = _bookmaker_refreshed(offered, latest)
+                    refreshed = unix_time(offered.last_update)
+                if refreshed is not None and refreshed > latest:
+                    refreshed = None
                 if refreshed is not None and (self.newest is None or refreshed > self.newest):
                     self.newest = refreshed
                 odds = _odds(match, market, refreshed)
@@ -79,13 +70,9 @@ class BookmakerPart(Struct):
 
 
 class OddsAnswer(Struct, frozen=True):
-    """The decoded odds of one sport, by bookmaker key.
+    """The odds of one sport, by bookmaker key; times in Unix seconds. `unreadable` matches lack an id."""
 
-    `unreadable` counts matches without an id; `answered_at` is the API's clock (Unix seconds) when it
-    answered; `kick_offs` are Unix seconds, each once.
-    """
-
-    parts: Mapping[str, BookmakerPart]
+    offers: Mapping[str, Offers]
     kick_offs: Collection[int]
     answered_at: float | None
     unreadable: int = 0
@@ -98,10 +85,7 @@ class Sports(Struct, frozen=True):
 
 
 class CommonFacts(Struct, frozen=True, gc=False):
-    """A match with what holds for all its bookmakers; `start_time` in Unix seconds.
-
-    It `is_fit` if it is football between two teams with different names, at a possible time.
-    """
+    """A match; `is_fit` if it is football between teams with different names, at a possible time."""
 
     event: OddsEvent
     home: str
@@ -124,7 +108,7 @@ _times = Memo(unix_time, size=8192, max_chars=40)
 
 def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
     """Read the odds of one sport, in slices. Raises: PayloadError if they are not."""
-    parts: defaultdict[str, BookmakerPart] = defaultdict(BookmakerPart)
+    offers: defaultdict[str, Offers] = defaultdict(Offers)
     kick_offs: set[int] = set()
     unreadable = 0
     latest = inf if answered_at is None else answered_at + CLOCKS_APART_S
@@ -141,8 +125,8 @@ def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
         if match.start_time is not None and len(kick_offs) < MAX_KICK_OFFS:
             kick_offs.add(match.start_time)
         for offered in event.bookmakers:
-            parts[offered.key].add(match, offered, latest)
-    return OddsAnswer(parts, kick_offs, answered_at, unreadable)
+            offers[offered.key].add(match, offered, latest)
+    return OddsAnswer(offers, kick_offs, answered_at, unreadable)
 
 
 def read_sports(body: bytes) -> Sports:
@@ -192,12 +176,6 @@ def _have_own_names(home: str, away: str) -> bool:
     return len(names) == OUTCOMES and "" not in names
 
 
-def _bookmaker_refreshed(offered: BookmakerMarkets, latest: float) -> float | None:
-    """Return when a bookmaker's prices were refreshed, for a market without a time of its own."""
-    at = unix_time(offered.last_update)
-    return None if at is None or at > latest else at
-
-
 def _odds(match: CommonFacts, market: OddsMarket, refreshed: float | None) -> Match | None:
     """Return what a market offers; None unless its outcomes are home team, draw and away team."""
     if not match.is_fit or len(market.outcomes) != OUTCOMES:
@@ -230,8 +208,6 @@ def _fault(event: OddsEvent, market: OddsMarket) -> Reason:
         return Reason.TWO_WAY
     if not (event.sport_key or "").startswith(FOOTBALL):
         return Reason.SPORT
-    if len(names) != OUTCOMES or {*teams, DRAW} != set(names):
-        return Reason.OUTCOME
-    if not _have_own_names(event.home_team or "", event.away_team or ""):
-        return Reason.OUTCOME
-    return Reason.START_TIME
+    is_complete = len(names) == OUTCOMES and {*teams, DRAW} == set(names)
+    is_told_apart = _have_own_names(event.home_team or "", event.away_team or "")
+    return Reason.START_TIME if is_complete and is_told_apart else Reason.OUTCOME

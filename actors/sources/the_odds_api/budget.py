@@ -1,8 +1,7 @@
-"""A budget of credits a day, and how often each sport may be asked for it.
+"""A budget of credits a UTC day, and how often each sport may be asked for it. Pure.
 
-Pure. Credits are counted by UTC day and never overdrawn, also where the wall clock is set. A day's
-calls are spread over the seconds of all sports: a second in which a sport is near a kick-off counts
-`WEIGHT` times a far one. So on a busy day a far second gets less:
+A day's calls are spread over the seconds of all sports: a second in which a sport is near a kick-off
+counts `WEIGHT` times a far one. So on a busy day a far second gets less:
 
     calls per far second = calls a day / (far seconds + WEIGHT x near seconds, of all sports that day)
 
@@ -12,6 +11,7 @@ and a sport is due again when its seconds since the last call have added up to o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from math import inf
 
 from msgspec import Struct
@@ -21,18 +21,14 @@ from actors.core.messages import Scope
 
 DAY_S = 86400.0
 MINUTE_S = 60.0
-SAME_CLOCK_S = 1.0
-"""By how much wall and monotonic clock may drift apart before the wall clock counts as set."""
+SAME_CLOCK_S = 1.0  # how far wall and monotonic clock may drift apart before the wall clock counts as set
 WEIGHT = 8.0
 NEAR_BEFORE_S = 2 * 3600.0
 NEAR_AFTER_S = 2.5 * 3600.0
-START_SHARE = 0.25
-"""The least share of a day's credits that a process has when it starts, however late in the day."""
-MAX_BOOST = 2.0
-"""How much faster, or slower, calls may come to make up for credits spent otherwise."""
+START_SHARE = 0.25  # the least share of a day's credits for a process that starts, however late in the day
+MAX_BOOST = 2.0  # how much faster, or slower, calls may come to make up for credits spent otherwise
 
-Windows = tuple[tuple[float, float], ...]
-"""When a sport is near: spans of Unix seconds, in order, without overlap."""
+Windows = tuple[tuple[float, float], ...]  # when a sport is near: Unix seconds, in order, without overlap
 
 
 class Rates(Struct, frozen=True):
@@ -64,12 +60,12 @@ class Calendar:
         self._sports = sports
         self._calls = calls_a_day
         self._ceiling_s = ceiling_s
-        last = max((one[-1][1] for one in sports.values() if one), default=-inf)
-        self._known_until = -inf if last == -inf else (last // DAY_S + 1) * DAY_S
+        last = max((one[-1][1] for one in sports.values() if one), default=-DAY_S)
+        self._known_until = (last // DAY_S + 1) * DAY_S  # the end of a UTC day
         self._rates: dict[float, Rates] = {}
 
     def rates(self, day: float) -> Rates:
-        """Return the rates of a day, which is counted from the Unix epoch."""
+        """Return the rates of a day, counted from the Unix epoch."""
         if day * DAY_S >= self._known_until:
             return Rates(self._calls / (len(self._sports) * DAY_S), WEIGHT)
         if day not in self._rates:
@@ -82,7 +78,7 @@ class Calendar:
 
     def boost(self, now: float, left: float) -> float:
         """Return the factor for the rates of the rest of the day, with `left` calls left."""
-        end = now + until_midnight_s(now)
+        end = (now // DAY_S + 1) * DAY_S
         rates = self.rates(now // DAY_S)
         near = self._near_s(now, end)
         needed = rates.far * (len(self._sports) * (end - now) + (rates.weight - 1.0) * near)
@@ -106,34 +102,30 @@ class Calendar:
         return at + (1.0 - gained) / rate - now
 
     def _near_s(self, start: float, end: float) -> float:
-        return sum(_overlap_s(windows, start, end) for windows in self._sports.values())
+        windows = chain.from_iterable(self._sports.values())
+        return sum(max(min(end, last) - max(start, first), 0.0) for first, last in windows)
 
 
 class Ledger:
     """What was spent on the present UTC day.
 
-    Kept by the monotonic clock; what of it belongs to today is worked out from the wall clock each time,
-    so an error of the wall clock ends when it is corrected. For a day after it was set, what is left is
-    what both the new and the old time allow: no day is overdrawn, whichever is right.
+    Kept by the monotonic clock; which of it was today is worked out from the wall clock each time. For a
+    day after that was set, both the new and the old time must allow a call: no day is overdrawn.
     """
 
     def __init__(self, per_day: float) -> None:
         self.per_day = per_day
-        self.spent_today = 0.0
-        self._spent: dict[int, _Spent] = {}  # by monotonic minute
+        self.start_credits = START_SHARE * per_day
+        self.left = per_day  # credits that may still be spent today, as of the last call of a method
+        self._spent: dict[int, tuple[float, float]] = {}  # by monotonic minute: last time, credits
         self._start_mono: float | None = None
         self._trusted = 0.0  # wall minus monotonic time, of the clock before it was set
         self._trusted_mono = -inf
         self._days: tuple[_Day, ...] = ()
         self._days_at: Instant | None = None
 
-    def left(self, now: Instant) -> float:
-        """Return the credits that may still be spent today."""
-        self._look(now)
-        return max(self.per_day - self.spent_today, 0.0)
-
     def left_to_spread(self, now: Instant) -> float:
-        """Return the same by the wall clock alone: what the rest of its day is planned with."""
+        """Return the credits left by the wall clock alone: what the rest of its day is planned with."""
         self._look(now)
         return max(self.per_day - self._days[0].spent, 0.0)
 
@@ -146,15 +138,14 @@ class Ledger:
         """Count credits; negative ones were given back. `of` is when they were spent (monotonic)."""
         at = now.mono if of is None else of
         minute = int(at // MINUTE_S)
-        if (known := self._spent.get(minute)) is not None:
-            self._spent[minute] = _Spent(max(known.last_mono, at), known.amount + amount)
-        elif of is None:
-            self._spent[minute] = _Spent(at, amount)
+        if minute in self._spent or of is None:
+            last, spent = self._spent.get(minute, (at, 0.0))
+            self._spent[minute] = (max(last, at), spent + amount)
         self._days_at = None
         self._look(now)
 
     def _look(self, now: Instant) -> None:
-        """Work out what was spent today, once for each moment: every sport asks."""
+        """Work out what was spent today, once for each moment."""
         if now == self._days_at:
             return
         if self._start_mono is None:
@@ -167,22 +158,15 @@ class Ledger:
         clocks = (now.wall, now.mono + self._trusted)
         self._days = tuple(self._day(self._start_mono, now.mono, wall) for wall in clocks)
         self._days_at = now
-        self.spent_today = max(0.0, *(day.spent for day in self._days))
+        self.left = max(self.per_day - max(0.0, *(day.spent for day in self._days)), 0.0)
 
     def _day(self, start_mono: float, mono: float, wall: float) -> _Day:
         """Return the day of a clock that shows `wall`, with a guess at what an earlier process spent."""
         midnight = mono - wall % DAY_S
         # A little more than the day, because the two clocks are not read at the same moment.
-        own = sum(one.amount for one in self._spent.values() if one.last_mono >= midnight - SAME_CLOCK_S)
+        own = sum(spent for last, spent in self._spent.values() if last >= midnight - SAME_CLOCK_S)
         share = max(1.0 - max(start_mono - midnight, 0.0) / DAY_S, START_SHARE)
-        return _Day(until_midnight_s(wall), own + self.per_day * (1.0 - share))
-
-
-class _Spent(Struct, frozen=True):
-    """What was spent within a minute, and the monotonic time of the last of it."""
-
-    last_mono: float
-    amount: float
+        return _Day(DAY_S - wall % DAY_S, own + self.per_day * (1.0 - share))
 
 
 class _Day(Struct, frozen=True):
@@ -190,12 +174,3 @@ class _Day(Struct, frozen=True):
 
     left_s: float
     spent: float
-
-
-def until_midnight_s(now: float) -> float:
-    """Return the seconds until the next UTC day."""
-    return DAY_S - now % DAY_S
-
-
-def _overlap_s(windows: Windows, start: float, end: float) -> float:
-    return sum(max(min(end, last) - max(start, first), 0.0) for first, last in windows)

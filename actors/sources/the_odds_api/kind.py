@@ -1,8 +1,4 @@
-"""The Odds API v4: dozens of bookmakers a request, polled by league, for a key and its credits.
-
-Pure. One answer holds one sport with all its bookmakers. Where that costs no more, bookmakers are asked
-for by name, so that an answer holds few others.
-"""
+"""The Odds API v4: dozens of bookmakers a request, polled by league, for a key and its credits. Pure."""
 
 from __future__ import annotations
 
@@ -11,17 +7,10 @@ from collections import Counter
 
 from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
-from actors.core.messages import Extract, Match, Payload, Removal, SourceMatchId
+from actors.core.messages import Extract, Payload, Removal
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
-from actors.sources.the_odds_api.answers import (
-    BookmakerPart,
-    OddsAnswer,
-    Sports,
-    error_in,
-    read_odds,
-    read_sports,
-)
+from actors.sources.the_odds_api.answers import OddsAnswer, Offers, Sports, error_in, read_odds, read_sports
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from actors.sources.the_odds_api.plan import HEADERS, TheOddsApiPlan
 
@@ -41,30 +30,19 @@ def decode(payload: Payload, options: TheOddsApiOptions) -> Sliced[OddsAnswer | 
 
 
 def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[Extract]:
-    """Return one bookmaker's prices, which were gathered while the answer was decoded.
-
-    A match that is offered twice is rejected: which of the offers holds cannot be told. Lay prices are
-    the other side of an exchange: passed over, and counted.
-    """
+    """Return one bookmaker's prices, in slices; a match that is offered twice is rejected."""
     del options
     yield
-    part = answer.parts.get(key, BookmakerPart())
-    answered_at, newest = answer.answered_at, part.newest
+    offers = answer.offers.get(key, Offers())
+    answered_at, newest = answer.answered_at, offers.newest
     lag_s = None if answered_at is None or newest is None else answered_at - newest
-    passed_over = Counter[str]({Reason.LAY: part.lays, Reason.UNREADABLE: answer.unreadable})
-    matches, removals = tuple(part.matches), tuple(part.removals)
-    if doubled := _doubled(matches):
-        matches = tuple(one for one in matches if one.source_match_id not in doubled)
-        removals += tuple(Removal(match_id, Reason.DUPLICATE) for match_id in doubled)
-    return Extract(matches, removals, part.title, +passed_over, lag_s, answered_at)
-
-
-def _doubled(matches: tuple[Match, ...]) -> list[SourceMatchId]:
-    """Return the ids that occur more than once, in order."""
-    if len({one.source_match_id for one in matches}) == len(matches):
-        return []
-    counted = Counter(one.source_match_id for one in matches)
-    return [match_id for match_id, count in counted.items() if count > 1]
+    passed_over = Counter[str]({Reason.LAY: offers.lays, Reason.UNREADABLE: answer.unreadable})
+    matches, removals = tuple(offers.matches), tuple(offers.removals)
+    if len({one.source_match_id for one in matches}) < len(matches):
+        counts = Counter(one.source_match_id for one in matches)
+        matches = tuple(one for one in matches if counts[one.source_match_id] == 1)
+        removals += tuple(Removal(one, Reason.DUPLICATE) for one, count in counts.items() if count > 1)
+    return Extract(matches, removals, offers.title, +passed_over, lag_s, answered_at)
 
 
 def explain(error: TransportError) -> None:

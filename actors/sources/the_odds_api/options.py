@@ -1,8 +1,4 @@
-"""The options of The Odds API, and the addresses and costs that follow from them.
-
-Pure. A call costs one credit for each region or each ten bookmakers; /v4/sports is free. Source: the
-API's documentation of v4, "Usage Quota Costs".
-"""
+"""The options of The Odds API, and the addresses and costs that follow from them. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ SportKey = Annotated[str, Meta(pattern="^soccer_[a-z0-9_]{1,64}$")]
 Region = Annotated[str, Meta(pattern="^[a-z0-9]{2,8}$")]
 Credits = Annotated[float, Meta(gt=0, le=1e9)]
 
-BOOKMAKERS_A_CREDIT = 10
+BOOKMAKERS_A_CREDIT = 10  # the API's documentation of v4, "Usage Quota Costs"
 SPORTS_SCOPE = Scope("sports")
 
 

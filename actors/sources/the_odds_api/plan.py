@@ -1,8 +1,4 @@
-"""The poll plan of The Odds API: which sports, how often, within which budget.
-
-Pure. A sport with a match in play or near its kick-off is asked more often than one whose matches
-are days ahead (`budget.py`). Kick-offs are known from the answers.
-"""
+"""The poll plan of The Odds API: which sports, how often, within which budget. Pure."""
 
 from __future__ import annotations
 
@@ -15,29 +11,17 @@ from actors.core.errors import SourceError, TransportError
 from actors.core.messages import Scope
 from actors.source_api.plan import Plan, Target
 from actors.sources.the_odds_api.answers import OddsAnswer, Sports
-from actors.sources.the_odds_api.budget import (
-    DAY_S,
-    NEAR_AFTER_S,
-    START_SHARE,
-    Calendar,
-    Ledger,
-    Windows,
-    near_windows,
-)
+from actors.sources.the_odds_api.budget import DAY_S, NEAR_AFTER_S, Calendar, Ledger, Windows, near_windows
 from actors.sources.the_odds_api.options import TheOddsApiOptions, cheapest_call, odds_target, sports_target
 
 SPORTS_INTERVAL_S = DAY_S
 DOUBTED_INTERVAL_S = 600.0
-USUAL_SPORTS = 40
-"""Football keys in season, more or less: to plan with until they are known."""
-CALL_SPACING_S = 0.04
-"""The API allows 30 calls a second."""
+USUAL_SPORTS = 40  # football keys in season, more or less: to plan with until they are known
+CALL_SPACING_S = 0.04  # the API allows 30 calls a second
 REMAINING, USED, LAST = "x-requests-remaining", "x-requests-used", "x-requests-last"
 HEADERS = (REMAINING, USED, LAST)
-CEILING_SHARE = 0.9
-"""The longest interval, as a share of an explicit `stale_after_s`, if the budget allows it."""
-KNOWN_AHEAD_S = 28 * DAY_S
-"""Kick-offs later than that after an answer are ignored."""
+CEILING_SHARE = 0.9  # of an explicit `stale_after_s`: the longest interval, if the budget allows it
+KNOWN_AHEAD_S = 28 * DAY_S  # kick-offs later than that after an answer are ignored
 _CLIENT_ERRORS = range(400, 500)
 _WHOLE = re.compile("[0-9]{1,12}").fullmatch
 
@@ -67,7 +51,7 @@ class TheOddsApiPlan(Plan):
         if self._ledger is None or target.is_catalogue or target.scope in self._near:
             return 0.0
         waiting = [sport for sport in self._sports if Scope(sport) not in self._near]
-        at_once = max(int(self._ledger.per_day * START_SHARE / self._cost), 1)
+        at_once = max(int(self._ledger.start_credits / self._cost), 1)
         place = max(waiting.index(target.scope) + 1 - at_once, 0)
         return place * self._cost * DAY_S / self._ledger.per_day
 
@@ -130,31 +114,27 @@ class TheOddsApiPlan(Plan):
 
     def quota(self) -> Mapping[str, float | None]:
         """Return what the API says of the key's credits, and what is planned with them."""
-        left = None
-        if self._ledger is not None:
-            left = round(max(self._ledger.per_day - self._ledger.spent_today, 0.0), 3)
         return {
             "requests_remaining": self._seen[REMAINING],
             "requests_used": self._seen[USED],
             "credits_last": self._seen[LAST],
             "credits_a_call": self._cost,
             "credits_per_day": self._api.credits_per_day,
-            "credits_left_today": left,
+            "credits_left_today": None if self._ledger is None else round(self._ledger.left, 3),
         }
 
     def facts(self) -> Mapping[str, object]:
         """Return what was chosen, for the log, as soon as the sports are known."""
         if not self._sports:
             return {}
-        facts: dict[str, object] = {
+        other = {} if self._other is None else {f"credits_by_{self._other.parameter}": self._other.credits}
+        return {
             "asks_by": self._call.parameter,
             "credits_a_call": self._call.credits,
             "credits_per_day": self._api.credits_per_day,
             "sports": len(self._sports),
+            **other,
         }
-        if self._other is not None:
-            facts[f"credits_by_{self._other.parameter}"] = self._other.credits
-        return facts
 
     def describe(self) -> list[str]:
         """Return lines for an operator: what is asked how often, in quiet and in busy hours."""
@@ -205,19 +185,17 @@ class TheOddsApiPlan(Plan):
         fair_s = self._expected_sports() * self._cost * DAY_S / self._api.credits_per_day
         return max(fair_s, self._api.poll_interval_s)
 
-    def _ceiling_s(self) -> float:
-        stale_s = self._api.stale_after_s
-        return inf if stale_s is None else max(CEILING_SHARE * stale_s, self._equal_share_s())
-
     def _boost(self, ledger: Ledger, now: Instant) -> float:
-        """Return the boost at `now`, worked out once for each moment: every sport asks."""
+        """Return the boost at `now`, worked out once for each moment."""
         left = ledger.left_to_spread(now) / self._cost
         if self._boost_at[:2] != (now.wall, left):
             self._boost_at = (now.wall, left, self._calendar.boost(now.wall, left))
         return self._boost_at[2]
 
     def _calendar_of(self, sports: Mapping[Scope, Windows]) -> Calendar:
-        return Calendar(sports, (self._api.credits_per_day or 0.0) / self._cost, self._ceiling_s())
+        stale_s = self._api.stale_after_s
+        ceiling_s = inf if stale_s is None else max(CEILING_SHARE * stale_s, self._equal_share_s())
+        return Calendar(sports, (self._api.credits_per_day or 0.0) / self._cost, ceiling_s)
 
     def _plan_calendar(self) -> None:
         near = {Scope(sport): self._near.get(Scope(sport), ()) for sport in self._sports}

@@ -8,9 +8,8 @@ Pure. A real match (cut to one bookmaker):
       "markets": [{"key": "h2h", "last_update": "2026-01-14T16:22:51Z", "outcomes": [
        {"name": "Away United", "price": 5.5}, {"name": "Draw", "price": 4.3}, ...]}]}]}
 
-Format: the API's documentation of v4. A part of another shape is left out or emptied by itself, so that
-one bookmaker's error costs no other bookmaker its prices. An object with a field twice is left out:
-which of the two holds cannot be told, and a JSON decoder takes the last silently.
+Format: the API's documentation of v4. A part of another shape, or with a field twice, is left out or
+emptied by itself, so that one bookmaker's error costs no other bookmaker its prices.
 """
 
 from __future__ import annotations
@@ -28,12 +27,11 @@ from actors.source_api.parsing import WHOLE_BYTES, split
 
 T = TypeVar("T")
 
-MAX_PRICE = 1001.0
-"""Bookmakers end at 1001, exchanges at 1000; a larger number is no price."""
+MAX_PRICE = 1001.0  # bookmakers end at 1001, exchanges at 1000
 
 
 class Outcome(Struct, frozen=True, gc=False):
-    """One outcome; `price` is 0.0, which is never accepted, for what is no number or above MAX_PRICE."""
+    """One outcome; `price` is 0.0, which is never accepted, for what is no price."""
 
     name: str
     price: Annotated[float, Meta(le=MAX_PRICE)]
@@ -82,10 +80,7 @@ def decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | N
 
 
 def read_events(body: bytes) -> Iterable[OddsEvent | None]:
-    """Return the matches in order, None for one without an id; those of a long body are decoded one by one.
-
-    Raises: one of UNREADABLE if it is no list.
-    """
+    """Return the matches, None for one without an id. Raises: one of UNREADABLE if it is no list."""
     if len(body) <= WHOLE_BYTES:
         events = decoded(_events, body)
         if events is not None and _has_each_field_once(body, events):
@@ -101,15 +96,9 @@ def read_event(raw: msgspec.Raw) -> OddsEvent | None:
     content = _without_doubled_fields(raw)
     if not isinstance(content, dict) or not isinstance(content.get("id"), str):
         return None
-    return OddsEvent(
-        id=SourceMatchId(content["id"]),
-        sport_key=_text(content, "sport_key"),
-        sport_title=_text(content, "sport_title"),
-        commence_time=_text(content, "commence_time"),
-        home_team=_text(content, "home_team"),
-        away_team=_text(content, "away_team"),
-        bookmakers=tuple(_bookmaker_markets(part) for part in _objects(content, "bookmakers", "key")),
-    )
+    bookmakers = tuple(_bookmaker_markets(part) for part in _objects(content, "bookmakers", "key"))
+    names = ("sport_key", "sport_title", "commence_time", "home_team", "away_team")
+    return OddsEvent(SourceMatchId(content["id"]), bookmakers, *(_text(content, name) for name in names))
 
 
 def _has_each_field_once(text: bytes, events: Sequence[OddsEvent]) -> bool:
@@ -124,13 +113,11 @@ def _has_each_field_once(text: bytes, events: Sequence[OddsEvent]) -> bool:
         missing += texts.count(None)
         bookmakers += len(event.bookmakers)
         for one in event.bookmakers:
-            if not one.title or one.last_update is None:
-                missing += (not one.title) + (one.last_update is None)
+            missing += (not one.title) + (one.last_update is None)
             markets += len(one.markets)
             for market in one.markets:
                 outcomes += len(market.outcomes)
-                if market.last_update is None:
-                    missing += 1
+                missing += market.last_update is None
     marks = 26 * len(events) + 14 * bookmakers + 10 * markets + 6 * outcomes - 4 * missing
     return text.count(b'"') == marks
 

@@ -193,12 +193,18 @@ def at(wall: float, late_s: float = 0.0) -> Instant:
     return Instant(wall + late_s - NOON, wall)
 
 
+def left_of(ledger: Ledger, now: Instant) -> float:
+    """Return the credits that are left at that moment."""
+    ledger.left_to_spread(now)
+    return ledger.left
+
+
 @pytest.mark.parametrize(("hour", "left"), [(0, 96.0), (6, 72.0), (12, 48.0), (18, 24.0), (23, 24.0)])
 def test_new_process_has_its_share_of_the_day(hour: int, left: float) -> None:
     """A new process has at least a quarter of a day's credits, since earlier use is unknown."""
     ledger = Ledger(96.0)
 
-    assert left == pytest.approx(ledger.left(at(MIDNIGHT + hour * HOUR)))
+    assert left == pytest.approx(left_of(ledger, at(MIDNIGHT + hour * HOUR)))
     assert 24.0 == 96.0 * START_SHARE
 
 
@@ -208,7 +214,7 @@ def test_used_credits_are_gone_until_midnight() -> None:
     for _ in range(9):
         ledger.spend(1.0, at(MIDNIGHT + HOUR))
 
-    left = [ledger.left(at(moment)) for moment in (MIDNIGHT + HOUR, TOMORROW - 0.001, TOMORROW)]
+    left = [left_of(ledger, at(moment)) for moment in (MIDNIGHT + HOUR, TOMORROW - 0.001, TOMORROW)]
     assert pytest.approx([1.0 - 10 / 24, 1.0 - 10 / 24, 10.0]) == left
 
 
@@ -217,10 +223,10 @@ def test_refunded_credits_may_be_used_again() -> None:
     ledger = Ledger(10.0)
     ledger.spend(4.0, at(NOON))
     ledger.spend(-3.0, at(NOON))
-    before = ledger.left(at(NOON))
+    before = left_of(ledger, at(NOON))
     ledger.spend(-100.0, at(NOON))
 
-    assert (4.0, 10.0) == (before, ledger.left(at(NOON)))
+    assert (4.0, 10.0) == (before, left_of(ledger, at(NOON)))
 
 
 def test_overspending_leaves_nothing() -> None:
@@ -228,47 +234,47 @@ def test_overspending_leaves_nothing() -> None:
     ledger = Ledger(10.0)
     ledger.spend(50.0, at(NOON))
 
-    assert (0.0, 10.0) == (ledger.left(at(NOON)), ledger.left(at(NOON + DAY_S)))
+    assert (0.0, 10.0) == (left_of(ledger, at(NOON)), left_of(ledger, at(NOON + DAY_S)))
 
 
 def test_clock_set_back_adds_no_credits() -> None:
     """A step back over midnight adds none, nor does the second midnight (faults.md, C12)."""
     ledger = Ledger(10.0)
-    ledger.left(at(MIDNIGHT))
+    left_of(ledger, at(MIDNIGHT))
     ledger.spend(3.0, at(TOMORROW - 60))
     ledger.spend(4.0, at(TOMORROW + 60))
     moments = [at(TOMORROW + 60), at(TOMORROW - 60, 120), at(TOMORROW + 120, 120)]
 
     # A step back makes it yesterday again, with both spent; later either clock may be right.
-    assert [6.0, 3.0, 6.0] == [ledger.left(moment) for moment in moments]
+    assert [6.0, 3.0, 6.0] == [left_of(ledger, moment) for moment in moments]
 
 
 def test_clock_briefly_a_month_ahead_loses_no_credits() -> None:
     """After the correction every day has its usual credits, including the present one."""
     ledger = Ledger(16.0)
-    ledger.left(at(MIDNIGHT))
+    left_of(ledger, at(MIDNIGHT))
     ledger.spend(1.0, at(NOON))
     ledger.spend(1.0, at(NOON + 30 * DAY_S + 5 * HOUR, -30 * DAY_S - 5 * HOUR))
 
-    assert [14.0, 16.0, 16.0] == [ledger.left(at(NOON + day * DAY_S)) for day in range(3)]
+    assert [14.0, 16.0, 16.0] == [left_of(ledger, at(NOON + day * DAY_S)) for day in range(3)]
 
 
 def test_clock_is_trusted_a_day_after_a_step() -> None:
     """Until then the credits left before the step are a limit as well."""
     ledger = Ledger(10.0)
-    ledger.left(at(MIDNIGHT))
+    left_of(ledger, at(MIDNIGHT))
     ledger.spend(8.0, at(NOON - HOUR))
-    left = [ledger.left(at(TOMORROW + hour * HOUR, -12 * HOUR)) for hour in (0, 11, 12, 35)]
+    left = [left_of(ledger, at(TOMORROW + hour * HOUR, -12 * HOUR)) for hour in (0, 11, 12, 35)]
     ledger.spend(8.0, at(TOMORROW + 40 * HOUR, -12 * HOUR))
 
     assert [2.0, 2.0, 10.0, 10.0] == left
-    assert [2.0, 10.0] == [ledger.left(at(TOMORROW + hour * HOUR, -12 * HOUR)) for hour in (47, 48)]
+    assert [2.0, 10.0] == [left_of(ledger, at(TOMORROW + hour * HOUR, -12 * HOUR)) for hour in (47, 48)]
 
 
 def test_wait_is_until_the_later_midnight() -> None:
     """If no credits are left by the clock before and after a step, the later midnight counts."""
     ledger = Ledger(10.0)
-    ledger.left(at(MIDNIGHT))
+    left_of(ledger, at(MIDNIGHT))
     ledger.spend(10.0, at(NOON))
     waits = [ledger.wait_s(1.0, moment) for moment in (at(NOON), at(NOON + HOUR, -HOUR), at(TOMORROW))]
 
@@ -278,14 +284,14 @@ def test_wait_is_until_the_later_midnight() -> None:
 def test_late_refund_belongs_to_the_time_of_its_use() -> None:
     """In monotonic seconds: a refund for yesterday adds nothing to today."""
     ledger = Ledger(10.0)
-    ledger.left(at(MIDNIGHT))
+    left_of(ledger, at(MIDNIGHT))
     ledger.spend(5.0, at(NOON))
     ledger.spend(4.0, at(TOMORROW + HOUR))
     ledger.spend(-5.0, at(TOMORROW + 2 * HOUR), of=at(NOON).mono)
     ledger.spend(-1.0, at(TOMORROW + 3 * HOUR), of=at(TOMORROW + HOUR).mono)
     ledger.spend(-9.0, at(TOMORROW + 4 * HOUR), of=at(NOON - 5 * DAY_S).mono)
 
-    assert 7.0 == ledger.left(at(TOMORROW + 5 * HOUR))
+    assert 7.0 == left_of(ledger, at(TOMORROW + 5 * HOUR))
 
 
 @given(
@@ -299,12 +305,12 @@ def test_no_true_day_is_overdrawn_by_a_clock_that_is_wrong_for_less_than_a_day(
 ) -> None:
     """For any requests and refunds, a UTC day uses at most its credits."""
     ledger, mono, days = Ledger(16.0), 0.0, dict.fromkeys(range(20), 0.0)
-    ledger.left(Instant(mono, MIDNIGHT))
+    left_of(ledger, Instant(mono, MIDNIGHT))
     for later_s, amount in asked:
         mono += later_s
         shift_s = wrong_s if begin_s <= mono < begin_s + lasting_s else 0.0
         now = Instant(mono, MIDNIGHT + mono + shift_s)
-        if ledger.left(now) >= amount:
+        if left_of(ledger, now) >= amount:
             ledger.spend(amount, now)
             days[int(mono // DAY_S)] += amount
 
