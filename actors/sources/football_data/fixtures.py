@@ -1,7 +1,7 @@
-"""One row of a football-data.co.uk file: which match it is, when it starts, whether it is over.
+"""One row of a football-data.co.uk file: which match it is, when it starts, whether it is over. Pure.
 
-Pure, below `kind.py`. Column names differ between the main leagues, the extra leagues and a few Greek
-files; kick-offs are Europe/London wall time for every league.
+Column names differ between the main leagues, the extra leagues and a few Greek files; kick-offs are
+Europe/London wall time for every league.
 """
 
 from __future__ import annotations
@@ -23,16 +23,14 @@ from actors.source_api.parsing import Memo
 from actors.sources.football_data.text import Row, cells_in, is_blank, width_of
 
 LONDON: Final = ZoneInfo("Europe/London")
-MAX_CELL_CHARS = 256
-"""A longer cell is cut: it is no name, date or price, and must not fill the caches below."""
+MAX_CELL_CHARS = 256  # a longer cell is cut: it must not fill the caches below
 MAX_ID_CHARS = 128
-MAX_KNOWN = 32_768
-"""Lines whose fixtures are kept: more than the largest file has."""
+MAX_KNOWN = 32_768  # lines whose fixtures are kept: more than the largest file has
 FINISHED = "finished"
 _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 _NUMBER = re.compile(r"[0-9.]+").fullmatch
 
-LEAGUES: Final[Mapping[str, str]] = {
+LEAGUES: Final[Mapping[str, str]] = {  # codes of the site's notes.txt; others are shown as they are
     "E0": "Premier League",
     "E1": "Championship",
     "E2": "League One",
@@ -56,14 +54,10 @@ LEAGUES: Final[Mapping[str, str]] = {
     "T1": "Süper Lig",
     "G1": "Super League Greece",
 }
-"""Division codes of the site's notes.txt; other codes are shown as they are."""
 
 
 class Fixture(Struct, frozen=True, gc=False):
-    """What one row says about its match, the same for all bookmakers.
-
-    `start_time` in Unix seconds; `latest_start`, the end of its day, instead where no time is given.
-    """
+    """What one row says about its match; `latest_start`, the end of its day, replaces an absent time."""
 
     source_match_id: SourceMatchId
     home: str
@@ -106,20 +100,15 @@ class Layout(Struct, frozen=True):
             raise PayloadError("the header lacks a column for the home team, the away team or the date")
         return layout
 
-    @property
-    def width(self) -> int:
-        """The number of leading cells that hold all of these columns."""
-        last: int = max(structs.astuple(self))
-        return last + 1
-
 
 def row_reader(layout: Layout, cells_a_row: int) -> Callable[[Row], Fixture | Removal | None]:
     """Return a function that reads a row: a fixture, or why there is none; None for a blank row.
 
-    A row with another number of cells than the header is torn: its cells may stand in wrong columns.
-    The function raises PayloadError as `width_of` does.
+    A row with another number of cells than the header is torn. It raises PayloadError as `width_of` does.
     """
-    known, width, commas = _known(layout), layout.width, cells_a_row - 1 - layout.width
+    known = _known(layout)
+    width = max(structs.astuple(layout)) + 1  # of the leading cells that hold all of these columns
+    commas = cells_a_row - 1 - width
 
     def read(row: Row) -> Fixture | Removal | None:
         if isinstance(row, str):  # nearly all are; their beginnings mostly stood in the last file as well
@@ -143,10 +132,10 @@ def _known(layout: Layout) -> Memo[Fixture | Removal]:
 
 
 def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
-    """Read a row that is not blank: a fixture, or why not: it is over, or its date is impossible.
+    """Read a row that is not blank: a fixture, or why it is none.
 
-    A removal without an id where teams or referee are cells of other columns. The id is built from
-    division, date and teams, never from the time, which gets corrected.
+    The removal has no id if teams or referee are cells of other columns. The id is built from division,
+    date and teams, never from the time, which gets corrected.
     """
 
     def cell(at: int) -> str:
@@ -161,14 +150,11 @@ def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
     match_id = match_id_of(division, known_day, home, away)
     if cell(layout.result):
         return Removal(match_id, FINISHED)
-    if day is None:
+    start = None if day is None else _start(day, cell(layout.time) or "23:59")
+    if start is None:
         return Removal(match_id, Reason.START_TIME)
-    try:
-        start = _start(day, cell(layout.time))
-    except ValueError:
-        return Removal(match_id, Reason.START_TIME)
-    latest_start = _end(day) if start is None else None
-    return Fixture(match_id, home, away, LEAGUES.get(division, division) or None, start, latest_start)
+    times = (start, None) if cell(layout.time) else (None, start + 60)
+    return Fixture(match_id, home, away, LEAGUES.get(division, division) or None, *times)
 
 
 def torn(fixture: Fixture | Removal) -> Removal:
@@ -224,16 +210,10 @@ def _day(text: str) -> date | None:
 
 @lru_cache(maxsize=8192)
 def _start(day: date, text: str) -> int | None:
-    """Return the kick-off as Unix seconds, None without a time. Raises: ValueError if it is impossible."""
-    if not text:
+    """Return a time of that day as Unix seconds, None if it is impossible."""
+    found = re.fullmatch("([0-9]{1,2}):([0-9]{2})", text)
+    try:
+        clock = time(int(found[1]), int(found[2])) if found else None
+    except ValueError:
         return None
-    if not re.fullmatch("[0-9]{1,2}:[0-9]{2}", text):
-        raise ValueError(text)
-    hour, minute = map(int, text.split(":"))
-    return int(datetime.combine(day, time(hour, minute), LONDON).timestamp())
-
-
-@lru_cache(maxsize=1024)
-def _end(day: date) -> int:
-    """Return the end of a day in London as Unix seconds."""
-    return int(datetime.combine(day, time(23, 59, 59), LONDON).timestamp()) + 1
+    return None if clock is None else int(datetime.combine(day, clock, LONDON).timestamp())

@@ -1,12 +1,12 @@
-"""football-data.co.uk: upcoming matches with the pre-match prices of several bookmakers, as CSV.
+"""football-data.co.uk: upcoming matches with the pre-match prices of several bookmakers, as CSV. Pure.
 
-Pure: decodes the file once, extracts one bookmaker's columns at a time. A real row (cut):
+A real row (cut):
 
     Div,Date,Time,HomeTeam,AwayTeam,...,B365H,B365D,B365A,...
     XX,29/01/2026,19:45,Home Town,Away United,...,2.10,3.40,3.50,...
 
-Whole column names are matched, never prefixes or positions: `BFDH` is one bookmaker's home price and
-`BFD` another one's draw. Format: the site's notes.txt; pitfalls counted over 795 real files.
+Whole column names are matched, never prefixes: `BFDH` is one bookmaker's home price and `BFD` another
+one's draw. Format: the site's notes.txt.
 """
 
 from __future__ import annotations
@@ -26,14 +26,7 @@ from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, Seconds
 from actors.source_api.parsing import Memo
 from actors.source_api.plan import Target, every
-from actors.sources.football_data.fixtures import (
-    FINISHED,
-    MAX_CELL_CHARS,
-    Fixture,
-    Layout,
-    row_reader,
-    torn,
-)
+from actors.sources.football_data.fixtures import FINISHED, Fixture, Layout, row_reader, torn
 from actors.sources.football_data.text import Row, cells_in, read_text, rows_in, width_of
 
 
@@ -44,11 +37,7 @@ class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
 
 
 class Sheet(Struct, frozen=True):
-    """A decoded file: where each named column is, and its rows, in file order.
-
-    Each row has a fixture, or a removal where it is none. `unknown` counts rows left out, because not
-    even their match is known.
-    """
+    """A decoded file: its columns, and its rows with their fixtures; `unknown` counts rows left out."""
 
     columns: Mapping[str, int]
     rows: Sequence[Row]
@@ -57,28 +46,23 @@ class Sheet(Struct, frozen=True):
     unknown: int = 0
 
 
+# A price. A leading zero is refused: it may be what a decimal comma has cut off.
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,5})(\.[0-9]{1,6})?").fullmatch
-"""A price. A leading zero is refused: it may be what a decimal comma has cut off."""
-
 _FIRST_NAMES: Final = frozenset({"Div", "Country"})
-
+# If more rows than that, and more than can be read, are unreadable, the header is torn.
 MAX_TORN: Final = 2
-"""If more rows than that, and more than can be read, are unreadable, the header is torn."""
-
-_WHATEVER_THE_PRICES: Final = frozenset({FINISHED, Reason.UNREADABLE})
-"""Reasons that remove a match for all bookmakers, also those without a price in its row."""
-
+# Reasons that remove a match for all bookmakers, also for those without a price in its row.
+_FOR_ALL_BOOKMAKERS: Final = frozenset({FINISHED, Reason.UNREADABLE})
 AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
+# Prefixes seen in real files, to tell `B365C` (closing prices) from a bookmaker of its own.
 KNOWN: Final = re.compile("B365|BFD|BMGM|BV|BW|CL|LB|PS|P|BFE|WH|1XB|BF|IW|VC|GB|SB|SJ|SO|SY|BS")
-"""Prefixes seen in real files, to tell `B365C` (closing prices) from a bookmaker of its own."""
 
 
 def check_key(key: str) -> None:
     """Raise ValueError unless `key` can be a bookmaker's column prefix, such as `B365`."""
     if not re.fullmatch("[A-Za-z0-9]{1,8}", key):
-        raise ValueError(
-            f"key was {key!r}, must be a column prefix of 1 to 8 letters and digits, like 'B365'"
-        )
+        what = "a column prefix of 1 to 8 letters and digits, like 'B365'"
+        raise ValueError(f"key was {key!r}, must be {what}")
     if key in AGGREGATES or key.removesuffix("C") in AGGREGATES:
         raise ValueError(f"key was {key!r}, which is an aggregate over bookmakers, not a bookmaker")
     if key.endswith("C") and KNOWN.fullmatch(key[:-1]):
@@ -134,8 +118,7 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
 def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extract]:
     """Read one bookmaker's prices, in slices. Raises: PayloadError if the file lacks its columns.
 
-    A blank triple is a match that the bookmaker does not offer: it removes the same match listed above
-    it, as a duplicate. An incomplete or unreadable triple is rejected, and so is a torn row.
+    Three blank prices are a match that is not offered: the same match listed above is then a duplicate.
     """
     del options
     names = (f"{key}H", f"{key}D", f"{key}A")
@@ -150,7 +133,7 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
     for count, (fixture, row) in enumerate(zip(sheet.fixtures, sheet.rows, strict=True)):
         if count % SLICE == 0:
             yield
-        if isinstance(fixture, Removal) and fixture.reason in _WHATEVER_THE_PRICES:
+        if isinstance(fixture, Removal) and fixture.reason in _FOR_ALL_BOOKMAKERS:
             removals.append(fixture)
             continue
         cells = row.split(",", width) if isinstance(row, str) else row  # a whole row has all of them
@@ -189,8 +172,8 @@ def _match(fixture: Fixture, home: float, draw: float, away: float, source_time:
 
 
 def _read_price(cell: str) -> float | None:
-    """Read a price; None for a blank; 0.0, which is never accepted, for what is no plain number."""
-    cell = cell[:MAX_CELL_CHARS].strip()
+    """Read a price: None for a blank, 0.0, which is never accepted, for what is no plain number."""
+    cell = cell.strip()
     if not cell:
         return None
     return float(cell) if _NUMBER(cell) else 0.0

@@ -1,7 +1,7 @@
-"""From the bytes of a football-data.co.uk file to its rows, in slices.
+"""From the bytes of a football-data.co.uk file to its rows. Pure.
 
-Pure, below `kind.py`. Nearly all files hold no quotation mark: then a row is a line, and its reader
-splits off the cells that it needs. From the first block with a mark on `csv.reader` reads.
+Nearly all files hold no quotation mark: then a row is a line, and its reader splits off the cells that it
+needs. From the first block with a mark on `csv.reader` reads.
 """
 
 from __future__ import annotations
@@ -13,21 +13,15 @@ from itertools import chain
 
 from actors.core.errors import PayloadError
 
-BLOCK_CHARS = 64 * 1024
-"""What is split into lines at a time: far below a millisecond."""
+BLOCK_CHARS = 64 * 1024  # what is split into lines at a time: far below a millisecond
 MAX_LINE_CHARS = 1024 * 1024
-CSV_CELL_CHARS = 128 * 1024
-"""Of a longer line `csv.reader` decides whether its cells are short enough."""
+CSV_CELL_CHARS = 128 * 1024  # of a longer line `csv.reader` decides whether its cells are short enough
 
-Row = str | list[str]
-"""A line whose cells stand between commas, perhaps with a CR at its end, or the cells themselves."""
+Row = str | list[str]  # a line of cells between commas, perhaps with a CR at its end, or the cells
 
 
 def read_text(body: bytes) -> str:
-    """Decode as UTF-8, or as cp1252 like 13 of the real files, with LF in place of a CR alone.
-
-    Raises: PayloadError if it is neither.
-    """
+    """Decode UTF-8 or cp1252, with LF in place of a CR alone. Raises: PayloadError if it is neither."""
     if b"\0" not in body:
         for encoding in ("utf-8-sig", "cp1252"):
             try:
@@ -42,8 +36,7 @@ def read_text(body: bytes) -> str:
 def rows_in(text: str, block_chars: int = BLOCK_CHARS) -> Iterator[Row]:
     """Return the rows in order, as `csv.reader` would in strict mode, with any number of blank ones.
 
-    Raises: PayloadError for an endless line, and for what `csv.reader` cannot read, such as a mark that
-    is never closed: a cut file.
+    Raises: PayloadError for an endless line, and for what `csv.reader` cannot read.
     """
     blocks = _blocks(text, block_chars)
     for block in blocks:
@@ -57,8 +50,7 @@ def rows_in(text: str, block_chars: int = BLOCK_CHARS) -> Iterator[Row]:
 def width_of(row: Row) -> int:
     """Return the number of cells; one with several commas counts as many, which two stray marks joined.
 
-    Raises: PayloadError for a row of several lines, which two stray marks make of the beginning of one
-    row and the end of another: if they stand in the same column, it has the right width.
+    Raises: PayloadError for a row of several lines, which two stray marks made of two rows.
     """
     if isinstance(row, str):
         return row.count(",") + 1
@@ -94,9 +86,8 @@ def _blocks(text: str, block_chars: int) -> Iterator[str]:
 
 
 def _quoted(blocks: Iterator[str]) -> Iterator[list[str]]:
+    lines = chain.from_iterable(StringIO(block, newline="") for block in blocks)
     try:
-        yield from csv.reader(
-            chain.from_iterable(StringIO(block, newline="") for block in blocks), strict=True
-        )
+        yield from csv.reader(lines, strict=True)
     except csv.Error as error:
         raise PayloadError(f"the body is not CSV: {error}") from error
