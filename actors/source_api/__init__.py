@@ -1,8 +1,4 @@
-"""All that a source is made of, and all that a plug-in imports: these names are stable.
-
-Venues and plug-ins import `actors.source_api`; the pipeline runs what they declare.
-Pure: it must not know actors, transports or the board.
-"""
+"""All that a source is made of, and all that a plug-in imports: these names are stable. Pure."""
 
 from __future__ import annotations
 
@@ -16,39 +12,9 @@ from actors.source_api.parsing import Memo, unix_time
 from actors.source_api.plan import Plan, PlanMaker, Target, every
 from actors.source_api.stream import Reaction, Request, Session, StreamKind, StreamOptions
 
-__all__ = [
-    "Bytes",
-    "Extract",
-    "Hidden",
-    "Instant",
-    "Kind",
-    "Machine",
-    "Match",
-    "Memo",
-    "Payload",
-    "PayloadError",
-    "Plan",
-    "PlanMaker",
-    "PolledKind",
-    "PolledOptions",
-    "Prices",
-    "Reaction",
-    "Removal",
-    "Request",
-    "Scope",
-    "Seconds",
-    "Secret",
-    "Session",
-    "Sliced",
-    "SourceError",
-    "SourceMatchId",
-    "SourceOptions",
-    "StreamError",
-    "StreamKind",
-    "StreamOptions",
-    "Target",
-    "TickingKind",
-    "TransportError",
-    "every",
-    "unix_time",
-]
+__all__ = ["Extract", "Instant", "Match", "Payload", "Prices", "Removal", "Scope", "SourceMatchId"]
+__all__ += ["PayloadError", "SourceError", "StreamError", "TransportError"]
+__all__ += ["Kind", "Machine", "PolledKind", "TickingKind"]
+__all__ += ["Bytes", "Hidden", "PolledOptions", "Seconds", "Secret", "SourceOptions"]
+__all__ += ["Memo", "Plan", "PlanMaker", "Sliced", "Target", "every", "unix_time"]
+__all__ += ["Reaction", "Request", "Session", "StreamKind", "StreamOptions"]

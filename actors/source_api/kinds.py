@@ -1,7 +1,4 @@
-"""What a kind of source is made of: its options, and the pure functions that read it.
-
-Pure declarations. An actor in `pipeline/` runs a kind; a kind itself touches no network, clock or loop.
-"""
+"""What a kind of source is made of: its options, and pure functions that an actor in `pipeline/` runs."""
 
 from __future__ import annotations
 
@@ -22,15 +19,11 @@ from actors.source_api.stream import StreamKind
 class PolledKind(Struct, frozen=True):
     """A kind of source that is polled.
 
-    `check_key(key)` raises ValueError, saying what is allowed, for an impossible bookmaker key.
-    `plan(options, keys)` returns what to poll, and when. `decode(payload, options)` and
-    `extract(content, key, options)` are pure, raise nothing but PayloadError, and read no clock.
-    `headers` are the headers of an answer that the plan needs, in lower case.
-
-    With `repeats_confirm`, a 304 or the same bytes again confirm what they brought; without, every
-    answer is read anew, because it may say of a part of itself that it is old. With `has_titles` the
-    source itself names its bookmakers. `explain(error)` may add to a refusal what its body says.
-    `prices` says whether a confirmation vouches for the prices, or only for the file that has them.
+    `check_key(key)` raises ValueError, saying what is allowed. `decode(payload, options)` and
+    `extract(content, key, options)` raise nothing but PayloadError. `headers`, in lower case, are those of
+    an answer that the plan needs. With `repeats_confirm`, a 304 or the same bytes again confirm what they
+    brought; without, every answer is read anew. With `has_titles` the source names its bookmakers.
+    `explain(error)` may add to a refusal what its body says. `prices` is what a confirmation vouches for.
     """
 
     name: str
@@ -57,27 +50,21 @@ class Machine(Protocol):
 
     def image(self) -> Sliced[Mapping[str, Extract]]:
         """Return the complete list of every bookmaker key, as of the last `advance`, in slices."""
-        ...
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         """Move on to `now` and return the changes of every bookmaker key, in slices.
 
         Raises: SourceError while it has nothing to give; it is called again after `interval_s`.
         """
-        ...
 
 
 class TickingKind(Struct, frozen=True):
-    """A kind of source that is computed, not received: `start(options, keys, now)` returns its machine.
-
-    `check(options, keys)` raises ValueError, naming the option, where its machine cannot be started.
-    `prices_of(options)` returns what a confirmation vouches for.
-    """
+    """A kind of source that is computed; `check(options, keys)` raises ValueError, naming the option."""
 
     name: str
     options: type[SourceOptions]
     check_key: Callable[[str], None]
-    start: Callable[[Any, tuple[str, ...], Instant], Machine]
+    start: Callable[[Any, tuple[str, ...], Instant], Machine]  # of options, keys, now
     check: Callable[[Any, tuple[str, ...]], None] | None = None
     prices_of: Callable[[Any], Prices] = lambda _: Prices.LIVE
 

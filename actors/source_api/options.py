@@ -1,7 +1,4 @@
-"""The options that kinds of source have in common: what a table `[sources.NAME]` may say.
-
-Pure declarations; defaults and bounds stand here only.
-"""
+"""The options that kinds of source have in common: what a table `[sources.NAME]` may say. Pure."""
 
 from __future__ import annotations
 
@@ -17,16 +14,16 @@ BookSum = Annotated[float, Meta(gt=0, le=100)]
 
 _SECRET, _HIDDEN = {"secret": True}, {"hidden": True}
 _PRINTABLE = r"^[ -~]{1,256}$"
+# A credential, in printable ASCII: never shown, logged or recorded, and taken out of every text.
 Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET)]
-"""A credential, in printable ASCII: never shown, logged or recorded, and taken out of every text."""
+# A private value, such as a user name: never shown or recorded, but not taken out of other texts.
 Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=_HIDDEN)]
-"""A private value, such as a user name: never shown or recorded, but not taken out of other texts."""
 
 MIN_STALE_AFTER_S = 30.0
 
 
 class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Options that every kind of source has: staleness (seconds) and the bounds of a book sum."""
+    """Options that every kind of source has."""
 
     kind: str
     stale_after_s: Seconds | None = None

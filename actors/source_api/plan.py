@@ -1,9 +1,4 @@
-"""What a polled source asks for, and when.
-
-Pure, one object a source, which outlives its actor. The plain plan asks for every target once each
-`poll_interval_s`; a kind with a budget, or with targets that come and go, overrides what differs.
-The schedule (`pipeline/schedule.py`) delays requests after failures; a plan does not.
-"""
+"""What a polled source asks for, and when. Pure: `pipeline/schedule.py` delays requests after failures."""
 
 from __future__ import annotations
 
@@ -27,7 +22,10 @@ class Target(Struct, frozen=True):
 
 
 class Plan:
-    """Every target once each `poll_interval_s`. Scopes of targets are unique."""
+    """Asks for every target once each `poll_interval_s`; subclasses override what differs.
+
+    One object a source, which outlives its actor. Scopes of targets are unique.
+    """
 
     def __init__(self, options: PolledOptions, targets: tuple[Target, ...]) -> None:
         self._options = options
@@ -83,8 +81,8 @@ class Plan:
         return lines
 
 
+# `(options, bookmaker keys) -> Plan`; raises ValueError, saying why, for options that cannot work.
 PlanMaker = Callable[[Any, tuple[str, ...]], Plan]
-"""`(options, bookmaker keys) -> Plan`; raises ValueError, saying why, for options that cannot work."""
 
 
 def every(targets: Callable[[Any], tuple[Target, ...]]) -> PlanMaker:

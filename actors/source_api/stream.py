@@ -1,8 +1,4 @@
-"""What a pushed source is made of: its options, its protocol as a state machine, its HTTP requests.
-
-Pure declarations. The actor (`pipeline/stream_source.py`) owns the connection, `pipeline/stream_http.py`
-sends the requests beside it.
-"""
+"""What a pushed source is made of: its options, its protocol as a state machine, its HTTP requests."""
 
 from __future__ import annotations
 
@@ -17,9 +13,10 @@ from actors.source_api.options import Bytes, Seconds, Secret, SourceOptions
 
 
 class StreamOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options of a source that pushes lines.
+    """Options of a source that pushes lines; `certificate` and its key are files, for the login.
 
-    `session_token` is one that needs no login; `max_markets` is what the account may subscribe to.
+    `session_token` needs no login. If the server refuses a subscription to all matches, the `max_markets`
+    nearest ones are subscribed to.
     """
 
     stream_url: str
@@ -37,10 +34,9 @@ class StreamOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 class Reaction(Struct, frozen=True):
-    """What follows from a line.
+    """What follows from a line: lines to `send`, the complete list as an `image`, or `changes` of it.
 
-    `send` are lines to write. `image` is the complete list, `changes` what differs from it. With
-    `vouches` the server confirms all else of the list; without it, changes are removals only. With
+    With `vouches` the server confirms all else of the list; without it, changes are removals only. With
     `withdraw` the whole list is in doubt until the next image. `unnamed` are matches without names.
     """
 
@@ -64,39 +60,28 @@ class Session(Protocol):
     @property
     def is_unreliable(self) -> bool:
         """Whether the server says that its stream is late."""
-        ...
 
     @property
     def silence_s(self) -> float | None:
-        """Seconds for which this connection may be silent by the server's word; None without one."""
-        ...
+        """Seconds for which this connection may be silent; None if the server announced none."""
 
     def connect(self, token: str) -> None:
         """Begin a connection with that session token; the server sends the first line."""
-        ...
 
     def receive(self, line: bytes) -> Sliced[Reaction]:
-        """Take one line, a long one in slices.
-
-        Raises: PayloadError for what is no message, StreamError for a refusal.
-        """
-        ...
+        """Take one line. Raises: PayloadError for what is no message, StreamError for a refusal."""
 
     def refresh(self) -> Reaction:
         """Ask for an image on the present connection; nothing where there is none."""
-        ...
 
     def forget(self) -> None:
         """Resume nothing: the next connection begins with an image."""
-        ...
 
     def narrow(self, wanted: Sequence[str]) -> None:
         """Subscribe to these alone from the next `connect` or `refresh` on."""
-        ...
 
     def name(self, names: Mapping[str, Any]) -> Extract:
         """Take the names of matches and return what changes by them."""
-        ...
 
 
 class Request(Struct, frozen=True):
@@ -111,11 +96,9 @@ class Request(Struct, frozen=True):
 class StreamKind(Struct, frozen=True):
     """A kind of source that pushes lines over a connection of its own.
 
-    `session(options)` returns its protocol, `historic(options)` that of a file of its messages. `login`
-    and `keep_alive` request a session token, `names_of` and `nearest` request the names of matches, or
-    of the nearest matches, from a catalogue; each returns None where there is nothing to request.
-    `read_token` and `read_names` read the answers, raising PayloadError. `check(options, keys)` raises
-    ValueError, naming the option.
+    `historic(options)` is the protocol of a file of its messages. `login` and `keep_alive` request a
+    session token, `names_of` and `nearest` names from a catalogue: None where there is nothing to request.
+    `read_token` and `read_names` raise PayloadError, `check(options, keys)` ValueError, naming the option.
     """
 
     name: str
