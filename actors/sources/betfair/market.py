@@ -7,6 +7,7 @@ from msgspec import Struct
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.parsing import unix_time
+from actors.sources.betfair.options import BetfairStreamOptions
 from actors.sources.betfair.wire import MarketChange, MarketDefinition, RunnerChange, RunnerDefinition
 
 SOCCER = "1"
@@ -28,14 +29,6 @@ class MarketNames(Struct, frozen=True):
 
     runners: dict[int, str]
     league: str | None = None
-
-
-class Terms(Struct, frozen=True):
-    """What counts as a price: offers of a smallest size, with virtual bets or not, or the last traded."""
-
-    min_size: float = 0.0
-    is_last_traded: bool = False
-    is_virtual: bool = False
 
 
 class Runner(Struct, gc=False, eq=False):
@@ -68,12 +61,12 @@ class Runner(Struct, gc=False, eq=False):
             return self.by_level.get(0)
         return max(self.by_price.items(), default=None)
 
-    def price(self, terms: Terms) -> float | None:
+    def price(self, options: BetfairStreamOptions) -> float | None:
         """Return the price that counts, None when there is none."""
-        if terms.is_last_traded:
+        if options.price == "last_traded":
             return self.last_traded
-        best = self.by_virtual_level.get(0) if terms.is_virtual else self.best_back()
-        return None if best is None or best[1] < terms.min_size else best[0]
+        best = self.by_virtual_level.get(0) if options.virtual_bets else self.best_back()
+        return None if best is None or best[1] < options.min_size else best[0]
 
 
 class Market(Struct, gc=False, eq=False):
@@ -118,7 +111,7 @@ class Market(Struct, gc=False, eq=False):
         active = (one for one in definition.runners or () if one.status == ACTIVE)
         return not all(_name(one, names) for one in active)
 
-    def odds(self, terms: Terms, names: MarketNames | None) -> Match | Removal:
+    def odds(self, options: BetfairStreamOptions, names: MarketNames | None) -> Match | Removal:
         """Return what it offers, or why it offers nothing."""
         match_id = SourceMatchId(self.market_id)
         definition = self.definition if self.is_ours else None
@@ -129,7 +122,7 @@ class Market(Struct, gc=False, eq=False):
         sides = _sides(definition)
         if sides is None:
             return Removal(match_id, Reason.OUTCOME)
-        home, draw, away = (self._price(one, terms) for one in sides)
+        home, draw, away = (self._price(one, options) for one in sides)
         if home is None or draw is None or away is None:
             return Removal(match_id, Reason.INCOMPLETE)
         start_time = unix_time(definition.marketTime)
@@ -147,9 +140,9 @@ class Market(Struct, gc=False, eq=False):
             source_time=None if self.published_ms is None else self.published_ms / 1000,
         )
 
-    def _price(self, side: RunnerDefinition, terms: Terms) -> float | None:
+    def _price(self, side: RunnerDefinition, options: BetfairStreamOptions) -> float | None:
         runner = self.runners.get((int(side.id), 0.0))
-        return None if runner is None else runner.price(terms)
+        return None if runner is None else runner.price(options)
 
 
 def _sides(definition: MarketDefinition) -> Sides | None:

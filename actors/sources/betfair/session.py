@@ -12,7 +12,7 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, StreamError
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.source_api.stream import Reaction
-from actors.sources.betfair.market import CLOSED, MATCH_ODDS, OPEN, SOCCER, Market, MarketNames, Terms
+from actors.sources.betfair.market import CLOSED, MATCH_ODDS, OPEN, SOCCER, Market, MarketNames
 from actors.sources.betfair.options import HEARTBEATS_TO_BE_SILENT, BetfairStreamOptions
 from actors.sources.betfair.wire import MAX_MARKETS, Message, SegmentedMessage, read_message
 
@@ -52,7 +52,6 @@ class BetfairSession:
         self.slow_messages = 0
         self.silence_s: float | None = None  # as the server announced it
         self._options = options
-        self._terms = Terms(options.min_size, options.price == "last_traded", options.virtual_bets)
         self._market_ids: list[str] | None = None  # None for all matches
         self._is_narrowed = False  # since the last request
         self._names: dict[str, MarketNames] = {}
@@ -252,7 +251,7 @@ class BetfairSession:
             yield
             names = self._names.get(market.market_id)
             if market.was_ours:
-                one = market.odds(self._terms, names)
+                one = market.odds(self._options, names)
                 if isinstance(one, Match):
                     matches.append(one)
                 else:

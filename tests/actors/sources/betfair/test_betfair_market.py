@@ -10,12 +10,13 @@ import pytest
 from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal
 from actors.core.validation import Bounds, Reason, admit
-from actors.sources.betfair.market import Market, MarketNames, Runner, Terms
+from actors.sources.betfair.market import Market, MarketNames, Runner
 from actors.sources.betfair.wire import MarketChange, RunnerChange
 from tests.support.builders.betfair import (
     AWAY,
     DRAW,
     HOME,
+    OPTIONS,
     PRICES,
     Json,
     definition,
@@ -45,12 +46,12 @@ def _market(*changes: Json, pt: int | None = PUBLISHED_MS) -> Market:
     return one
 
 
-def _odds(*changes: Json, terms: Terms | None = None, names: MarketNames | None = None) -> Match | Removal:
-    return _market(*changes).odds(terms or Terms(), names)
+def _odds(*changes: Json, names: MarketNames | None = None, **options: Any) -> Match | Removal:
+    return _market(*changes).odds(msgspec.structs.replace(OPTIONS, **options), names)
 
 
-def _prices(*changes: Json, **terms: Any) -> tuple[float, float, float] | str:
-    one = _odds(*changes, terms=Terms(**terms))
+def _prices(*changes: Json, **options: Any) -> tuple[float, float, float] | str:
+    one = _odds(*changes, **options)
     return one.reason if isinstance(one, Removal) else (one.home_price, one.draw_price, one.away_price)
 
 
@@ -134,11 +135,11 @@ def test_last_traded_prices_are_used_if_configured() -> None:
     alone = {**market(), "rc": traded["rc"]}
 
     assert Reason.INCOMPLETE == _prices(alone)
-    assert (2.1, 3.3, 3.9) == _prices(market(), traded, is_last_traded=True)
+    assert (2.1, 3.3, 3.9) == _prices(market(), traded, price="last_traded")
     assert (2.1, 3.3, 3.9) == _prices(
-        market(), traded, {"rc": [{"id": HOME, "ltp": None}]}, is_last_traded=True
+        market(), traded, {"rc": [{"id": HOME, "ltp": None}]}, price="last_traded"
     )
-    assert Reason.INCOMPLETE == _prices(market(), is_last_traded=True)
+    assert Reason.INCOMPLETE == _prices(market(), price="last_traded")
 
 
 def test_outcomes_are_identified_by_priority_and_the_draw_by_its_id() -> None:
@@ -204,10 +205,10 @@ def test_virtual_bets_are_a_separate_ladder() -> None:
     gone = {"rc": [{"id": HOME, "bdatb": [[0, 0, 0]]}]}
 
     assert PRICES == _prices(both)
-    assert better == _prices(both, is_virtual=True)
-    assert Reason.INCOMPLETE == _prices(both, gone, is_virtual=True)
-    assert Reason.INCOMPLETE == _prices(market(), is_virtual=True)
-    assert Reason.INCOMPLETE == _prices(both, is_virtual=True, min_size=6.0)
+    assert better == _prices(both, virtual_bets=True)
+    assert Reason.INCOMPLETE == _prices(both, gone, virtual_bets=True)
+    assert Reason.INCOMPLETE == _prices(market(), virtual_bets=True)
+    assert Reason.INCOMPLETE == _prices(both, virtual_bets=True, min_size=6.0)
 
 
 @pytest.mark.parametrize("missing", [HOME, DRAW, AWAY])

@@ -10,9 +10,9 @@ import pytest
 from actors.core.cooperative import run_now
 from actors.core.messages import Match
 from actors.core.validation import Bounds, admit
-from actors.sources.betfair.market import Market, MarketNames, Terms
+from actors.sources.betfair.market import Market, MarketNames
 from actors.sources.betfair.wire import MarketChange
-from tests.support.builders.betfair import AWAY, DRAW, HOME, Json, definition, market, runner
+from tests.support.builders.betfair import AWAY, DRAW, HOME, OPTIONS, Json, definition, market, runner
 from tests.support.builders.messages import batch
 
 NAMES = MarketNames({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "League")
@@ -27,7 +27,7 @@ def _market(home: Json, away: Json, **changes: Any) -> Market:
 
 
 def _teams(one: Market, names: MarketNames | None) -> tuple[str, str, str | None]:
-    match = one.odds(Terms(), names)
+    match = one.odds(OPTIONS, names)
     assert isinstance(match, Match)
     return match.home, match.away, match.league
 
@@ -80,7 +80,7 @@ def test_names_are_needed_for_open_matches_only(home: Json, changes: Json, *, is
 )
 def test_names_are_cleaned_by_the_gate(raw: str, shown: str) -> None:
     """Double spaces occur in real names and become single."""
-    match = _market({"name": raw}, {"name": "Fir"}).odds(Terms(), None)
+    match = _market({"name": raw}, {"name": "Fir"}).odds(OPTIONS, None)
     assert isinstance(match, Match)
     (admitted,) = run_now(admit(batch([match]), Bounds())).batch.matches
 
