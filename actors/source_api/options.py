@@ -82,7 +82,6 @@ def _names(options: type[SourceOptions], extra: dict[str, bool]) -> frozenset[st
 
 
 def _extras(hint: Any) -> list[Any]:
-    inner = getattr(hint, "__metadata__", ()) or [
-        one for part in getattr(hint, "__args__", ()) for one in getattr(part, "__metadata__", ())
-    ]
-    return [one.extra for one in inner if isinstance(one, Meta)]
+    parts = (hint, *getattr(hint, "__args__", ()))
+    metadata = (one for part in parts for one in getattr(part, "__metadata__", ()))
+    return [one.extra for one in metadata if isinstance(one, Meta)]

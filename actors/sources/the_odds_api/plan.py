@@ -212,8 +212,7 @@ class TheOddsApiPlan(Plan):
 
     def _set_sports(self, sports: tuple[str, ...]) -> None:
         self._sports = sports
-        scopes = set(map(Scope, sports))
-        self._near = {scope: windows for scope, windows in self._near.items() if scope in scopes}
+        self._near = {scope: windows for scope, windows in self._near.items() if scope in sports}
         self._plan_calendar()
         odds = tuple(odds_target(self._api, self._call, sport) for sport in sports)
         is_open = self._api.sports == "football"
