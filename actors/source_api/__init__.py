@@ -1,5 +1,7 @@
 """All that a source is made of, and all that a plug-in imports: these names are stable. Pure."""
 
+from __future__ import annotations
+
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError, SourceError, StreamError, TransportError

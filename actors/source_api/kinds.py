@@ -1,5 +1,7 @@
 """What a kind of source is made of: its options, and pure functions that an actor in `pipeline/` runs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 

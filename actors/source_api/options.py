@@ -1,5 +1,7 @@
 """The options that kinds of source have in common: what a table `[sources.NAME]` may say. Pure."""
 
+from __future__ import annotations
+
 import json
 from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote, quote_plus

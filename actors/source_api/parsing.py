@@ -1,5 +1,7 @@
 """What parsers of several venues need: memos, long JSON lists, times. Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache

@@ -1,5 +1,7 @@
 """What a polled source asks for, and when. Pure: `pipeline/schedule.py` delays requests after failures."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What a pushed source is made of: its options, its protocol as a state machine, its HTTP requests."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Protocol
 

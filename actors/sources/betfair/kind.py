@@ -1,5 +1,7 @@
 """The Betfair Exchange's stream: best prices available to back, pushed message by message. Pure."""
 
+from __future__ import annotations
+
 from actors.source_api.stream import StreamKind
 from actors.sources.betfair.options import BetfairStreamOptions, check, check_key
 from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token

@@ -1,5 +1,7 @@
 """One market of the exchange, kept up to date message by message, and the odds that it offers. Pure."""
 
+from __future__ import annotations
+
 from msgspec import Struct
 
 from actors.core.messages import Match, Removal, SourceMatchId

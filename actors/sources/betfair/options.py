@@ -1,5 +1,7 @@
 """The options of the exchange's stream. Pure."""
 
+from __future__ import annotations
+
 import re
 from pathlib import Path
 from typing import Annotated, Literal

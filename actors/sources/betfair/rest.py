@@ -7,6 +7,8 @@ Pure. Formats: Betfair's "Interactive Login", "Non-Interactive (bot) login", "Ke
      ...], "competition": {"id": "1", "name": "Some League"}, "event": {"name": "Home Town v Away"}}
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from typing import Any, TypeVar

@@ -1,5 +1,7 @@
 """The protocol of the exchange's stream as a state machine: lines in, reactions out. Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any

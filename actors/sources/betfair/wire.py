@@ -14,6 +14,8 @@ names of fields: Betfair's "Exchange Stream API", specification ESASwaggerSchema
 
 # ruff: noqa: N815 - the names on the wire
 
+from __future__ import annotations
+
 from typing import Annotated
 
 import msgspec

@@ -9,6 +9,8 @@ Whole column names are matched, never prefixes: `BFDH` is one bookmaker's home p
 one's draw. Format: the site's notes.txt.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final

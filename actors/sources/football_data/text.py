@@ -4,6 +4,8 @@ Nearly all files hold no quotation mark: then a row is a line, and its reader sp
 needs. From the first block with a mark on `csv.reader` reads.
 """
 
+from __future__ import annotations
+
 import csv
 from collections.abc import Iterator
 from io import StringIO

@@ -1,5 +1,7 @@
 """The Odds API v4: dozens of bookmakers a request, polled by league, for a key and its credits. Pure."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 

@@ -1,5 +1,7 @@
 """The options of The Odds API, and the addresses and costs that follow from them. Pure."""
 
+from __future__ import annotations
+
 from math import ceil
 from typing import Annotated, Literal
 from urllib.parse import quote, urlencode

@@ -1,5 +1,7 @@
 """The poll plan of The Odds API: which sports, how often, within which budget. Pure."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from math import ceil, inf

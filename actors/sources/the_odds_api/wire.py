@@ -12,6 +12,8 @@ Format: the API's documentation of v4. A part of another shape, or with a field 
 emptied by itself, so that one bookmaker's error costs no other bookmaker its prices.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypeVar
