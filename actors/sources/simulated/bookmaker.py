@@ -1,9 +1,7 @@
-"""How a simulated bookmaker sees the world and prices it.
+"""How a simulated bookmaker sees the world and prices it. Pure state, no clock.
 
-A bookmaker sees each match some seconds late, moves only when the probabilities have moved enough, lays its
-margin on unevenly, by opinions of teams that it never changes, and rounds to a ladder of its own. All
-of it follows from the seed and its key. A price never exceeds the fair one as the bookmaker sees it, so
-that prices of several bookmakers are a certain profit only while one of them lags behind.
+A price never exceeds the fair one as the bookmaker sees it, so that prices of several bookmakers are a
+certain profit only while one of them lags behind.
 """
 
 from __future__ import annotations
@@ -11,52 +9,90 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping
+from fractions import Fraction
 from random import Random
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from actors.sources.simulated.prices import FINE, FRACTIONAL, TIERED, Ladder, Triple
-from actors.sources.simulated.world import Fixture
+from actors.core.cooperative import SLICE, Sliced
+from actors.core.messages import Extract, Match, Removal, SourceMatchId
+from actors.sources.simulated.world import Fixture, Triple
 
-LAG_STEP_MS = 100
-"""Lags are multiples of this."""
-
-MAX_LAG = 150
-"""No bookmaker sees a match later than so many steps."""
+MAX_LAG_MS = 15_000
+PRICING_SLICE = 32  # matches priced between two yields: each takes some ten microseconds
 
 _KEY = re.compile(r"(sharp|standard|wide)(-[0-9]{1,3})?")
 _DRAWS = 1021
+_STEP_MS = 100  # in which lags are counted
+
+Ladder: TypeAlias = tuple[float, ...]
+"""The prices that a bookmaker can show, in rising order, the lowest 1.01 and the highest 201."""
 
 
-class Style(Struct, frozen=True):
-    """What bookmakers of one style have in common.
+def _decimals(*hundredths: tuple[int, int, int]) -> Ladder:
+    return tuple(price / 100 for bounds in hundredths for price in range(*bounds))
 
-    `margin` is the book sum less 1 before rounding, `opinion` how unevenly it is spread (0 to 1), `lag`
-    the shortest and longest delay of a match in steps. It moves a price when the probability has moved
-    by one of `steps` equal parts of 1.
-    """
 
-    margin: float
-    opinion: float
-    lag: tuple[int, int]
-    steps: int
+FINE = _decimals((101, 1000, 1), (1000, 10000, 10), (10000, 20101, 100))
+TIERED = _decimals((101, 500, 1), (500, 1000, 5), (1000, 2000, 10), (2000, 5000, 50), (5000, 20101, 100))
+_FRACTIONS = (
+    "1/100 1/50 1/33 1/25 1/20 1/16 1/14 1/12 1/11 1/10 1/9 1/8 1/7 2/13 1/6 2/11 1/5 2/9 1/4 2/7 3/10 1/3"
+    " 4/11 2/5 4/9 1/2 8/15 4/7 8/13 4/6 8/11 4/5 5/6 10/11 20/21 1/1 21/20 11/10 23/20 6/5 5/4 13/10 11/8"
+    " 7/5 6/4 31/20 13/8 17/10 7/4 9/5 15/8 19/10 2/1 21/10 11/5 9/4 23/10 12/5 5/2 13/5 27/10 11/4 14/5"
+    " 29/10 3/1 16/5 10/3 7/2 18/5 15/4 19/5 4/1 17/4 9/2 19/4 5/1 11/2 6/1 13/2 7/1 15/2 8/1 17/2 9/1"
+    " 19/2 10/1 11/1 12/1 13/1 14/1 15/1 16/1 17/1 18/1 20/1 22/1 25/1 28/1 30/1 33/1 40/1 50/1 66/1"
+    " 80/1 100/1 125/1 150/1 200/1"
+)
+FRACTIONAL = tuple(round(float(1 + Fraction(profit)), 2) for profit in _FRACTIONS.split())
+
+
+class _Style(Struct, frozen=True):
+    margin: float  # the book sum less 1, before rounding
+    opinion: float  # how unevenly the margin is spread, 0 to 1
+    lag: tuple[int, int]  # the shortest and longest delay of a match, in steps
+    steps: int  # a price moves when a probability has moved by one of so many equal parts of 1
     ladder: Ladder
 
 
 _STYLES = {
-    "sharp": Style(0.0245, 0.15, (2, 15), 2048, FINE),
-    "standard": Style(0.052, 0.96, (20, 60), 512, TIERED),
-    "wide": Style(0.069, 0.995, (50, MAX_LAG), 512, FRACTIONAL),
+    "sharp": _Style(0.0245, 0.15, (2, 15), 2048, FINE),
+    "standard": _Style(0.052, 0.96, (20, 60), 512, TIERED),
+    "wide": _Style(0.069, 0.995, (50, 150), 512, FRACTIONAL),
 }
 
 
+class Listing(Struct, frozen=True, eq=False, gc=False):
+    """A match as its source writes it."""
+
+    fixture: Fixture
+    match_id: SourceMatchId
+    home: str
+    away: str
+    league: str | None
+    start_time: int | None
+
+
+State: TypeAlias = tuple[int, Listing, Triple | None]
+"""A match at one moment of the world: its slot, its listing and its true probabilities."""
+
+
+class _Offer(Struct, eq=False):
+    listing: Listing
+    opinion: Triple
+    estimate: Triple | None = (0.0, 0.0, 0.0)  # None while it is suspended; at first no real one
+    match: Match | None = None
+
+
 class Bookmaker:
-    """The bookmaker of one key in the world of `seed`.
+    """The bookmaker of one key in the world of `seed`; it lists the `coverage` (0 to 1) of the matches.
 
     Raises: ValueError, saying what was found and what is allowed, for a key of another form.
     """
 
-    def __init__(self, key: str, seed: int) -> None:
+    def __init__(self, key: str, seed: int, coverage: float = 1.0) -> None:
         found = _KEY.fullmatch(key)
         if found is None:
             raise ValueError(
@@ -64,19 +100,70 @@ class Bookmaker:
                 "optionally with a hyphen and a number of one to three digits (standard-2)"
             )
         self.key = key
+        self._coverage = coverage
         self._style = _STYLES[found[1]]
         draw = Random(f"{seed}/{key}")
         self._draws = tuple(draw.random() for _ in range(_DRAWS))
         shortest, longest = self._style.lag
         self._lags = tuple(round(shortest + one * (longest - shortest)) for one in self._draws)
+        self._offers: dict[int, _Offer] = {}  # by slot, in order of appearance
+        self.pending: defaultdict[int, list[State]] = defaultdict(list)  # by the step in which it is seen
 
-    def lag(self, slot: int) -> int:
-        """Return the steps after which it sees what happens to the matches of a slot."""
-        return self._lags[slot % _DRAWS]
+    def image(self) -> Sliced[Extract]:
+        """Return the whole list in order of appearance; the removals name what is suspended."""
+        matches: list[Match] = []
+        suspended: list[Removal] = []
+        for number, offer in enumerate(self._offers.values()):
+            if number % SLICE == 0:
+                yield
+            if offer.match is None:
+                suspended.append(Removal(offer.listing.match_id, "suspended"))
+            else:
+                matches.append(offer.match)
+        return Extract(tuple(matches), tuple(suspended))
 
-    def covers(self, fixture: Fixture, share: float) -> bool:
-        """Return whether the match is in the `share` (0 to 1) of matches that it lists."""
-        return self._draws[(17 * fixture.slot.number + 5 * fixture.number) % _DRAWS] < share
+    def expect(self, at: int, state: State) -> None:
+        """Keep what happens at `at` until the bookmaker sees it."""
+        self.pending[-(-at // _STEP_MS) + self._lags[state[0] % _DRAWS]].append(state)
+
+    def update(self, appeared: Mapping[int, State], since: int, until: int) -> Sliced[Extract]:
+        """Return what changes by matches that appeared, and by what it sees from `since` to `until`."""
+        seen = dict(appeared)
+        for step in range(since // _STEP_MS, until // _STEP_MS + 1):
+            seen |= {
+                state[0]: state for state in self.pending.pop(step, ()) if until < state[1].fixture.end
+            }
+        changed: list[Match] = []
+        removals: list[Removal] = []
+        for number, (slot, listing, fair) in enumerate(seen.values()):
+            if number % PRICING_SLICE == 0:
+                yield
+            offer = self._offers.get(slot)
+            if offer is None or offer.listing.match_id != listing.match_id:
+                if offer is not None:
+                    removals.append(Removal(offer.listing.match_id, "finished"))
+                    del self._offers[slot]
+                if self._draws[(17 * slot + 5 * listing.fixture.number) % _DRAWS] >= self._coverage:
+                    continue
+                offer = self._offers[slot] = _Offer(listing, self.opinion(listing.fixture))
+            if self._moves(offer, fair):
+                if offer.match is None:
+                    removals.append(Removal(listing.match_id, "suspended"))
+                else:
+                    changed.append(offer.match)
+        return Extract(tuple(changed), tuple(removals))
+
+    def _moves(self, offer: _Offer, fair: Triple | None) -> bool:
+        """Return whether an offer changes at these probabilities, and change it."""
+        estimate = None if fair is None else self.estimate(fair)
+        if estimate == offer.estimate:
+            return False
+        before, one = offer.match, offer.listing
+        offer.estimate, offer.match = estimate, None
+        if estimate is not None:
+            prices = self.quote(estimate, offer.opinion)
+            offer.match = Match(one.match_id, one.home, one.away, one.league, *prices, one.start_time)
+        return estimate is None or offer.match != before
 
     def opinion(self, fixture: Fixture) -> Triple:
         """Return the weights by which its margin is spread over the outcomes, each above 0."""
@@ -94,13 +181,10 @@ class Bookmaker:
         home_weight, draw_weight, away_weight = opinion
         total, ladder = home + draw + away, self._style.ladder
         margin = self._style.margin * total / (home * home_weight + draw * draw_weight + away * away_weight)
-        home_price = total / (home * (1.0 + margin * home_weight))
-        draw_price = total / (draw * (1.0 + margin * draw_weight))
-        away_price = total / (away * (1.0 + margin * away_weight))
         return (  # rounded down to the ladder; its lowest price is the least
-            ladder[bisect_right(ladder, home_price, 1) - 1],
-            ladder[bisect_right(ladder, draw_price, 1) - 1],
-            ladder[bisect_right(ladder, away_price, 1) - 1],
+            ladder[bisect_right(ladder, total / (home * (1.0 + margin * home_weight)), 1) - 1],
+            ladder[bisect_right(ladder, total / (draw * (1.0 + margin * draw_weight)), 1) - 1],
+            ladder[bisect_right(ladder, total / (away * (1.0 + margin * away_weight)), 1) - 1],
         )
 
     def _weight(self, number: int) -> float:

@@ -1,13 +1,11 @@
 """The source kind `simulated`: football odds that nobody offers, computed from a seed.
 
-A ticking kind: the machine below prices the matches of the simulated world for its bookmakers, the
-actor that runs it brings the time. It must not look at a clock, sleep, or draw random numbers: what it
-shows depends on the options and the time alone, not on when it was started or how often it is called.
+It must not look at a clock, sleep, or draw from a shared random generator: what it shows depends on the
+options and the time alone, not on when it was started or how often it is called.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from heapq import heapify, heapreplace
 from random import Random
@@ -18,56 +16,44 @@ from msgspec import Meta
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.errors import SourceError
-from actors.core.messages import Extract, Scope
+from actors.core.messages import Extract, Scope, SourceMatchId
 from actors.source_api.kinds import TickingKind
 from actors.source_api.options import SourceOptions
-from actors.sources.simulated.book import Book, Listing, State
-from actors.sources.simulated.bookmaker import LAG_STEP_MS, MAX_LAG, Bookmaker
-from actors.sources.simulated.spelling import Spelling
-from actors.sources.simulated.world import Fixture, World
+from actors.sources.simulated.bookmaker import MAX_LAG_MS, PRICING_SLICE, Bookmaker, Listing, State
+from actors.sources.simulated.names import Spelling, spelled
+from actors.sources.simulated.world import World
 
-MAX_UPDATES = 20_000
-"""Most price updates that one `advance` follows; if more are due, the oldest are left out."""
+MAX_UPDATES = 20_000  # that one `advance` follows; if more are due, the oldest are left out
+# How long an absence lasts, and how soon after the start the first may begin.
+_AWAY_MS, _FIRST_AWAY_MS = 60_000, 300_000
 
-AWAY_MS = 60_000
-"""How long an absence lasts."""
-
-FIRST_AWAY_MS = 300_000
-"""No absence begins sooner after the start."""
+# First letter of a source's ids, and the bits in which the number of a slot is changed.
+_IDS = {Spelling.PLAIN: ("s", 0), Spelling.SHORT: ("x", 173_561), Spelling.FORMAL: ("m", 94_207)}
 
 
 class SimulatedOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options of a simulated source: matches listed at a time, and price updates a second in all.
-
-    `coverage` is the share of these matches that each of its bookmakers lists. Once in each period of
-    `away_every_s` seconds the source delivers nothing for a minute; without it, it is always there.
-    """
+    """Options of a simulated source: matches listed at a time, and price updates a second in all."""
 
     seed: int = 1
     matches: Annotated[int, Meta(ge=1, le=250_000)] = 240
     updates_per_s: Annotated[float, Meta(gt=0, le=100_000)] = 20.0
     spelling: Spelling = Spelling.PLAIN
-    coverage: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    coverage: Annotated[float, Meta(gt=0, le=1)] = 1.0  # the share of matches that each bookmaker lists
+    # Once in each such period the source delivers nothing for a minute; without it, it is always there.
     away_every_s: Annotated[float, Meta(ge=300, le=1e9)] | None = None
 
 
 def check_key(key: str) -> None:
-    """Check a bookmaker key: a style of pricing, and a number to tell bookmakers of one style apart.
-
-    Raises: ValueError, saying what was found and what is allowed.
-    """
+    """Raise a ValueError if it is not the key of a simulated bookmaker."""
     Bookmaker(key, seed=0)
 
 
 class SimulatedMachine:
-    """A simulated source stepped by the clock, with one book for each of `keys`, checked before.
+    """A simulated source stepped by the clock, with one bookmaker for each of `keys`, checked before.
 
     A match is removed as `suspended` for 40 s after a goal and while it is as good as decided, and
-    as `finished` 115 minutes after kick-off, when another takes its place. What changes in the world
-    waits in `_pending` for each bookmaker until that bookmaker sees it.
-
-    The work of a call is in proportion to the updates that are due, at most `MAX_UPDATES`; if more are,
-    all matches are looked at once instead.
+    as `finished` 115 minutes after kick-off, when another takes its place. The work of a call is in
+    proportion to the updates that are due; if these are more than `MAX_UPDATES`, to the matches.
     """
 
     def __init__(self, options: SimulatedOptions, keys: tuple[str, ...], now: Instant) -> None:
@@ -78,119 +64,96 @@ class SimulatedMachine:
         self._at = 0  # in milliseconds, as all times here
         self._world = World(options.seed, options.matches, options.updates_per_s)
         self._blanks = Random(f"{options.seed}/blanks").sample(range(50), 3)
-        self._books = tuple(
-            Book(Bookmaker(key, options.seed), self._world, options.coverage) for key in dict.fromkeys(keys)
-        )
-        self._listings: dict[int, Listing] = {}  # by slot, in order of appearance
-        self._calendar: list[tuple[int, int]] = []  # next moment of each slot
-        # By the step in which it is seen: number of the book, slot, state.
-        self._pending: defaultdict[int, list[tuple[int, int, State]]] = defaultdict(list)
+        self._bookmakers = [Bookmaker(key, options.seed, options.coverage) for key in dict.fromkeys(keys)]
+        self._calendar: list[tuple[int, int, Listing]] = []  # a heap: next moment of each slot
 
     def image(self) -> Sliced[Mapping[str, Extract]]:
-        """Return the complete list of every key as of the last `advance`, in order of appearance.
-
-        The removals name the matches that are suspended and may come back.
-        """
+        """Return every key's list as of the last `advance`; the removals name what is suspended."""
         lists: dict[str, Extract] = {}
-        for book in self._books:
-            lists[book.bookmaker.key] = yield from book.image(self._listings)
+        for bookmaker in self._bookmakers:
+            lists[bookmaker.key] = yield from bookmaker.image()
         return lists
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Move on to `now` and return every key's changes, empty if there are none; the first returns all.
-
-        Only the monotonic clock counts; a time before the last call's changes nothing.
+        """Return every key's changes up to `now` by the monotonic clock; the first call returns all.
 
         Raises: SourceError while the source is away.
         """
         at = round(1000 * (self._start.wall + now.mono - self._start.mono))
         self._check_presence(at)
-        states: dict[int, State] = {}
-        updates = (at - self._at) / 1000 * self._options.updates_per_s
-        if not self._listings or updates > MAX_UPDATES:
-            states = yield from self._look_at_all(at)
-        seen_before = self._at
-        self._at = max(at, seen_before)
-        yield from self._run_world(self._at, states)
-        seen = [dict(states) for _ in self._books]
-        for step in range(seen_before // LAG_STEP_MS, self._at // LAG_STEP_MS + 1):
-            for index, slot, state in self._pending.pop(step, ()):
-                if state.listing is self._listings[slot]:
-                    seen[index][slot] = state
+        appeared: dict[int, State] = {}
+        if not self._calendar or (at - self._at) / 1000 * self._options.updates_per_s > MAX_UPDATES:
+            appeared = yield from self._look_at_all(at)
+        since, self._at = self._at, max(at, self._at)
+        yield from self._follow(self._at, appeared)
         changes: dict[str, Extract] = {}
-        for book, newest in zip(self._books, seen, strict=True):
-            changes[book.bookmaker.key] = yield from book.update(newest)
+        for bookmaker in self._bookmakers:
+            changes[bookmaker.key] = yield from bookmaker.update(appeared, since, self._at)
         return changes
 
     def _look_at_all(self, at: int) -> Sliced[dict[int, State]]:
         """Begin anew so long before `at` that all bookmakers have seen what was then, and return that."""
-        since = at - min(MAX_LAG * LAG_STEP_MS, int(1000 * MAX_UPDATES / self._options.updates_per_s))
-        listings: list[Listing] = []
+        self._at = at - min(MAX_LAG_MS, int(1000 * MAX_UPDATES / self._options.updates_per_s))
+        calendar: list[tuple[int, int, Listing]] = []
+        states: list[State] = []
         for slot in range(self._options.matches):
-            if slot % SLICE == 0:
+            if slot % PRICING_SLICE == 0:
                 yield
-            listing = self._listings.get(slot)
-            if listing is None or listing.fixture.end <= since:
-                listing = self._listing(self._world.fixture(slot, since))
-            listings.append(listing)
-        listings.sort(key=lambda one: (one.fixture.listed_at, one.fixture.slot.number))
-        self._listings = {one.fixture.slot.number: one for one in listings}
-        self._at = since
-        self._pending.clear()
-        self._calendar.clear()
-        states: dict[int, State] = {}
-        for number, listing in enumerate(listings):
-            if number % SLICE == 0:
-                yield
-            fixture = listing.fixture
-            self._calendar.append((self._world.next_moment(fixture, since), fixture.slot.number))
-            states[fixture.slot.number] = State(listing, self._world.last_moment(fixture, since))
-        heapify(self._calendar)
-        return states
+            listing = self._listing(slot, self._at)
+            changed_at, changes_at = self._world.moments(listing.fixture, self._at)
+            calendar.append((changes_at, slot, listing))
+            states.append((slot, listing, self._world.probabilities(listing.fixture, changed_at)))
+        heapify(calendar)
+        self._calendar = calendar
+        for bookmaker in self._bookmakers:
+            bookmaker.pending.clear()
+        states.sort(key=lambda state: (state[1].fixture.listed_at, state[0]))
+        return {state[0]: state for state in states}
 
-    def _run_world(self, until: int, states: dict[int, State]) -> Sliced[None]:
-        """Add to `states` the matches that appear; queue all else for the moment when it is seen."""
-        calendar, pending, moments = self._calendar, self._pending, 0
-        lags = [book.bookmaker.lag for book in self._books]
-        while calendar[0][0] <= until:
+    def _follow(self, until: int, appeared: dict[int, State]) -> Sliced[None]:
+        """Add to `appeared` the matches that are listed up to `until`; all else awaits the bookmakers."""
+        moments = 0
+        while self._calendar[0][0] <= until:
             moments += 1
             if moments % SLICE == 0:
                 yield
-            at, slot = calendar[0]
-            listing = self._listings[slot]
-            if at >= listing.fixture.end:
-                del self._listings[slot]
-                listing = self._listings[slot] = self._listing(self._world.successor(listing.fixture))
-                states.pop(slot, None)
-                states[slot] = State(listing, at)
+            at, slot, listing = self._calendar[0]
+            if at == listing.fixture.end:
+                listing = self._listing(slot, at)
+                appeared.pop(slot, None)  # so that the order stays that of appearance
+                appeared[slot] = slot, listing, self._world.probabilities(listing.fixture, at)
             else:
-                state, step = State(listing, at), -(-at // LAG_STEP_MS)
-                for index, lag in enumerate(lags):
-                    pending[step + lag(slot)].append((index, slot, state))
-            heapreplace(calendar, (self._world.next_moment(listing.fixture, at), slot))
+                state = slot, listing, self._world.probabilities(listing.fixture, at)
+                for bookmaker in self._bookmakers:
+                    bookmaker.expect(at, state)
+            _, changes_at = self._world.moments(listing.fixture, at)
+            heapreplace(self._calendar, (changes_at, slot, listing))
 
-    def _listing(self, fixture: Fixture) -> Listing:
+    def _listing(self, slot: int, at: int) -> Listing:
+        fixture, spelling = self._world.fixture(slot, at), self._options.spelling
+        first, changed_bits = _IDS[spelling]
+        # Times of listing are multiples of five minutes: no id is used twice.
+        match_id = SourceMatchId(f"{first}{fixture.listed_at // 300_000:07d}{slot ^ changed_bits:06d}")
         # By slot, so that the successor of a match with something missing misses the same.
         no_league, no_start, no_name = self._blanks
-        slot, team = fixture.slot.number, "home" if fixture.number % 2 else "away"
-        is_blank = {
-            "league": slot % 50 == no_league,
-            "start": slot % 50 == no_start,
-            team: slot % 200 == no_name,
-        }
-        return Listing(fixture, self._options.spelling, {name for name, blank in is_blank.items() if blank})
+        nameless = (fixture.away, fixture.home)[fixture.number % 2] if slot % 200 == no_name else None
+        teams = fixture.home, fixture.away
+        home, away = ("" if team is nameless else spelled(team.name, spelling) for team in teams)
+        league = None if slot % 50 == no_league else spelled(fixture.slot.league, spelling)
+        start_time = None if slot % 50 == no_start else fixture.kickoff // 1000
+        return Listing(fixture, match_id, home, away, league, start_time)
 
     def _check_presence(self, at: int) -> None:
         if self._options.away_every_s is None:
             return
         every = round(1000 * self._options.away_every_s)
         period, passed = divmod(at, every)
-        names = ",".join(book.bookmaker.key for book in self._books)
+        names = ",".join(bookmaker.key for bookmaker in self._bookmakers)
         draw = Random(f"{self._options.seed}/away/{self._options.spelling}/{names}/{period}")
-        begins = draw.randrange(every - AWAY_MS)
+        begins = draw.randrange(every - _AWAY_MS)
         since_start = period * every + begins - 1000 * self._start.wall
-        if begins <= passed < begins + AWAY_MS and since_start >= FIRST_AWAY_MS:
-            raise SourceError(f"away for another {(begins + AWAY_MS - passed) / 1000:.0f} s", "away")
+        if begins <= passed < begins + _AWAY_MS and since_start >= _FIRST_AWAY_MS:
+            raise SourceError(f"away for another {(begins + _AWAY_MS - passed) / 1000:.0f} s", "away")
 
 
 KIND = TickingKind("simulated", SimulatedOptions, check_key, SimulatedMachine)

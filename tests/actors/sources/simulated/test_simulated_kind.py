@@ -21,10 +21,17 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Extract, Match
 from actors.source_api.kinds import Machine
-from actors.sources.simulated.bookmaker import Bookmaker
+from actors.sources.simulated.bookmaker import FINE, FRACTIONAL, TIERED, Bookmaker, Ladder
 from actors.sources.simulated.kind import KIND, SimulatedOptions
-from actors.sources.simulated.prices import FINE, FRACTIONAL, TIERED, Ladder, Triple, result_probabilities
-from actors.sources.simulated.world import MATCH_MS, Fixture, Slot, Team, World
+from actors.sources.simulated.world import (
+    MATCH_MS,
+    Fixture,
+    Slot,
+    Team,
+    Triple,
+    World,
+    result_probabilities,
+)
 
 START = Instant(mono=1_000.0, wall=1_763_820_000.0)  # a Saturday, 14:00 UTC
 KEYS = ("sharp", "standard", "wide")
@@ -203,7 +210,7 @@ def test_probabilities_follow_the_match() -> None:
     team = Team(0, "Arkmere Town", 0.0)
     slot = Slot(0, "League One", 16, (team, team, team), 24 * 60 * MINUTE_MS, 0.5)
     events = (kickoff - 60 * MINUTE_MS, kickoff, goal, goal + 40_000, end)
-    fixture = Fixture(slot, 0, team, team, kickoff, 1.5, 1.2, (), (goal,), events)
+    fixture = Fixture(slot, 0, team, team, events[0], kickoff, end, (1.5, 1.2), ((goal, -1),), events)
     world = World(1, 1, 1.0)
 
     def fair(at: int) -> Triple | None:
@@ -442,10 +449,10 @@ def test_new_match_has_not_kicked_off() -> None:
     world = World(1, 2400, 1.0)
     for slot in range(2400):
         fixture = world.fixture(slot, int(1000 * START.wall))
-        successor = world.successor(fixture)
+        successor = world.fixture(slot, fixture.end)
 
         assert fixture.listed_at < fixture.kickoff < fixture.end == successor.listed_at < successor.kickoff
-        assert successor.number == world.fixture(slot, fixture.end).number
+        assert successor.number == fixture.number + 1
 
 
 def test_long_gap_ends_with_a_correct_delta() -> None:

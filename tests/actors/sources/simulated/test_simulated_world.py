@@ -16,7 +16,7 @@ from actors.core.errors import SourceError
 from actors.core.messages import Extract, Match
 from actors.source_api.kinds import Machine
 from actors.sources.simulated.kind import KIND, SimulatedOptions
-from actors.sources.simulated.spelling import Spelling
+from actors.sources.simulated.names import Spelling
 
 WALL = 1_763_820_000.0  # a Saturday, 14:00 UTC
 KEYS = ("sharp", "standard", "wide")
