@@ -18,7 +18,8 @@ HARMLESS_CALLS = {
     *("BoardRules", "HistoryLimits", "Memo", "ServerSettings", "replay_kind"),
     *("stored", "tuple", "RunVar", "lru_cache"),
     *("Path", "Path(__file__).resolve", "(Path(__file__).parent / 'config').resolve", "ZoneInfo"),
-    *("attrgetter", "frozenset", "range", "re.compile"),
+    *("attrgetter", "frozenset", "range", "re.compile", "dict", "float", "round", "zip", "str.maketrans"),
+    *("Fraction", "_FRACTIONS.split", "_Style", "_decimals", "_pairs"),  # tables of the simulated world
     *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),
     *("structlog.processors.StackInfoRenderer", "structlog.processors.TimeStamper"),
 }

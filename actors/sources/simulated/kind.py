@@ -14,7 +14,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from actors.core.clock import Instant
-from actors.core.cooperative import SLICE, Sliced
+from actors.core.cooperative import Sliced
 from actors.core.errors import SourceError
 from actors.core.messages import Extract, Scope, SourceMatchId
 from actors.source_api.kinds import TickingKind
@@ -115,7 +115,7 @@ class SimulatedMachine:
         moments = 0
         while self._calendar[0][0] <= until:
             moments += 1
-            if moments % SLICE == 0:
+            if moments % PRICING_SLICE == 0:
                 yield
             at, slot, listing = self._calendar[0]
             if at == listing.fixture.end:
