@@ -1,4 +1,13 @@
-"""The exceptions; their messages say what was found and what is allowed, with ids, never with secrets."""
+"""The exception tree.
+
+    OddsboardError
+    ├── ConfigError, BindError, CoreFailure     end the process
+    ├── ActorReturned, ActorExited              crash an actor
+    └── SourceError                             a source's expected failure: kept as state, tried again
+        └── TransportError, StreamError, PayloadError
+
+Messages say what was found and what is allowed, with ids, never with secrets.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,14 @@ from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, Seconds
 from actors.source_api.parsing import Memo
 from actors.source_api.plan import Target, every
-from actors.sources.football_data.fixtures import FINISHED, Fixture, Layout, row_reader, torn
+from actors.sources.football_data.fixtures import (
+    FINISHED,
+    MAX_CELL_CHARS,
+    Fixture,
+    Layout,
+    row_reader,
+    torn,
+)
 from actors.sources.football_data.text import Row, cells_in, read_text, rows_in, width_of
 
 
@@ -173,7 +180,7 @@ def _match(fixture: Fixture, home: float, draw: float, away: float, source_time:
 
 def _read_price(cell: str) -> float | None:
     """Read a price: None for a blank, 0.0, which is never accepted, for what is no plain number."""
-    cell = cell.strip()
+    cell = cell[:MAX_CELL_CHARS].strip()
     if not cell:
         return None
     return float(cell) if _NUMBER(cell) else 0.0
