@@ -13,7 +13,7 @@ from actors.core.clock import elapsed_s
 
 T = TypeVar("T")
 Sliced: TypeAlias = Generator[None, None, T]
-"""A computation that yields None between slices, each well below a millisecond, and returns T."""
+"""A computation that yields None between slices, of some milliseconds at 20,000 matches, and returns T."""
 
 BUDGET_S = 0.001  # seconds of work before it yields to the loop: a tenth of the longest step allowed
 FIRST_S = BUDGET_S / 2  # seconds that a computation may take at once: short ones never wait

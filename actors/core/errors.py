@@ -53,7 +53,7 @@ class SourceError(OddsboardError):
 class TransportError(SourceError):
     """No whole answer: refused, reset, too slow, too big, wrong status (`body` is then cut short).
 
-    `retry_after_s` is the least delay that the peer asked for. Without `is_sent` it had no request.
+    `retry_after_s` is the least delay that the peer asked for. Without `is_sent` it has got no request.
     """
 
     def __init__(
@@ -76,7 +76,11 @@ class TransportError(SourceError):
 
 
 class StreamError(SourceError):
-    """The server ended the session; what helps is a new login, a smaller subscription, or trying again."""
+    """The server ended the session.
+
+    What helps: with `is_login` a new login, with `is_too_much` a smaller subscription, with `is_passing`
+    trying again.
+    """
 
     def __init__(
         self,

@@ -122,7 +122,7 @@ def price_fault(match: Match, bounds: Bounds) -> Reason | None:
 
 
 def _are_plain(part: Sequence[Match]) -> bool:
-    """Return whether ids, times and names of all can be shown as they are: nearly always, and quicker."""
+    """Return whether all can be shown as they are, checked at once: quicker. If not, check each."""
     starts = {match.begun_by if match.start_time is None else match.start_time for match in part}
     times = {match.source_time for match in part}
     leagues = {match.league for match in part}
@@ -163,7 +163,7 @@ def cleaned(match: Match) -> Match:
 
 
 def clean_name(name: str) -> str:
-    """Return `name` in NFC, without invisible characters, single-spaced, at most 128; it may be empty."""
+    """Return `name` in NFC, visible, single-spaced, cut to 128 characters; it may be empty."""
     is_plain = name.isascii() and name.isprintable() and len(name) <= MAX_NAME_CHARS
     if is_plain and " ".join(name.split()) == name:
         return name  # nearly always

@@ -13,9 +13,9 @@ from actors.core.cooperative import run_sliced
 from actors.core.errors import SourceError
 from actors.core.messages import Batch, BookmakerId, Extract, ListId
 from actors.monitoring.transitions import failed, succeeded
-from actors.pipeline.context import SourceContext
+from actors.pipeline.context import SourceContext, redact
 from actors.source_api.kinds import Machine, TickingKind
-from actors.source_api.options import SourceOptions
+from actors.source_api.options import SourceOptions, secrets_of
 
 # For an image to reach the board before another one is sent. Doubled each time, up to a third of the
 # list's staleness: a computer that is too busy for images must not get more of them.
@@ -48,6 +48,7 @@ class TickingSourceActor:
             changes = await run_sliced(machine.advance(now))
         except SourceError as error:
             self._status.attempts += 1
+            redact(error, secrets_of(self._context.options))
             failed(self._status, error, now, self._log)
             return
         if self._context.refresh.is_set():

@@ -139,7 +139,7 @@ class _Child:
             except anyio.get_cancelled_exc_class():
                 if anyio.current_effective_deadline() == -inf:
                     raise
-                self._crashed(ActorReturned("it was cancelled, by nobody who may"))
+                self._crashed(ActorReturned("it was cancelled, but not by its supervisor"))
             else:
                 self._crashed(ActorReturned("it returned, but must run until it is cancelled"))
 

@@ -31,7 +31,7 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where to listen, seconds to go on after SIGTERM, most clients that follow changes, lowest level."""
+    """The HTTP server; at most `max_streams` clients follow or wait for changes."""
 
     bind: str = "127.0.0.1:8000"
     drain_s: Annotated[float, Meta(ge=0, le=3600)] = 1.0
@@ -207,7 +207,7 @@ def _checking(at: str) -> Iterator[None]:
     """Put the place `at` before the errors of a check, which may run the code of a plug-in."""
     try:
         yield
-    except (msgspec.ValidationError, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
     except (ConfigError, ValueError) as error:
         raise ConfigError(f"{at}.{error}") from error
@@ -216,11 +216,13 @@ def _checking(at: str) -> Iterator[None]:
 
 
 def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:
-    try:
-        with _checking(at):
+    why = ""
+    with _checking(at):
+        try:
             return msgspec.convert(expanded, kind)
-    except msgspec.ValidationError as error:
-        raise ConfigError(_explained(str(error), raw, at)) from error
+        except msgspec.ValidationError as error:
+            why = str(error)
+    raise ConfigError(_explained(why, raw, at))
 
 
 def _explained(message: str, raw: Any, at: str) -> str:

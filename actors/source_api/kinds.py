@@ -23,7 +23,7 @@ class PolledKind(Struct, frozen=True):
     `extract(content, key, options)` raise nothing but PayloadError. `headers`, in lower case, are those of
     an answer that the plan needs. With `repeats_confirm`, a 304 or the same bytes again confirm what they
     brought; without, every answer is read anew. With `has_titles` the source names its bookmakers.
-    `explain(error)` may add to a refusal what its body says. `prices` is what a confirmation vouches for.
+    `explain(error)` may add to a refusal what its body says. `prices` is what a confirmation confirms.
     """
 
     name: str
@@ -73,7 +73,7 @@ Kind = PolledKind | TickingKind | StreamKind
 
 
 def prices_of(kind: Kind, options: SourceOptions) -> Prices:
-    """Return what a confirmation of a source of that kind, with these options, vouches for."""
+    """Return what a source of that kind, with these options, confirms."""
     match kind:
         case PolledKind():
             return kind.prices

@@ -96,8 +96,9 @@ class Request(Struct, frozen=True):
 class StreamKind(Struct, frozen=True):
     """A kind of source that pushes lines over a connection of its own.
 
-    `historic(options)` is the protocol of a file of its messages. `login` and `keep_alive` request a
-    session token, `names_of` and `nearest` names from a catalogue: None where there is nothing to request.
+    `session(options)` is its protocol, `historic(options)` that of a file of its messages. `login` and
+    `keep_alive` request a session token, `names_of` names of matches, `nearest` the matches that kick off
+    next: None where there is nothing to request.
     `read_token` and `read_names` raise PayloadError, `check(options, keys)` ValueError, naming the option.
     """
 

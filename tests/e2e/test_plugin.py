@@ -236,6 +236,21 @@ def test_any_exception_of_a_kinds_check_is_one_line(tmp_path: Path, where: str, 
     assert err.endswith(f"{at} cannot be checked by its kind: {message}\n")
 
 
+@pytest.mark.parametrize("where", ["check_key", "plan"])
+def test_validation_error_of_a_kinds_check_is_one_line(tmp_path: Path, where: str) -> None:
+    """A check that decodes something itself may let msgspec's error through."""
+    failing = (
+        f"def {where}(*given):\n        import msgspec\n        raise msgspec.ValidationError('x is wrong')"
+    )
+    (tmp_path / "failing.py").write_text(FAILING.replace(f"def {where}(*given):", failing), "utf-8")
+    config = _broken(tmp_path, "failing:KIND")
+
+    code, _, err = _ran(tmp_path, "serve", "--config", str(config))
+
+    assert (78, 1) == (code, err.count("\n"))
+    assert err.endswith(".x is wrong\n")
+
+
 def _broken(folder: Path, value: str) -> Path:
     """Install a package whose entry point is `value`, and return a configuration that names it."""
     info = folder / "broken-1.0.dist-info"

@@ -36,7 +36,7 @@ def handlers(live: Live) -> dict[str, Handler]:
             if board.is_valid(snapshot):
                 break
         if delta is None:
-            raise _not_available(asked, live, view, (await board.read()).version)
+            raise _not_available(asked, live, view, snapshot.version)
         headers = {"Cache-Control": "no-store", "Content-Type": "application/json"}
         return prepared(200, headers, tuple(delta))
 

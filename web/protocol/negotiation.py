@@ -41,7 +41,7 @@ def coding_for(accept_encoding: str | None) -> Coding | None:
     identity = weights.get("identity", others)
     if gzip > 0.0 and gzip >= (identity or 0.0):
         return Coding.GZIP
-    return None if identity == 0.0 else Coding.IDENTITY  # what is not mentioned is accepted
+    return None if identity == 0.0 else Coding.IDENTITY  # acceptable unless refused
 
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each

@@ -14,3 +14,6 @@ class Problem(Exception):
     detail: str
     headers: dict[str, str] = field(default_factory=dict)
     extra: dict[str, int | str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.detail

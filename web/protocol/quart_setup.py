@@ -44,10 +44,8 @@ class Guard:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1002, "reason": None})
         elif scope["type"] == "http" and not scope["path"].startswith("/"):
-            refused, detail = (
-                asked(scope, uuid4().hex),
-                "the request target must be a path that begins with '/'",
-            )
+            refused = asked(scope, uuid4().hex)
+            detail = "the request target must be a path that begins with '/'"
             log.debug("request.refused", request_id=refused.id, path=refused.path)
             problem = Problem(400, "bad_request", detail, {"Connection": "close"})
             await send_prepared(prepared_error(problem, refused), refused, send)

@@ -75,7 +75,7 @@ async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyi
         lifespan="off",
         log_config=None,
         access_log=False,
-        proxy_headers=False,  # it would believe X-Forwarded-For from this machine
+        proxy_headers=False,  # else X-Forwarded-For from this machine counts
         server_header=False,
         backlog=BACKLOG,
         timeout_graceful_shutdown=int(GRACE_S),

@@ -21,7 +21,7 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.sources.simulated.world import Fixture, Triple
 
-MAX_LAG_MS = 15_000
+MAX_LAG_MS = 15_100  # with the step in which it ends
 PRICING_SLICE = 32  # matches priced between two yields: each takes some ten microseconds
 
 _KEY = re.compile(r"(sharp|standard|wide)(-[0-9]{1,3})?")
@@ -126,13 +126,12 @@ class Bookmaker:
         """Keep what happens at `at` until the bookmaker sees it."""
         self.pending[-(-at // _STEP_MS) + self._lags[state[0] % _DRAWS]].append(state)
 
-    def update(self, appeared: Mapping[int, State], since: int, until: int) -> Sliced[Extract]:
-        """Return what changes by matches that appeared, and by what it sees from `since` to `until`."""
+    def update(self, appeared: Mapping[int, State], until: int) -> Sliced[Extract]:
+        """Return what changes by matches that appeared, and by what it sees up to `until`."""
         seen = dict(appeared)
-        for step in range(since // _STEP_MS, until // _STEP_MS + 1):
-            seen |= {
-                state[0]: state for state in self.pending.pop(step, ()) if until < state[1].fixture.end
-            }
+        for step in sorted(step for step in self.pending if step <= until // _STEP_MS):
+            yield
+            seen |= {state[0]: state for state in self.pending.pop(step) if until < state[1].fixture.end}
         changed: list[Match] = []
         removals: list[Removal] = []
         for number, (slot, listing, fair) in enumerate(seen.values()):

@@ -1,7 +1,7 @@
-"""The source kind `simulated`: football odds that nobody offers, computed from a seed.
+"""The source kind `simulated`: football odds that are no offers, computed from a seed.
 
-It must not look at a clock, sleep, or draw from a shared random generator: what it shows depends on the
-options and the time alone, not on when it was started or how often it is called.
+It must not read a clock, sleep, or draw from a shared random generator: what it shows depends on the
+options and the time alone, not on its start (but that it is never away in its first five minutes).
 """
 
 from __future__ import annotations
@@ -84,11 +84,11 @@ class SimulatedMachine:
         appeared: dict[int, State] = {}
         if not self._calendar or (at - self._at) / 1000 * self._options.updates_per_s > MAX_UPDATES:
             appeared = yield from self._look_at_all(at)
-        since, self._at = self._at, max(at, self._at)
+        self._at = max(at, self._at)
         yield from self._follow(self._at, appeared)
         changes: dict[str, Extract] = {}
         for bookmaker in self._bookmakers:
-            changes[bookmaker.key] = yield from bookmaker.update(appeared, since, self._at)
+            changes[bookmaker.key] = yield from bookmaker.update(appeared, self._at)
         return changes
 
     def _look_at_all(self, at: int) -> Sliced[dict[int, State]]:
@@ -103,11 +103,14 @@ class SimulatedMachine:
             changed_at, changes_at = self._world.moments(listing.fixture, self._at)
             calendar.append((changes_at, slot, listing))
             states.append((slot, listing, self._world.probabilities(listing.fixture, changed_at)))
+        yield
         heapify(calendar)
         self._calendar = calendar
         for bookmaker in self._bookmakers:
             bookmaker.pending.clear()
+        yield
         states.sort(key=lambda state: (state[1].fixture.listed_at, state[0]))
+        yield
         return {state[0]: state for state in states}
 
     def _follow(self, until: int, appeared: dict[int, State]) -> Sliced[None]:
@@ -157,4 +160,3 @@ class SimulatedMachine:
 
 
 KIND = TickingKind("simulated", SimulatedOptions, check_key, SimulatedMachine)
-"""What the registry knows of this module."""

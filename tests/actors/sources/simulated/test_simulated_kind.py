@@ -537,4 +537,14 @@ def test_work_is_done_in_steps_of_limited_size() -> None:
 
     assert first > 4 * 2_000 / 64
     assert image > 3 * 2_000 / 512
-    assert later > 20_000 / 512
+    assert later >= 20_000 / 64
+
+
+def test_gap_is_worked_off_in_steps_of_limited_size() -> None:
+    """After hours without a call, the computation is cut into slices."""
+    machine = KIND.start(SimulatedOptions(kind="simulated", updates_per_s=1.0), KEYS, START)
+    run_now(machine.advance(START))
+
+    steps = sum(1 for _ in machine.advance(_after(18_000.0)))
+
+    assert steps > 3 * 18_000 / 64

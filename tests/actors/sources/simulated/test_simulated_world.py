@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from actors.core.clock import Instant
@@ -95,7 +95,7 @@ def test_slow_bookmaker_makes_short_arbitrages() -> None:
     """At the default size there is one every few minutes, and it ends when the slowest has followed."""
     lengths = list(_arbitrages(1200))
 
-    assert 4 <= len(lengths) <= 60
+    assert 2 <= len(lengths) <= 12
     assert 1 <= median(lengths) <= 10
     assert max(lengths) <= 15
 
@@ -125,6 +125,9 @@ def test_bookmakers_change_at_different_times() -> None:
     began_s=st.floats(0.0, 30 * HOUR),
     later_s=st.floats(0.0, 3 * HOUR),
     updates_per_s=st.sampled_from([0.5, 5.0, 500.0]),
+)
+@example(  # a change that the slowest bookmaker sees a moment after the other start
+    seed=595188539758487024, began_s=0.2210914713699501, later_s=6374.651446886703, updates_per_s=500.0
 )
 def test_start_of_a_source_does_not_affect_its_prices(
     seed: int, began_s: float, later_s: float, updates_per_s: float
