@@ -74,6 +74,7 @@ class History:
         self._changes: dict[BookmakerId, _ByMatch] = {name: {} for name in first.books}
         self._count = self._bytes = 0
         self._pending: deque[Iterator[Change]] = deque()
+        self._replaced: list[Entry] = []  # freed in slices: of a large list that takes as long as comparing
         self._changed: set[BookmakerId] = set()
         self._listeners: list[Callable[[Collection[BookmakerId]], None]] = []
 
@@ -87,21 +88,24 @@ class History:
             for view in (None, *snapshot.differences):
                 self._previous[view], self._latest[view] = self._latest[view], snapshot.version
             self._changed.update(snapshot.differences)
-            self._pending.append(_changes_of(snapshot))
+            self._pending.append(_changes_of(snapshot, self._replaced))
 
     def digest(self) -> Sliced[None]:
         """Work through what was added, then call the listeners; concurrent calls share the work."""
         while self._pending:
             some = list(islice(self._pending[0], SLICE))
-            for change in some:
-                self._keep(change)
-            self._drop_oldest()
             if len(some) < SLICE:
                 self._pending.popleft()
-            if not self._pending:
+            for change in some:
+                self._keep(change)
+            yield from self._drop_oldest()
+            if not self._pending and self._changed:
                 changed, self._changed = self._changed, set()
                 for listener in self._listeners:
                     listener(changed)
+            yield
+        while self._replaced:  # the last references to most of them
+            del self._replaced[-SLICE:]
             yield
 
     def latest(self, view: BookmakerId | None) -> int:
@@ -142,7 +146,7 @@ class History:
         self._count += old is None
         self._bytes += change.size_bytes - (0 if old is None else old.size_bytes)
 
-    def _drop_oldest(self) -> None:
+    def _drop_oldest(self) -> Sliced[None]:
         """While there are too many changes, drop those that the oldest commit made of a bookmaker."""
         while self._count > self._limits.max_changes or self._bytes > self._limits.max_bytes:
             changes = min(filter(None, self._changes.values()), key=_oldest_version)
@@ -151,7 +155,8 @@ class History:
                 del changes[dropped.source_match_id]
                 self._count -= 1
                 self._bytes -= dropped.size_bytes
-                self._oldest[dropped.bookmaker] = version
+                self._oldest[dropped.bookmaker] = version  # with the first slice: the rest is of no use
+            yield
 
 
 def _oldest_version(changes: _ByMatch) -> int:
@@ -159,7 +164,8 @@ def _oldest_version(changes: _ByMatch) -> int:
 
 
 def _up_to(version: int, changes: _ByMatch) -> list[Change]:
-    return list(takewhile(lambda change: change.version <= version, changes.values()))
+    """Return the changes up to `version`, at most a slice of them."""
+    return list(islice(takewhile(lambda change: change.version <= version, changes.values()), SLICE))
 
 
 def _after(version: int, changes: _ByMatch, limit: int) -> list[Change]:
@@ -168,11 +174,14 @@ def _after(version: int, changes: _ByMatch, limit: int) -> list[Change]:
     return list(islice(newer, limit + 1))[::-1]  # so they are nearly in the order of the list
 
 
-def _changes_of(snapshot: Snapshot) -> Iterator[Change]:
+def _changes_of(snapshot: Snapshot, replaced: list[Entry]) -> Iterator[Change]:
+    """Return what the commit of `snapshot` changed; `replaced` gets the entries that it replaced."""
     version = snapshot.version
     for bookmaker, differences in snapshot.differences.items():
         for match_id, old in differences.before.items():
             new = differences.after[match_id]
+            if old is not None:
+                replaced.append(old)
             before, after = named(old), named(new)
             if after is not None:
                 if is_other(before, after):

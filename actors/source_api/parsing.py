@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
+
+from actors.core.errors import UNREADABLE
 
 T = TypeVar("T")
 
@@ -15,12 +18,34 @@ WHOLE_BYTES = 512 * 1024
 """The longest JSON document that is decoded in one step (some 5 ms); of a longer one element by element."""
 
 _elements = msgspec.json.Decoder(list[msgspec.Raw])
+_first_element = re.compile(rb'\s*\[(\s*\{\s*"[^"\\]*"\s*:\s*"?)').match
 
 
-def split(body: bytes) -> list[msgspec.Raw]:
-    """Split a JSON list into its elements, undecoded. Raises: one of UNREADABLE if it is none in UTF-8."""
-    body.decode()  # msgspec does not check the encoding of what it skips
-    return _elements.decode(body)
+def split(body: bytes) -> Iterator[msgspec.Raw]:
+    """Return the elements of a JSON list, undecoded. Raises: one of UNREADABLE if it is none in UTF-8.
+
+    A long list of objects is read in blocks: up to a place that looks like the start of its first element,
+    if what is before it are whole elements and a comma. What cannot be cut is read in one step.
+    """
+    first = _first_element(body)
+    at = 0 if first is None else first.start(1)
+    while first is not None and len(body) - at > WHOLE_BYTES:
+        cut = body.rfind(first[1], at, at + WHOLE_BYTES)
+        block = body[at:cut].rstrip() if cut > at else b""
+        try:
+            whole = _read(b"[%b]" % block[:-1]) if block.endswith(b",") else []
+        except UNREADABLE:
+            whole = []
+        if not whole:
+            break
+        yield from whole
+        at = cut
+    yield from _read(body if at == 0 else b"[" + body[at:])
+
+
+def _read(text: bytes) -> list[msgspec.Raw]:
+    text.decode()  # msgspec does not check the encoding of what it skips
+    return _elements.decode(text)
 
 
 class Memo(dict[str, T]):

@@ -25,7 +25,7 @@ DENIED_RETRY_S = 60.0
 MAX_RETRY_AFTER_S = 3600.0
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 MAX_RATIO = 100
-SLICE_BYTES = 1024 * 1024  # inflated between two yields: up to 4 ms
+SLICE_BYTES = 512 * 1024  # inflated between two yields: up to 2 ms
 
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
 
@@ -113,13 +113,12 @@ class RestTransport(HttpTransport):
 
 async def read_within(parts: AsyncIterator[bytes], limit: int) -> bytes:
     """Read a body. Raises: TransportError if it is longer than `limit` bytes."""
-    read, size = [], 0
+    read = BytesIO()  # grows in place: joining the parts of 32 MiB would take 30 ms in one step
     async for part in parts:
-        read.append(part)
-        size += len(part)
-        if size > limit:
+        read.write(part)
+        if read.tell() > limit:
             raise TransportError(f"the answer exceeds {limit} bytes", reason="too_big")
-    return b"".join(read)
+    return read.getvalue()
 
 
 def inflated(body: bytes, encoding: str, max_bytes: int) -> Sliced[bytes]:
@@ -134,10 +133,7 @@ def inflated(body: bytes, encoding: str, max_bytes: int) -> Sliced[bytes]:
     if coding not in {"gzip", "x-gzip", "deflate"}:
         raise PayloadError(f"content encoding was {encoding[:40]!r}, must be gzip, deflate or none")
     limit = min(max_bytes, MAX_RATIO * len(body))
-    # Room for all of it at once, where gzip announces its size (RFC 1952, ISIZE): joining 16 MiB at the end
-    # would take 16 ms in one step.
-    announced = int.from_bytes(body[-4:], "little") if body.startswith(b"\x1f\x8b") else 0
-    content = BytesIO(bytes(min(announced, limit)))
+    content = BytesIO()
     inflater, unread = zlib.decompressobj(zlib.MAX_WBITS | 32), body  # 32: gzip or zlib
     while not inflater.eof:
         try:
@@ -154,7 +150,6 @@ def inflated(body: bytes, encoding: str, max_bytes: int) -> Sliced[bytes]:
         yield
     if not inflater.eof or inflater.unused_data:
         raise PayloadError("the compressed body is cut short, or something follows it")
-    content.truncate()
     return content.getvalue()
 
 

@@ -88,7 +88,7 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
     del options
     if not (payload.is_framed or payload.body.endswith(b"\n")):
         raise PayloadError("the body ends within a line, and its length was not announced: it may be cut")
-    text = read_text(payload.body)
+    text = yield from read_text(payload.body)
     yield
     rows = rows_in(text)
     header = next(rows, "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from math import inf
 
@@ -112,11 +112,7 @@ def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
     kick_offs: set[int] = set()
     unreadable = 0
     latest = inf if answered_at is None else answered_at + CLOCKS_APART_S
-    try:
-        events = read_events(body)
-    except UNREADABLE as error:
-        raise _unreadable(body, error) from error
-    for event in events:
+    for event in _events(body):
         yield
         if event is None:
             unreadable += 1
@@ -152,6 +148,13 @@ def error_in(body: bytes) -> PayloadError | None:
     reason = code if code in KNOWN_ERRORS else "error_answer"
     said = "".join(character if character.isprintable() else " " for character in content["message"])
     return PayloadError(f"the answer was an error: {reason}: {said}", reason)
+
+
+def _events(body: bytes) -> Iterator[OddsEvent | None]:
+    try:
+        yield from read_events(body)
+    except UNREADABLE as error:
+        raise _unreadable(body, error) from error
 
 
 def _unreadable(body: bytes, error: Exception) -> PayloadError:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from sys import getrefcount
+
 import pytest
 
 from actors.board.board import Board
@@ -225,6 +228,43 @@ def test_long_commit_is_digested_in_slices() -> None:
 
     assert (1000, []) == (asked, list(steps))
     assert 1000 == len(_since(history, 1000))
+
+
+def test_digestions_that_take_turns_lose_nothing() -> None:
+    """While changes are dropped in slices, others digest; listeners hear of each bookmaker once."""
+    many = [match(f"{number:05}") for number in range(4 * SLICE)]
+    later = [match(one.source_match_id, prices=(9.0, 9.0, 1.3)) for one in many]
+    first = after(EMPTY, batch(many), batch(many, bookmaker="birch"))
+    second = after(first, batch(later, received_mono=1.0), now=_at(1.0))
+    history = _history(first, second, limits=HistoryLimits(max_changes=4 * SLICE))
+    heard: list[BookmakerId] = []
+    history.subscribe(heard.extend)
+
+    rest = [history.digest(), history.digest(), history.digest()]
+    while rest:
+        rest = [steps for steps in rest if next(steps, rest) is None]
+
+    assert {ALDER: 1, BIRCH: 1} == Counter(heard)
+    assert (1001, 1001, 1002) == (history.oldest(None), history.latest(BIRCH), history.latest(ALDER))
+    assert 4 * SLICE == len(_since(history, 1001, ALDER))
+
+
+def test_entries_that_were_replaced_are_freed_in_slices() -> None:
+    """Freeing 100,000 entries takes 60 ms; the caller gets its turn between slices of it."""
+    many = [match(f"{number:05}") for number in range(10 * SLICE)]
+    later = [match(one.source_match_id, prices=(9.0, 9.0, 1.3)) for one in many]
+    first = after(EMPTY, batch(many))
+    old = first.books[ALDER].chunks[0].entries[0]
+    history = _history(first)
+    run_now(history.digest())
+    history.add(after(first, batch(later, received_mono=1.0), now=_at(1.0)))
+    del first
+    before = getrefcount(old)
+
+    held = [getrefcount(old) for _ in history.digest()]
+
+    assert (before, 2) == (max(held), held[-1])  # `old` and the argument
+    assert len(held) > 20
 
 
 def test_long_answer_is_of_one_moment() -> None:

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.sources.football_data.text import (
     BLOCK_CHARS,
+    COUNTED_BYTES,
     MAX_LINE_CHARS,
     cells_in,
     is_blank,
@@ -54,7 +56,7 @@ def test_rows_equal_those_of_the_csv_module(text: str, block_chars: int) -> None
     """For any text and any blocks, both give the same cells, or both an error."""
     text = f"first,row\n{text}"  # without a byte order mark
 
-    assert _theirs(text) == _ours(read_text(text.encode()), block_chars)
+    assert _theirs(text) == _ours(run_now(read_text(text.encode())), block_chars)
 
 
 @pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "cp1252"])
@@ -62,17 +64,26 @@ def test_rows_equal_those_of_the_csv_module(text: str, block_chars: int) -> None
 def test_long_text_is_equal_in_any_encoding(code: str, end: str) -> None:
     """For any encoding and line ends, its rows are its lines, whatever the number of blocks."""
     count = 4 * BLOCK_CHARS // 20
-    text = read_text((f"Älmhult,Peña Œuvre{end}" * count).encode(code))
+    text = run_now(read_text((f"Älmhult,Peña Œuvre{end}" * count).encode(code)))
 
     rows = [cells_in(row, -1) for row in rows_in(text) if not is_blank(row)]
 
     assert [["Älmhult", "Peña Œuvre"]] * count == [[cell.strip() for cell in row] for row in rows]
 
 
+@pytest.mark.parametrize("before", [COUNTED_BYTES - 1, COUNTED_BYTES, COUNTED_BYTES + 1])
+def test_line_end_between_two_slices_is_one(before: int) -> None:
+    """A CR whose LF comes with the next slice is none by itself, and one without LF is found anywhere."""
+    line, rest = b"a" * before, b"\r\n" * COUNTED_BYTES
+
+    assert (line + rest).decode() == run_now(read_text(line + rest))
+    assert (line + b"\n\n").decode() == run_now(read_text(line + b"\r\r"))
+
+
 def test_one_invalid_byte_changes_the_encoding_of_the_whole_text() -> None:
     """A file has one encoding from its first byte to its last."""
     body = "Älmhult\n".encode() * 20_000
-    read = [read_text(body + end)[:8] for end in (b"", b"\xff")]
+    read = [run_now(read_text(body + end))[:8] for end in (b"", b"\xff")]
 
     assert ["Älmhult\n", "Ã\u201elmhult"] == read
 
@@ -83,7 +94,7 @@ def test_one_invalid_byte_changes_the_encoding_of_the_whole_text() -> None:
 def test_line_without_an_end_is_refused(body: bytes) -> None:
     """A line without an end cannot be read in slices, and no real file has one."""
     with pytest.raises(PayloadError, match="a line of more than"):
-        list(rows_in(read_text(body)))
+        list(rows_in(run_now(read_text(body))))
 
 
 def test_only_the_requested_cells_are_split() -> None:
