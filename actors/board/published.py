@@ -11,7 +11,7 @@ from actors.board.board import Board, BoardRules, is_overdue
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock
-from actors.core.cooperative import Sliced, run_sliced
+from actors.core.cooperative import Lane, Sliced, run_sliced
 from actors.core.messages import BookmakerId, ListId, Scope
 
 
@@ -37,13 +37,13 @@ class Published:
         """Return the newest snapshot, with all that is overdue by now withdrawn; waits only for that."""
         while not self.is_valid(self._snapshot):
             async with self._withdrawing:
-                await run_sliced(self.current())
+                await run_sliced(self.current(), Lane.BOARD)
         return self._snapshot
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Withdraw the list of an entry that cannot be shown, in a commit of its own."""
         async with self._withdrawing:
-            await run_sliced(self._reject(bookmaker, entry, why))
+            await run_sliced(self._reject(bookmaker, entry, why), Lane.BOARD)
 
     def _reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> Sliced[None]:
         while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from enum import Enum
 from typing import TypeAlias, TypeVar
 
 import anyio
@@ -19,7 +20,20 @@ BUDGET_S = 0.001  # seconds of work before it yields to the loop: a tenth of the
 FIRST_S = BUDGET_S / 2  # seconds that a computation may take at once: short ones never wait
 SLICE = 256  # matches worked on between two yields: a fraction of a millisecond
 
-_turns: RunVar[anyio.Lock] = RunVar("turns")
+
+class Lane(Enum):
+    """Computations that take turns with each other: one of each lane advances in a loop iteration.
+
+    The further a lane is from the sources, the less waits in it. So with more changes than there is time
+    for, what has come is committed and read, and what is new merges: nothing grows older in a queue.
+    """
+
+    SOURCES = "sources"
+    BOARD = "board"
+    READERS = "readers"
+
+
+_turns: RunVar[dict[Lane, anyio.Lock]] = RunVar("turns")
 
 
 def run_now(steps: Sliced[T]) -> T:
@@ -31,19 +45,20 @@ def run_now(steps: Sliced[T]) -> T:
         return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
 
 
-async def run_sliced(steps: Sliced[T]) -> T:
+async def run_sliced(steps: Sliced[T], lane: Lane = Lane.SOURCES) -> T:
     """Run `steps` and return the result; waits only if that takes longer than `FIRST_S`."""
     began = elapsed_s()
     done = _advance(steps, FIRST_S)
     if done is not None and elapsed_s() - began <= FIRST_S:
         return done[0]
     await anyio.lowlevel.checkpoint()  # also if it is done: consecutive calls must not add up
-    turn = _turns.get(None) or anyio.Lock(fast_acquire=True)
-    _turns.set(turn)
+    if (turns := _turns.get(None)) is None:
+        _turns.set(turns := {one: anyio.Lock(fast_acquire=True) for one in Lane})
+    turn = turns[lane]
     while done is None:
         async with turn:
             done = _advance(steps, BUDGET_S)
-            await anyio.lowlevel.checkpoint()  # inside: one long computation advances per loop iteration
+            await anyio.lowlevel.checkpoint()  # inside: one of a lane advances per loop iteration
     return done[0]
 
 

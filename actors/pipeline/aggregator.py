@@ -17,7 +17,7 @@ from actors.board.board import Applied, Board
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
-from actors.core.cooperative import run_now, run_sliced
+from actors.core.cooperative import Lane, run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId
 from actors.monitoring.status import ServiceStatus
 from actors.monitoring.transitions import record_latencies, record_turn
@@ -49,7 +49,7 @@ class AggregatorActor:
         self._recover()
         last_mono = self.clock.now().mono
         while True:
-            await run_sliced(self.published.history.digest())
+            await run_sliced(self.published.history.digest(), Lane.BOARD)
             left_s = (await self.published.read()).valid_until - self.clock.now().mono
             first: Batch | None = None
             with anyio.move_on_after(min(TICK_S, max(left_s, 0.0))):
@@ -78,13 +78,13 @@ class AggregatorActor:
         self._note(base, snapshot, applied, elapsed_s() - began)
 
     async def _apply(self, board: Board, batch: Batch) -> Applied:
-        applied = await run_sliced(board.apply(batch, self.clock.now()))
+        applied = await run_sliced(board.apply(batch, self.clock.now()), Lane.BOARD)
         self.intake.mark_processed()
         return applied
 
     async def _apply_again(self, board: Board, batch: Batch) -> Applied:
         self.intake.in_flight = batch
-        applied = await run_sliced(board.apply(batch, self.clock.now()))
+        applied = await run_sliced(board.apply(batch, self.clock.now()), Lane.BOARD)
         self.intake.in_flight = None
         return applied
 

@@ -9,7 +9,7 @@ import anyio
 import msgspec
 
 from actors.board.history import Change, History
-from actors.core.cooperative import SLICE, Sliced, run_sliced
+from actors.core.cooperative import SLICE, Lane, Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import Removed, match_v2
 from web.encoding.segments import UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
@@ -79,7 +79,7 @@ class Frames:
     ) -> tuple[int, Pieces] | None:
         while True:
             try:
-                return await run_sliced(self._delta(view, since, is_marked=is_marked))
+                return await run_sliced(self._delta(view, since, is_marked=is_marked), Lane.READERS)
             except UnencodableError as error:
                 await self._answers.reject(error)
 

@@ -14,7 +14,7 @@ import anyio.lowlevel
 from msgspec import Struct
 
 from actors.board.snapshot import Book, Readable, Snapshot
-from actors.core.cooperative import Sliced, run_sliced
+from actors.core.cooperative import Lane, Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from web.encoding.segments import Api, Run, Segments, UnencodableError, gzip_body, plain_body
 from web.protocol.negotiation import Coding, coding_for, has_already
@@ -107,7 +107,7 @@ class Answers:
         async with page.making[coding]:
             if coding not in page.ready:
                 try:
-                    page.ready[coding] = await run_sliced(self._make(page, coding, snapshot))
+                    page.ready[coding] = await run_sliced(self._make(page, coding, snapshot), Lane.READERS)
                 except UnencodableError as error:
                     await self.reject(error)
                     return None

@@ -16,7 +16,7 @@ from actors.board.chunks import changed
 from actors.board.diff import Diff, complete_changes, delta_changes, seen_of
 from actors.board.snapshot import Book, Entry, RemovalReason
 from actors.core.clock import Instant
-from actors.core.cooperative import SLICE, Sliced, run_now, run_sliced
+from actors.core.cooperative import SLICE, Lane, Sliced, run_now, run_sliced
 from actors.core.messages import Removal
 from actors.core.validation import Bounds, admit
 from tests.support.builders.messages import SCOPE, batch, match
@@ -216,6 +216,27 @@ async def test_one_long_computation_advances_per_loop_iteration() -> None:
     later = Counter(turn for turn, _ in seen[4:])
     assert 4 * 6 == len(seen)
     assert max(later.values()) <= 2  # the counter may run first in one iteration and last in the next
+
+
+async def test_the_board_does_not_wait_for_sources() -> None:
+    """With sources that have more to do than there is time for, a commit needs its own time alone."""
+    turns, seen = [0], list[tuple[int, int]]()
+
+    async def source() -> None:
+        while True:
+            await run_sliced(_noting(0, turns, seen))
+
+    async with anyio.create_task_group() as sources:
+        for _ in range(20):
+            sources.start_soon(source)
+        while len(seen) < 40:
+            await anyio.lowlevel.checkpoint()
+        before = len(seen)
+        await run_sliced(_noting(1, turns, seen), Lane.BOARD)
+        of_sources = len(seen) - before - 6
+        sources.cancel_scope.cancel()
+
+    assert 0 < of_sources <= 2 * 6
 
 
 async def test_failed_or_cancelled_computation_does_not_block_others() -> None:
