@@ -30,8 +30,11 @@ log = structlog.get_logger()
 HARD_STOP_S = GRACE_S + 5.0
 """Seconds from closing the listener to the end of the process, whatever hangs."""
 
-KEPT = 200_000
-"""Objects made and kept until the collector looks at everything: milliseconds, for hardly anything."""
+YOUNG = 10_000
+"""Containers made and not freed until the collector looks for cycles among them; hardly any are.
+
+By default 700: it then looks once a second, and through every long list that is just being worked on.
+"""
 
 AsyncStep = Callable[[], Coroutine[Any, Any, None]]
 
@@ -66,8 +69,7 @@ def set_up_collector() -> None:
     """Leave out of full collections what is made so far, once everything is imported and built."""
     gc.collect()
     gc.freeze()
-    young, middle, _ = gc.get_threshold()
-    gc.set_threshold(young, middle, KEPT // (young * middle))
+    gc.set_threshold(YOUNG)
 
 
 @dataclass(slots=True)

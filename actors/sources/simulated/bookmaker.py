@@ -79,7 +79,7 @@ State: TypeAlias = tuple[int, Listing, Triple | None]
 """A match at one moment of the world: its slot, its listing and its true probabilities."""
 
 
-class _Offer(Struct, eq=False):
+class _Offer(Struct, eq=False, gc=False):
     listing: Listing
     opinion: Triple
     estimate: Triple | None = (0.0, 0.0, 0.0)  # None while it is suspended; at first no real one

@@ -12,6 +12,7 @@ import gc
 import json
 import sys
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,16 @@ class Recorder:
 
     def __init__(self) -> None:
         self.steps: list[tuple[float, float, float, float, str]] = []
-        self.lags: list[tuple[float, float]] = []
+        self._lags = array("d")  # no objects of their own, which the collector would count
         self.pauses: list[tuple[float, float, int]] = []
         self._run: Callable[[Any], None] = asyncio.Handle._run  # noqa: SLF001 - there is no public place
         self._gc_began = self._gc_s = 0.0
         self._is_probing = False
+
+    @property
+    def lags(self) -> list[tuple[float, float]]:
+        """The times of the timer, and how late it was each time."""
+        return list(zip(self._lags[::2], self._lags[1::2], strict=True))
 
     def install(self) -> None:
         """Start measuring."""
@@ -52,7 +58,7 @@ class Recorder:
 
     def _probe(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         now = loop.time()
-        self.lags.append((now, now - due))
+        self._lags.extend((now, now - due))
         loop.call_at(now + PROBE_S, self._probe, loop, now + PROBE_S)
 
     def _collected(self, phase: str, info: dict[str, int]) -> None:
