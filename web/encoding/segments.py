@@ -203,10 +203,11 @@ def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[b
 
     Not by a copy: up to a megabyte of new memory for each version takes a millisecond by itself.
     """
-    parts = [head, *pieces, tail]
     if pieces:
-        parts[1] = memoryview(pieces[0])[comma:]  # type: ignore[call-overload]  # sent and joined alike
-    return tuple(parts) if sum(map(len, pieces)) > WHOLE_BYTES else (b"".join(parts),)
+        head, pieces = b"".join([head, memoryview(pieces[0])[comma:]]), pieces[1:]  # copied only once
+    if len(head) + sum(map(len, pieces)) <= WHOLE_BYTES:
+        return (b"".join([head, *pieces, tail]),)
+    return (head, *pieces, tail)
 
 
 def _ends(version: int, count: int) -> tuple[bytes, bytes]:

@@ -55,6 +55,7 @@ class Answers:
         self._segments = Segments()
         self._newest: Callable[[], Snapshot | None] = lambda: None
         self._pages: dict[View, _Page] = {}
+        self._replaced: dict[View, _Page] = {}  # kept until the next body is made, in memory of its own
 
     async def answer(self, view: View, if_none_match: str | None, accept_encoding: str | None) -> Prepared:
         """Answer a GET of `view`; waits only while a body is made.
@@ -94,9 +95,9 @@ class Answers:
         await anyio.lowlevel.checkpoint()  # so that trying again can never hold the loop
 
     def _page(self, view: View, snapshot: Snapshot) -> _Page:
-        if snapshot is not self._newest():  # drop what was made for older ones and is not shown any more
+        if snapshot is not self._newest():  # leave out what was made for older ones and is not shown now
             self._newest = weakref.ref(snapshot)
-            self._segments.forget(snapshot.books)
+            self._replaced = self._pages
             self._pages = {view: page for view, page in self._pages.items() if page.still_shows(snapshot)}
         if view not in self._pages:
             self._pages[view] = _Page(view, snapshot)
@@ -120,6 +121,10 @@ class Answers:
             count += book.count if api is Api.V1 else book.named
         made = plain_body if coding is Coding.IDENTITY else gzip_body
         parts = yield from made(page.version, count, runs)
+        # Only now: what was freed before would go back to the system, which takes a millisecond for a
+        # megabyte to hand it out again.
+        self._segments.forget(snapshot.books)
+        self._replaced = {}
         headers = page.headers(coding) | {"Content-Type": "application/json"}
         if coding is not Coding.IDENTITY:
             headers["Content-Encoding"] = coding

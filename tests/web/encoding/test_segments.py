@@ -204,7 +204,7 @@ def test_a_large_body_comes_in_parts_and_in_steps() -> None:
     steps = sum(1 for _ in gzip_body(1, 20_000, runs))
 
     assert (100, 4) == (len(made), len(runs))
-    assert [run.json for run in runs[1:]] == list(parts[2:-1])
+    assert [run.json for run in runs[1:]] == list(parts[1:-1])
     assert steps >= 96
     assert 20_000 == len(json.loads(b"".join(parts))["matches"])
 
@@ -220,9 +220,7 @@ def test_unchanged_parts_are_reused_in_the_next_version() -> None:
     after = _runs(segments, Api.V2, chunks)
     new = run_now(plain_body(2, 20_000, after))
 
-    is_same = [one is other for one, other in zip(old, new, strict=True)]
-    assert [False, False, True, True] == [is_same[0], *is_same[2:5]]
-    assert memoryview(old[1]).obj is memoryview(new[1]).obj is before[0].json
+    assert [False, False, True, True] == [one is other for one, other in zip(old, new, strict=True)][:4]
     assert run_now(before[2].packed()) is run_now(after[2].packed())
     assert b"".join(new) == gzip.decompress(_zipped(2, 20_000, after))
 
