@@ -90,7 +90,9 @@ async def _run_service(settings: Settings, sock: Listener, serve: Serve) -> Exit
     system = System(settings, clock, Random())
     published, status = system.published, system.status
     audience = Audience(published.history, settings.server.max_streams)
-    app = create_app(published, status, status.names, clock, audience, keep_fresh=sock.keep_fresh)
+    app = create_app(
+        published, status, status.names, clock, audience, keep_fresh=sock.keep_fresh, refusals=sock.refusals
+    )
     announce = partial(_announce, status, url=address_of(sock))
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
     return await Life(system.supervisor, app, sock, status, drain_s, announce, *ends, serve).run()
@@ -126,7 +128,15 @@ async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: L
     replay = Replay(sources, speed, SystemClock())
     status, playback = replay.status, replay.playback
     audience = Audience(playback.history, ServerSettings().max_streams)
-    app = create_app(playback, status, status.names, playback, audience, keep_fresh=sock.keep_fresh)
+    app = create_app(
+        playback,
+        status,
+        status.names,
+        playback,
+        audience,
+        keep_fresh=sock.keep_fresh,
+        refusals=sock.refusals,
+    )
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
     ends = (start_exit_deadline, audience.leave)
     return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, *ends).run()

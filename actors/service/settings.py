@@ -39,6 +39,18 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
+class Limits(Struct, frozen=True, forbid_unknown_fields=True):
+    """What one client, and all together, may take from the HTTP server."""
+
+    requests_per_s: Annotated[float, Meta(gt=0, le=1_000_000)] = 50.0
+    burst: Annotated[int, Meta(ge=1, le=1_000_000)] = 100
+    max_clients: Annotated[int, Meta(ge=1, le=10_000_000)] = 10_000
+    max_streams_per_client: Annotated[int, Meta(ge=0, le=1_000_000)] = 50
+    max_connections: Annotated[int, Meta(ge=1, le=1_000_000)] = 1_000
+    max_requests_per_connection: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1_000
+    trusted_proxies: tuple[str, ...] = ()
+
+
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """One bookmaker: its source, its key there, and its display name, None where the source gives it."""
 
@@ -63,6 +75,7 @@ class Settings(Struct, frozen=True):
     sources: Mapping[SourceName, SourceSettings]
     bookmakers: Mapping[BookmakerId, BookmakerSettings]
     history: HistoryLimits = HistoryLimits()
+    limits: Limits = Limits()
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Return the bookmakers of `source`."""
@@ -80,6 +93,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     server: ServerSettings = ServerSettings()
     board: BoardRules = BoardRules()
     history: HistoryLimits = HistoryLimits()
+    limits: Limits = Limits()
 
 
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -120,6 +134,7 @@ def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
             for name, one in file.bookmakers.items()
         },
         file.history,
+        file.limits,
     )
     _check_bookmakers(settings)
     _check_sources(settings)

@@ -13,6 +13,7 @@ from quart import Quart, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from web.protocol.problems import Problem
+from web.protocol.request_head import REFUSALS, Refusal
 from web.protocol.responses import (
     CORS,
     PREFLIGHT,
@@ -24,36 +25,36 @@ from web.protocol.responses import (
     send_prepared,
 )
 
-log = structlog.get_logger()
-
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: "internal_error"}
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """An ASGI application around Quart: refuses what the framework would stumble on.
+    """An ASGI application around Quart: answers what the gate has refused, and a target that is no path.
 
-    WebSockets are closed; a target that is no path gets 400; the Host header, which nothing here needs,
-    is replaced, because the framework cannot read every one that Hypercorn lets through.
+    `refusals` is the path below which the gate asks for its refusals.
     """
 
     app: ASGIFramework
+    refusals: str
+    counters: HttpCounters
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Pass on a request for a path, refuse everything else."""
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1002, "reason": None})
-        elif scope["type"] == "http" and not scope["path"].startswith("/"):
-            refused = asked(scope, uuid4().hex)
-            detail = "the request target must be a path that begins with '/'"
-            log.debug("request.refused", request_id=refused.id, path=refused.path)
-            problem = Problem(400, "bad_request", detail, {"Connection": "close"})
-            await send_prepared(prepared_error(problem, refused), refused, send)
-        elif scope["type"] == "http":
-            headers = [(b"host", b"oddsboard"), *(pair for pair in scope["headers"] if pair[0] != b"host")]
-            await self.app({**scope, "headers": headers}, receive, send)
+        if scope["type"] == "http" and (refusal := self._refusal(scope["path"])) is not None:
+            is_of_gate = scope["path"].startswith("/")
+            refused = asked({**scope, "path": ""} if is_of_gate else scope, uuid4().hex)
+            problem = Problem(refusal.status, refusal.code, refusal.detail, {"Connection": "close"})
+            answer = prepared_error(problem, refused)
+            self.counters.count(refused, "refused", answer.status, answer.body_bytes)
+            await send_prepared(answer, refused, send)
         else:
             await self.app(scope, receive, send)
+
+    def _refusal(self, path: str) -> Refusal | None:
+        if not path.startswith("/"):
+            return Refusal(400, "bad_request", "the request target must be a path that begins with '/'")
+        return REFUSALS.get(path.removeprefix(self.refusals)) if path.startswith(self.refusals) else None
 
 
 def install(app: Quart, counters: HttpCounters) -> None:

@@ -1,14 +1,20 @@
-"""The listening socket: what the kernel does for each connection, and how many bytes it buffers unsent."""
+"""The listening socket and its connections: what they let in, how many bytes the kernel buffers unsent.
+
+What a client sends passes the gate (`request_head.py`) before the server sees it. The seam is `recv`, which
+asyncio's selector loop calls: so it serves every HTTP server on that loop.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 from collections.abc import Callable
+from secrets import token_hex
 from typing import Any
 from weakref import WeakValueDictionary
 
 from actors.core.errors import BindError
+from web.protocol.request_head import HeadGate
 
 Client = tuple[str, int] | None  # address and port, as in an ASGI scope
 KeepFresh = Callable[[Client], None]
@@ -22,17 +28,37 @@ STREAM_UNSENT_BYTES = 16_384
 BACKLOG = 256
 
 
+class Connection(socket.socket):
+    """An accepted connection: what it receives is what its gate passes."""
+
+    gate: HeadGate
+
+    def recv(self, size: int, flags: int = 0, /) -> bytes:
+        """Receive what may be seen of it. Raises: BlockingIOError while that is nothing yet."""
+        data = super().recv(size, flags)
+        if data and not (data := self.gate.feed(data)):
+            raise BlockingIOError
+        return data
+
+
 class Listener(socket.socket):
-    """A listening socket that finds its connections by client, as long as the server holds them."""
+    """A listening socket that finds its connections by client, as long as the server holds them.
+
+    `refusals` is the secret path below which the gate asks for the answer to a request that it refused.
+    """
 
     def __init__(self, family: int) -> None:
         # TCP is named, because asyncio turns Nagle's algorithm off only for a socket that names it.
         super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self.connections: WeakValueDictionary[tuple[str, int], socket.socket] = WeakValueDictionary()
+        self.refusals = f"/{token_hex(16)}/"
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection and remember it."""
-        connection, client = super().accept()
+        """Accept a connection, put the gate in front of it, and remember it."""
+        accepted, client = super().accept()
+        family, kind, protocol = accepted.family, accepted.type, accepted.proto
+        connection = Connection(family, kind, protocol, fileno=accepted.detach())
+        connection.gate = HeadGate(self.refusals.encode())
         self.connections[client[:2]] = connection
         return connection, client
 

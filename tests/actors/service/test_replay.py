@@ -311,7 +311,15 @@ async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple
     playback, status = replay.playback, replay.status
     seen: dict[int, bytes] = {}
     audience = Audience(playback.history, 0)
-    app = create_app(playback, status, status.names, playback, audience, keep_fresh=lambda _client: None)
+    app = create_app(
+        playback,
+        status,
+        status.names,
+        playback,
+        audience,
+        keep_fresh=lambda _client: None,
+        refusals="/refused/",
+    )
     client = app.test_client()
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)

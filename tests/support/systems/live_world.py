@@ -51,7 +51,13 @@ class World:
         self.audience = Audience(self.published.history, 10_000)
         status = site_status(NAMES, WALL_0)
         app = create_app(
-            self.published, status, NAMES, self.clock, self.audience, keep_fresh=lambda _client: None
+            self.published,
+            status,
+            NAMES,
+            self.clock,
+            self.audience,
+            keep_fresh=lambda _client: None,
+            refusals="/refused/",
         )
         self.app = app.asgi_app
         self.seen: Counter[str] = Counter()

@@ -158,6 +158,7 @@ async def open_site(
         clock,
         audience,
         keep_fresh=sock.keep_fresh,
+        refusals=sock.refusals,
         is_layered=is_layered,
     )
     async with anyio.create_task_group() as tasks:

@@ -1,0 +1,220 @@
+"""The gate in front of the parser: what passes, what is refused, and that h11 accepts all that passes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import h11
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from web.protocol.request_head import MAX_HEAD_BYTES, MAX_LINES, MAX_TARGET_BYTES, REFUSALS, HeadGate
+
+REFUSALS_PATH = b"/s3cret/"
+
+
+def head(*lines: bytes) -> bytes:
+    """Return a head of these lines."""
+    return b"\r\n".join([*lines, b"", b""])
+
+
+GET = head(b"GET /api/v2/odds?bookmaker=birch HTTP/1.1", b"Host: oddsboard:8000", b"Accept: */*")
+
+
+def refused(code: str, method: bytes = b"GET") -> bytes:
+    """Return what takes the place of a head that is refused."""
+    line = b"%b %b%b HTTP/1.1" % (method, REFUSALS_PATH, code.encode())
+    return head(line, b"Host: oddsboard", b"Connection: close")
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        GET,
+        GET + GET,
+        head(b"HEAD / HTTP/1.0"),
+        head(b"GET / HTTP/1.1", b"Host: [::1]:8000", b"Connection: keep-alive"),
+        head(b"GET / HTTP/1.1", b"host:x", b"X:", b"Cookie: \ttab \xe9"),
+        head(b"DELETE /api/odds HTTP/1.1", b"Host: x", b"Content-Length: 0"),
+        head(b"GET / HTTP/1.1", b"Host: x", *[b"a: b"] * (MAX_LINES - 2)),
+        head(b"GET /" + b"a" * (MAX_TARGET_BYTES - 1) + b" HTTP/1.1", b"Host: x"),
+        head(b"OPTIONS * HTTP/1.1", b"Host: x"),
+    ],
+)
+def test_a_fit_head_passes_as_it_is(fit: bytes) -> None:
+    """Nothing of a fit head is changed, alone, again, or in pieces of any length."""
+    gate = HeadGate(REFUSALS_PATH)
+
+    assert fit == gate.feed(fit)
+    assert fit == gate.feed(fit)
+    assert fit == b"".join(gate.feed(fit[at : at + 1]) for at in range(len(fit)))
+    assert not gate.is_closing
+
+
+@pytest.mark.parametrize(
+    ("code", "data"),
+    [
+        ("http2_not_supported", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        ("bad_request", head(b"get / HTTP/1.1", b"Host: x")),
+        ("bad_request", head(b"GET / HTTP/3.7", b"Host: x")),
+        ("bad_request", head(b"GET / HTTP/2.0", b"Host: x")),
+        ("bad_request", head(b"GET  / HTTP/1.1", b"Host: x")),
+        ("bad_request", head(b"GET /\xc3\xa9 HTTP/1.1", b"Host: x")),
+        ("bad_request", head(b"GET / HTTP/1.1")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: a", b"host: a")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: a b/c@")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host:")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host : x")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b" folded")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b"A: \x00")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b"A: b\rc")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b"no colon")),
+        ("bad_request", head(b"GET / HTTP/1.1\nHost: x")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b"Content-Length: 0", b"Content-Length: 0")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b"Content-Length: 0, 0")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b"Content-Length: +5")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b"Content-Length: -1")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b"Content-Length:")),
+        (
+            "bad_request",
+            head(b"GET / HTTP/1.1", b"Host: x", b"Content-Length: 3", b"Transfer-Encoding: chunked"),
+        ),
+        ("too_many_parameters", head(b"GET /?" + b"a&" * 16 + b" HTTP/1.1", b"Host: x")),
+        ("target_too_long", head(b"GET /" + b"a" * MAX_TARGET_BYTES + b" HTTP/1.1", b"Host: x")),
+        ("target_too_long", b"GET /" + b"a" * 40_000),
+        ("headers_too_large", head(b"GET / HTTP/1.1", b"Host: x", *[b"a:b"] * 11_000)),
+        ("headers_too_large", head(b"GET / HTTP/1.1", b"Host: x", *[b"a:b"] * (MAX_LINES - 1))),
+        ("headers_too_large", b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"a" * MAX_HEAD_BYTES),
+        ("headers_too_large", head(b"GET / HTTP/1.1", b"Host: x", b"A: " + b"a" * 60_000)),
+    ],
+)
+def test_anything_else_is_refused_and_ends_the_connection(code: str, data: bytes) -> None:
+    """A request for the refusal takes the place of the head; nothing behind it is read."""
+    gate = HeadGate(REFUSALS_PATH)
+
+    assert refused(code) == gate.feed(data)
+    assert gate.is_closing
+    assert b"" == gate.feed(GET)
+    assert code in REFUSALS
+
+
+def test_heads_before_a_refused_one_pass() -> None:
+    """Requests that came before it are answered first."""
+    assert GET + refused("bad_request") == HeadGate(REFUSALS_PATH).feed(GET + b"nonsense\r\n\r\n" + GET)
+
+
+def test_the_answer_to_a_refused_head_request_has_no_body() -> None:
+    """HEAD stays HEAD."""
+    data = head(b"HEAD /" + b"a" * MAX_TARGET_BYTES + b" HTTP/1.1", b"Host: x")
+
+    assert refused("target_too_long", b"HEAD") == HeadGate(REFUSALS_PATH).feed(data)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [b"Content-Length: 5"],
+        [b"Content-Length: 5", b"Expect: 100-continue"],
+        [b"Transfer-Encoding: chunked"],
+        [b"transfer-encoding: xchunked", b"Connection: keep-alive"],
+    ],
+)
+def test_a_request_with_a_body_passes_without_it_and_is_the_last(fields: list[bytes]) -> None:
+    """What follows its head, a second request too, is never read."""
+    gate = HeadGate(REFUSALS_PATH)
+    data = head(b"POST /api/odds HTTP/1.1", b"Host: x", *fields, b"A: b") + b"abcde" + GET
+
+    assert head(b"POST /api/odds HTTP/1.1", b"Host: x", b"A: b", b"Connection: close") == gate.feed(data)
+    assert gate.is_closing
+    assert b"" == gate.feed(GET)
+
+
+@pytest.mark.parametrize(
+    ("target", "origin"),
+    [
+        (b"http://x/health/live", b"/health/live"),
+        (b"HTTPS://x:1?a=b", b"/?a=b"),
+        (b"http://x", b"/"),
+    ],
+)
+def test_the_absolute_form_becomes_a_path(target: bytes, origin: bytes) -> None:
+    """RFC 9112, 3.2.2: a server must accept it."""
+    expected = head(b"GET %b HTTP/1.1" % origin, b"Host: x")
+
+    assert expected == HeadGate(REFUSALS_PATH).feed(head(b"GET %b HTTP/1.1" % target, b"Host: x"))
+
+
+@pytest.mark.parametrize("protocol", [b"h2c", b"websocket"])
+def test_an_upgrade_is_ignored(protocol: bytes) -> None:
+    """The request is answered in HTTP/1.1."""
+    fields = [b"Upgrade: " + protocol, b"HTTP2-Settings: AAMAAABk"]
+
+    passed = HeadGate(REFUSALS_PATH).feed(head(b"GET / HTTP/1.1", b"Host: x", *fields, b"A: b"))
+
+    assert head(b"GET / HTTP/1.1", b"Host: x", b"A: b") == passed
+
+
+def test_empty_lines_before_a_request_are_ignored() -> None:
+    """RFC 9112, 2.2: some clients send them after a body."""
+    assert GET == HeadGate(REFUSALS_PATH).feed(b"\r\n\r\n\r\n" + GET)
+
+
+pieces = st.sampled_from(
+    [
+        b"GET ",
+        b"HEAD ",
+        b"POST ",
+        b"PRI * HTTP/2.0",
+        b"/",
+        b"/api/odds",
+        b"*",
+        b"http://x",
+        b" HTTP/1.1",
+        b" HTTP/1.0",
+        b"\r\n",
+        b"\r\n\r\n",
+        b"\n",
+        b"\r",
+        b"Host: x",
+        b"Host:",
+        b": ",
+        b"A: b",
+        b"Content-Length: 0",
+        b"Content-Length: 7",
+        b"Transfer-Encoding: chunked",
+        b"Expect: 100-continue",
+        b"Connection: close",
+        b"Upgrade: h2c",
+        b"\x00",
+        b"\xff",
+        b" ",
+        b"\t",
+        b"&",
+    ]
+)
+requests = st.lists(pieces | st.just(GET) | st.binary(max_size=4), max_size=30).map(b"".join)
+
+
+@given(data=requests, cuts=st.lists(st.integers(0, 400), max_size=5))
+def test_what_passes_is_the_same_however_it_is_cut_and_h11_accepts_it(data: bytes, cuts: list[int]) -> None:
+    """The parser behind the gate never finds an error."""
+    whole, parts = HeadGate(REFUSALS_PATH), HeadGate(REFUSALS_PATH)
+    bounds = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+
+    passed = whole.feed(data)
+
+    assert passed == b"".join(parts.feed(data[at:to]) for at, to in pairwise(bounds))
+    parser = h11.Connection(h11.SERVER)
+    if passed:  # nothing would be the end of the connection
+        parser.receive_data(passed)
+    while parser.our_state is not h11.MUST_CLOSE:
+        event = parser.next_event()
+        if isinstance(event, h11.EndOfMessage):
+            parser.send(h11.Response(status_code=204, headers=[]))
+            parser.send(h11.EndOfMessage())
+            if parser.our_state is not h11.MUST_CLOSE:
+                parser.start_next_cycle()
+        elif not isinstance(event, h11.Request):
+            assert event is h11.NEED_DATA
+            break

@@ -1,0 +1,139 @@
+"""The gate in front of a real server: what clients may send, and what becomes of the rest."""
+
+from __future__ import annotations
+
+import socket
+import time
+from contextlib import closing, suppress
+
+import anyio
+import msgspec
+import pytest
+
+from tests.support.systems.site import Site
+
+pytestmark = pytest.mark.anyio
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+
+def _exchange(site: Site, data: bytes) -> bytes:
+    """Send `data` on a connection of its own and return all that comes until the server closes it."""
+    host, _, port = site.base.removeprefix("http://").rpartition(":")
+    with closing(socket.create_connection((host, int(port)), 5.0)) as client:
+        client.settimeout(5.0)
+        with suppress(BrokenPipeError, ConnectionResetError):
+            client.sendall(data)
+        received = b""
+        while piece := client.recv(65_536):
+            received += piece
+        return received
+
+
+async def exchange(site: Site, data: bytes) -> bytes:
+    """Do the same without holding the loop."""
+    return await anyio.to_thread.run_sync(_exchange, site, data)
+
+
+def problem_in(answer: bytes) -> tuple[int, str]:
+    """Return status and code of a problem document, after a look at its headers."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = [line.lower() for line in head.split(b"\r\n")]
+    assert b"content-type: application/problem+json" in lines
+    assert b"access-control-allow-origin: *" in lines
+    assert b"connection: close" in lines
+    document = msgspec.json.decode(body)
+    assert f"x-request-id: {document['request_id']}".encode() in lines
+    assert "" == document["instance"]
+    return document["status"], document["code"]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (PREFACE + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00", (400, "http2_not_supported")),
+        (b"GET /" + b"a" * 3_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", (414, "target_too_long")),
+        (b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", (414, "target_too_long")),
+        (b"GET /api/v2/odds?" + b"a&" * 30_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", (414, "target_too_long")),
+        (b"GET /api/v2/odds?" + b"a&" * 20 + b" HTTP/1.1\r\nHost: x\r\n\r\n", (400, "too_many_parameters")),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"a:b\r\n" * 11_000 + b"\r\n", (431, "headers_too_large")),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 40_000 + b"\r\n\r\n", (431, "headers_too_large")),
+        (b"GET / HTTP/3.7\r\nHost: x\r\n\r\n", (400, "bad_request")),
+        (b"nonsense\r\n\r\n", (400, "bad_request")),
+    ],
+)
+async def test_a_refusal_is_a_problem_document_and_ends_the_connection(
+    site: Site, data: bytes, expected: tuple[int, str]
+) -> None:
+    """Nothing else is answered on that connection."""
+    began = time.monotonic()
+
+    answer = await exchange(site, data)
+
+    assert expected == problem_in(answer)
+    assert 1 == answer.count(b"x-request-id: ")
+    assert time.monotonic() - began < 4.0  # not by the idle timeout of 5 s
+
+
+@pytest.mark.parametrize("protocol", ["h2c", "websocket"])
+async def test_an_upgrade_is_answered_in_http_1_1(site: Site, protocol: str) -> None:
+    """As RFC 9110 allows."""
+    answer = await exchange(
+        site,
+        f"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\n"
+        f"Upgrade: {protocol}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n".encode(),
+    )
+
+    assert answer.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "Content-Length: 44\r\nTransfer-Encoding: chunked\r\n",
+        "Content-Length: 0\r\nContent-Length: 0\r\n",
+        "Content-Length: 0, 0\r\n",
+        "Content-Length: +5\r\n",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_smuggled_request_is_never_answered(site: Site, method: str, fields: str) -> None:
+    """One answer for each attack."""
+    smuggled = b"0\r\n\r\nGET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    answer = await exchange(site, f"{method} / HTTP/1.1\r\nHost: x\r\n{fields}\r\n".encode() + smuggled)
+
+    assert (400, "bad_request") == problem_in(answer)
+    assert 1 == answer.count(b"x-request-id: ")
+
+
+@pytest.mark.parametrize("fields", ["Content-Length: 16000000\r\n", "Transfer-Encoding: chunked\r\n"])
+@pytest.mark.parametrize(("method", "status"), [("GET", b"200"), ("POST", b"405")])
+async def test_a_request_with_a_body_is_answered_without_reading_it(
+    site: Site, method: str, status: bytes, fields: str
+) -> None:
+    """A long body costs the client its connection, not its answer."""
+    head = f"{method} /health/live HTTP/1.1\r\nHost: x\r\n{fields}\r\n".encode()
+
+    answer = await exchange(site, head + b"a" * 16_000_000)
+
+    assert answer.startswith(b"HTTP/1.1 " + status)
+    assert 1 == answer.count(b"x-request-id: ")
+
+
+async def test_the_absolute_form_and_empty_lines_are_accepted(site: Site) -> None:
+    """RFC 9112, 3.2.2 and 2.2."""
+    answer = await exchange(
+        site, b"\r\n\r\nGET http://x/health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    )
+
+    assert answer.startswith(b"HTTP/1.1 200")
+
+
+async def test_refusals_are_counted(site: Site) -> None:
+    """By status, under one name: a client cannot invent routes."""
+    await exchange(site, b"nonsense\r\n\r\n")
+
+    answer = await exchange(site, b"GET /api/stats HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+
+    assert {"400": 1} == msgspec.json.decode(answer.partition(b"\r\n\r\n")[2])["http"]["answers"]["refused"]
