@@ -15,7 +15,7 @@ MAX_FUNCTION_LINES = 40
 HARMLESS_CALLS = {
     *("NewType", "ParamSpec", "TypeVar", "Meta", "dataclass", "field", "msgspec.field", "every"),
     *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
-    *("BoardRules", "HistoryLimits", "Memo", "ServerSettings", "replay_kind"),
+    *("BoardRules", "Caps", "HistoryLimits", "Limits", "Memo", "Refusal", "ServerSettings", "replay_kind"),
     *("stored", "tuple", "RunVar", "lru_cache"),
     *("Path", "Path(__file__).resolve", "(Path(__file__).parent / 'config').resolve", "ZoneInfo"),
     *("attrgetter", "frozenset", "range", "re.compile", "dict", "float", "round", "zip", "str.maketrans"),

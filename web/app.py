@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from hypercorn.typing import ASGIFramework
 from quart import Quart
 
 from actors.board.snapshot import Readable
@@ -28,12 +29,14 @@ def create_app(
     *,
     keep_fresh: KeepFresh,
     refusals: str,
+    watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
     is_layered: bool = True,
 ) -> Quart:
     """Return the application that shows `board`; `names` are display names in configured order.
 
-    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's. Without
-    `is_layered` Quart answers everything but the stream, and in the same way.
+    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's.
+    `watched` returns an application around the part that may wait, and tells it when a client has left.
+    Without `is_layered` Quart answers everything but the stream, and in the same way.
     """
     app = Quart("oddsboard", static_folder=None)
     app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
@@ -48,7 +51,8 @@ def create_app(
     quart_setup.install(app, counters)
     quart_setup.add_routes(app, handlers | waiting)
     app.add_url_rule(stream.PATH, "stream", methods=["GET"])  # for the methods that are not `Stream`'s
-    inner = quart_setup.Guard(stream.Stream(app.asgi_app, live, counters, keep_fresh), refusals, counters)
+    waits = watched(stream.Stream(app.asgi_app, live, counters, keep_fresh))
+    inner = quart_setup.Guard(waits, refusals, counters)
     fast_path = FastPath(inner, handlers if is_layered else {}, counters)
     app.asgi_app = fast_path  # type: ignore[method-assign]  # as Quart documents
     return app

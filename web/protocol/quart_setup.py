@@ -44,7 +44,8 @@ class Guard:
         if scope["type"] == "http" and (refusal := self._refusal(scope["path"])) is not None:
             is_of_gate = scope["path"].startswith("/")
             refused = asked({**scope, "path": ""} if is_of_gate else scope, uuid4().hex)
-            problem = Problem(refusal.status, refusal.code, refusal.detail, {"Connection": "close"})
+            headers = {"Connection": "close", **refusal.headers}
+            problem = Problem(refusal.status, refusal.code, refusal.detail, headers)
             answer = prepared_error(problem, refused)
             self.counters.count(refused, "refused", answer.status, answer.body_bytes)
             await send_prepared(answer, refused, send)

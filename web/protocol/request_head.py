@@ -14,6 +14,7 @@ RFC 9110 (7.8) allows.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -23,18 +24,27 @@ MAX_HEAD_BYTES = 16_384
 MAX_LINES = 100
 """Lines of a head, the request line included."""
 MAX_TARGET_BYTES = 2_048
-MAX_METHOD_AND_VERSION_BYTES = 64
-"""What else a request line holds."""
+MAX_LINE_BYTES = MAX_TARGET_BYTES + 64
+"""Bytes of a request line: the target, a method and the version."""
 MAX_PARAMETERS = 16
 """Parameters of a query; no path of ours takes more than three."""
+KEPT_HEADS, KEPT_BYTES = 1_024, 1_024
+"""Heads that are remembered as fit, as clients that poll repeat theirs; and how long they may be."""
+
+PROBES = frozenset({b"/health", b"/health/live", b"/health/ready"})
+"""Paths that are answered even when there are too many connections."""
 
 
 class Refusal(Struct, frozen=True):
-    """Why a head is refused: the status and the code of its problem, and a sentence for people."""
+    """Why a request is refused: status and code of its problem, a sentence for people, more headers.
+
+    `headers` are beside `Connection: close`.
+    """
 
     status: int
     code: str
     detail: str
+    headers: Mapping[str, str] = {}
 
 
 REFUSALS: Final = {
@@ -49,133 +59,168 @@ REFUSALS: Final = {
             "headers_too_large",
             f"the head of a request may have at most {MAX_HEAD_BYTES} bytes and {MAX_LINES} lines",
         ),
+        Refusal(503, "overloaded", "there are too many connections; try again later", {"Retry-After": "5"}),
     )
 }
 
-_TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-_LINE = re.compile(rb"([A-Z][!#$%&'*+\-.^_`|~0-9A-Za-z]*) ([!-~]+) HTTP/1\.([01])")
-_FIELDS = re.compile(rb"(?:\r\n" + _TOKEN + rb":[\t -~\x80-\xff]*+)*+")  # possessive: in linear time
+_TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
+_LINE = re.compile(rb"([A-Z]" + _TOKEN + rb"*) ([!-~]+) HTTP/1\.([01])")
+_BEGINNING = re.compile(rb"[A-Z]" + _TOKEN + rb"*(?: [!-~]*(?: [!-~]*)?)?\r?")  # of any request line
+_FIELDS = re.compile(rb"(?:\r\n" + _TOKEN + rb"+:[\t -~\x80-\xff]*+)*+")  # possessive: in linear time
 _SPECIAL = re.compile(
-    rb"\r\n(host|content-length|transfer-encoding|connection|upgrade|http2-settings|expect|te)"
-    rb":[ \t]*([^\r]*)",
-    re.IGNORECASE,
+    rb"\r\n(?=[CEHTUcehtu])(?i:(host|content-length|transfer-encoding|connection|upgrade|http2-settings"
+    rb"|expect|te)):[ \t]*([^\r]*)"
 )
 """Fields that say something of the connection or of a body."""
 _HOST = re.compile(rb"[0-9A-Za-z\-._~%!$&'()*+,;=:\[\]]+[ \t]*")
 _NUMBER = re.compile(rb"[0-9]{1,19}[ \t]*")
 _ABSOLUTE = re.compile(rb"https?://[^/?#]+", re.IGNORECASE)
+_EMPTY_LINES = re.compile(rb"(?:\r\n)*+")
 _DROPPED = frozenset({b"upgrade", b"http2-settings", b"expect", b"te"})
 _OF_BODY = frozenset({b"content-length", b"transfer-encoding", b"connection"})
-_PREFACE = b"PRI * HTTP/2.0\r\n\r\n"
+_HARMLESS = frozenset({b"host", b"connection"})
+_PREFACE = b"PRI * HTTP/2.0"
 _END = b"\r\n\r\n"
-_SLASH: Final = ord("/")
 
 _Fields = dict[bytes, list[bytes]]
 """The special fields of a head: their values by name, in lower case."""
 
 
 class HeadGate:
-    """The gate of one connection. `refusals` is the path of refusals, which clients do not know."""
+    """The gate of one connection, which passes at most `max_requests`.
 
-    def __init__(self, refusals: bytes) -> None:
+    `refusals` is the path of refusals, which clients do not know. Gates share `known`, the fit heads.
+    """
+
+    def __init__(self, refusals: bytes, max_requests: int, known: set[bytes]) -> None:
         self._refusals = refusals
+        self._left = max_requests
+        self._known = known
         self._pending = b""
-        self._passed = b""
-        self.is_closing = False
-        """Whether the connection ends with the last request that was passed: nothing more is read."""
+        self.is_overloaded = False
+        """Whether there are too many connections: then only probes pass."""
 
     def feed(self, data: bytes) -> bytes:
         """Take what a client sent and return what the parser may see of it, often nothing yet."""
-        if self.is_closing:
-            return b""
-        if not self._pending and data == self._passed:  # what a client that polls repeats
+        if data in self._known and not (self._pending or self.is_overloaded) and self._left > 1:
+            self._left -= 1
             return data
-        is_whole = not self._pending
-        self._pending += data
+        if not self._left:
+            return b""
+        pending = self._pending + data
         heads: list[bytes] = []
-        while (head := self._next_head()) is not None:
-            heads.append(head)
-        passed = b"".join(heads)
-        if is_whole and passed == data:
-            self._passed = data
+        while pending and self._left:
+            if pending[0] == _END[0]:  # RFC 9112, 2.2: empty lines before a request are ignored
+                pending = _EMPTY_LINES.sub(b"", pending, 1)
+            end = pending.find(_END, 0, MAX_HEAD_BYTES) + len(_END)
+            if end < len(_END):
+                if code := _fault_so_far(pending):
+                    heads.append(self._refuse(code, pending))
+                break
+            heads.append(self._passed(pending[:end]))
+            pending = pending[end:]
+        self._pending = pending if self._left else b""
+        return b"".join(heads)
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the connection ends with the last request that was passed: nothing more passes."""
+        return self._left == 0
+
+    def close(self) -> None:
+        """Pass nothing any more."""
+        self._left = 0
+
+    def _passed(self, head: bytes) -> bytes:
+        """Return a whole head as it may pass, or the request that takes its place."""
+        passed, code, is_last = _judged(head)
+        if not code and self.is_overloaded and passed.split(b" ", 2)[1].partition(b"?")[0] not in PROBES:
+            code = "overloaded"
+        if code:
+            return self._refuse(code, head)
+        if is_last or self._left == 1:
+            self.close()
+            return passed if is_last else _without(passed, {b"connection"}, b"\r\nConnection: close")
+        self._left -= 1
+        if passed == head and len(head) <= KEPT_BYTES:
+            if len(self._known) >= KEPT_HEADS:
+                self._known.clear()
+            self._known.add(head)
         return passed
 
-    def _next_head(self) -> bytes | None:
-        """Cut the next whole head off what is pending, and return it as it may pass."""
-        pending = self._pending
-        if pending[:2] == b"\r\n":  # RFC 9112, 2.2: an empty line before a request is ignored
-            pending = pending.lstrip(b"\r\n")
-        end = pending.find(_END, 0, MAX_HEAD_BYTES)
-        if end < 0:
-            self._pending = pending
-            return self._unfinished(pending)
-        self._pending = pending[end + len(_END) :]
-        return self._judged(pending[:end])
-
-    def _unfinished(self, pending: bytes) -> bytes | None:
-        """Refuse what is too long already, or can be no request of ours however it goes on."""
-        if pending[: len(_PREFACE)] == _PREFACE:
-            return self._refuse("http2_not_supported")
-        if len(pending.partition(b"\r")[0]) > MAX_TARGET_BYTES + MAX_METHOD_AND_VERSION_BYTES:
-            return self._refuse("target_too_long")
-        if pending.count(b"\n") > MAX_LINES:
-            return self._refuse("headers_too_large")
-        if len(pending) >= MAX_HEAD_BYTES:
-            return self._refuse("headers_too_large")
-        return None
-
-    def _judged(self, head: bytes) -> bytes:
-        if (line := _LINE.match(head)) is None:
-            is_preface = head == _PREFACE[: -len(_END)]
-            return self._refuse("http2_not_supported" if is_preface else "bad_request")
-        fields: _Fields = {}
-        for name, value in _SPECIAL.findall(head, line.end()):
-            fields.setdefault(name.lower(), []).append(value)
-        if code := _excess(head, line) or _fault(head, line, fields):
-            return self._refuse(code, line[1])
-        if len(fields) == 1 and line[2][0] == _SLASH:  # a host and nothing else: nearly all
-            return head + _END
-        return self._trimmed(head, line, fields)
-
-    def _trimmed(self, head: bytes, line: re.Match[bytes], fields: _Fields) -> bytes:
-        """Return a head without what it says of a body, of an upgrade, and of its authority."""
-        dropped, extra = _DROPPED, b""
-        if b"transfer-encoding" in fields or int(fields.get(b"content-length", [b"0"])[0]) > 0:
-            self.is_closing, self._pending = True, b""
-            dropped, extra = _DROPPED | _OF_BODY, b"\r\nConnection: close"
-        rest = _SPECIAL.sub(lambda one: b"" if one[1].lower() in dropped else one[0], head[line.end() :])
-        method, target, minor = line.groups()
-        if (authority := _ABSOLUTE.match(target)) is not None:  # RFC 9112, 3.2.2: it must be accepted
-            target = target[authority.end() :]
-            target = target if target[:1] == b"/" else b"/" + target
-        return b"%b %b HTTP/1.%b%b%b%b" % (method, target, minor, rest, extra, _END)
-
-    def _refuse(self, code: str, method: bytes = b"GET") -> bytes:
+    def _refuse(self, code: str, head: bytes) -> bytes:
         """Return the request for a refusal that takes the place of the head; it is the last one."""
-        self.is_closing, self._pending = True, b""
-        method = b"HEAD" if method == b"HEAD" else b"GET"
+        self.close()
+        method = b"HEAD" if head.startswith(b"HEAD ") else b"GET"
         target = self._refusals + code.encode()
         return b"%b %b HTTP/1.1\r\nHost: oddsboard\r\nConnection: close\r\n\r\n" % (method, target)
 
 
-def _excess(head: bytes, line: re.Match[bytes]) -> str | None:
-    """Return the code of the bound that a head exceeds, None if it is small enough."""
-    if len(line[2]) > MAX_TARGET_BYTES:
+def _fault_so_far(pending: bytes) -> str:
+    """Return the code for a part of a head that can become no fit head, "" if it can."""
+    line, is_whole, _ = pending.partition(b"\r\n")
+    if pending == b"\r":  # perhaps of an empty line
+        return ""
+    if code := _fault_of_line(line, bool(is_whole)):
+        return code
+    is_too_large = len(pending) >= MAX_HEAD_BYTES or pending.count(b"\n") > MAX_LINES
+    return "headers_too_large" if is_too_large else ""
+
+
+def _fault_of_line(line: bytes, is_whole: bool) -> str:  # noqa: FBT001 - private
+    """Return the code for a request line, or its beginning, that cannot pass, "" if it can.
+
+    The same code as for the whole line, however the client's bytes are cut.
+    """
+    if _BEGINNING.fullmatch(line, 0, MAX_LINE_BYTES) is None:
+        return "bad_request"
+    if len(line) > MAX_LINE_BYTES:
         return "target_too_long"
-    if head.count(b"\r") >= MAX_LINES:
-        return "headers_too_large"
-    return "too_many_parameters" if line[2].count(b"&") >= MAX_PARAMETERS else None
+    if not is_whole:
+        return ""
+    if (found := _LINE.fullmatch(line)) is None:
+        return "http2_not_supported" if line == _PREFACE else "bad_request"
+    if len(found[2]) > MAX_TARGET_BYTES:
+        return "target_too_long"
+    return "too_many_parameters" if found[2].count(b"&") >= MAX_PARAMETERS else ""
 
 
-def _fault(head: bytes, line: re.Match[bytes], fields: _Fields) -> str | None:
-    """Return the code for a head that is not well-formed, None if it is."""
+def _judged(head: bytes) -> tuple[bytes, str, bool]:
+    """Return a whole head as it may pass, the code if it may not, and whether it has to be the last."""
+    line = head.partition(b"\r\n")[0]
+    if code := _fault_of_line(line, is_whole=True):
+        return b"", code, True
+    if head.count(b"\n") > MAX_LINES + 1:  # the empty line at the end
+        return b"", "headers_too_large", True
+    fields: _Fields = {}
+    for name, value in _SPECIAL.findall(head, len(line)):
+        fields.setdefault(name.lower(), []).append(value)
+    if not _is_well_formed(head, line, fields):
+        return b"", "bad_request", True
+    target = line.split(b" ")[1]
+    if (authority := _ABSOLUTE.match(target)) is not None:  # RFC 9112, 3.2.2: it must be accepted
+        path = target[authority.end() :]
+        head = head.replace(target, path if path[:1] == b"/" else b"/" + path, 1)
+    if fields.keys() <= _HARMLESS:  # nearly all
+        return head, "", False
+    if b"transfer-encoding" in fields or int(fields.get(b"content-length", [b"0"])[0]) > 0:
+        return _without(head, _DROPPED | _OF_BODY, b"\r\nConnection: close"), "", True
+    return _without(head, _DROPPED), "", False
+
+
+def _is_well_formed(head: bytes, line: bytes, fields: _Fields) -> bool:
     hosts, lengths = fields.get(b"host", []), fields.get(b"content-length", [])
-    is_well_formed = (
-        _FIELDS.fullmatch(head, line.end()) is not None
-        and len(hosts) in ({1} if line[3] == b"1" else {0, 1})
+    return (
+        _FIELDS.fullmatch(head, len(line), len(head) - len(_END)) is not None
+        and len(hosts) in ({1} if line.endswith(b"1") else {0, 1})
         and all(map(_HOST.fullmatch, hosts))
         and len(lengths) <= 1
         and all(map(_NUMBER.fullmatch, lengths))
         and not (lengths and b"transfer-encoding" in fields)
     )
-    return None if is_well_formed else "bad_request"
+
+
+def _without(head: bytes, dropped: Collection[bytes], added: bytes = b"") -> bytes:
+    """Return a head without the special fields in `dropped`, and with the lines `added`."""
+    kept = _SPECIAL.sub(lambda one: b"" if one[1].lower() in dropped else one[0], head[: -len(_END)])
+    return b"%b%b%b" % (kept, added, _END)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from hashlib import blake2b
 from http import HTTPStatus
-from itertools import count
-from secrets import token_hex
 from typing import Any
 
 import anyio.lowlevel
@@ -36,6 +35,8 @@ PREFLIGHT = {
     "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match, Last-Event-ID",
     "Access-Control-Max-Age": "86400",
 }
+
+ID_BYTES = 16
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -78,6 +79,13 @@ def asked(scope: HTTPScope, request_id: str) -> Asked:
     for name, value in scope["headers"]:
         headers[name] = b"%b, %b" % (headers[name], value) if name in headers else value
     return Asked(scope["method"], scope["path"], scope["query_string"], headers, request_id, elapsed_s())
+
+
+def _random_ids() -> Iterator[str]:
+    """Return ids that nobody can guess, and that tell nothing; random numbers come many at a time."""
+    while True:
+        numbers = os.urandom(ID_BYTES * 256).hex()
+        yield from (numbers[at : at + 2 * ID_BYTES] for at in range(0, len(numbers), 2 * ID_BYTES))
 
 
 def encoded(headers: Mapping[str, str]) -> Headers:
@@ -179,15 +187,14 @@ class FastPath:
         self._app = app
         self._handlers = {path.encode(): handler for path, handler in handlers.items()}
         self._counters = counters
-        self._id_prefix = token_hex(8)  # random once: a random id for each request costs a system call
-        self._id_numbers = count()
+        self._ids = _random_ids()
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Answer the request, or pass it on."""
         if scope["type"] == "http" and scope["method"] in {"GET", "HEAD"}:
             handler = self._handlers.get(scope["raw_path"])
             if handler is not None:
-                request = asked(scope, f"{self._id_prefix}{next(self._id_numbers):016x}")
+                request = asked(scope, next(self._ids))
                 try:
                     answer = await handler(request)
                 except Exception as error:  # noqa: BLE001 - an error handler of the web: everything is answered

@@ -1,22 +1,22 @@
-"""The listening socket and its connections: what they let in, how many bytes the kernel buffers unsent.
-
-What a client sends passes the gate (`request_head.py`) before the server sees it. The seam is `recv`, which
-asyncio's selector loop calls: so it serves every HTTP server on that loop.
-"""
+"""The listening socket: TCP or Unix, its options, and how many bytes the kernel buffers unsent."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
+import stat
 from collections.abc import Callable
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 from weakref import WeakValueDictionary
 
+from actors.core.clock import elapsed_s
 from actors.core.errors import BindError
-from web.protocol.request_head import HeadGate
+from web.server.connections import Caps, Connection, Connections
 
-Client = tuple[str, int] | None  # address and port, as in an ASGI scope
+Client = tuple[str, int] | None  # address and port, as in an ASGI scope; None for a Unix socket
 KeepFresh = Callable[[Client], None]
 """Limits what is buffered for the client of a stream: what waits is older than what could be sent."""
 
@@ -26,19 +26,13 @@ UNSENT_BYTES = 524_288
 STREAM_UNSENT_BYTES = 16_384
 
 BACKLOG = 256
+"""Clients that the kernel lets wait until they are accepted."""
+ACCEPTED_AT_ONCE = 32
+"""Connections accepted in one turn of the loop: those closed for them need a few turns to be gone."""
 
-
-class Connection(socket.socket):
-    """An accepted connection: what it receives is what its gate passes."""
-
-    gate: HeadGate
-
-    def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """Receive what may be seen of it. Raises: BlockingIOError while that is nothing yet."""
-        data = super().recv(size, flags)
-        if data and not (data := self.gate.feed(data)):
-            raise BlockingIOError
-        return data
+CAPS = Caps()
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_PAUSE_S = 0.5  # less than asyncio's, which stops accepting for a second at each such error
 
 
 class Listener(socket.socket):
@@ -47,49 +41,94 @@ class Listener(socket.socket):
     `refusals` is the secret path below which the gate asks for the answer to a request that it refused.
     """
 
-    def __init__(self, family: int) -> None:
+    def __init__(self, family: int, caps: Caps) -> None:
         # TCP is named, because asyncio turns Nagle's algorithm off only for a socket that names it.
-        super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        self.connections: WeakValueDictionary[tuple[str, int], socket.socket] = WeakValueDictionary()
+        super().__init__(family, socket.SOCK_STREAM, 0 if family == socket.AF_UNIX else socket.IPPROTO_TCP)
+        self.connections: WeakValueDictionary[tuple[str, int], Connection] = WeakValueDictionary()
         self.refusals = f"/{token_hex(16)}/"
+        self.held = Connections(self.refusals, caps)
+        self._paused_until = 0.0
+        self._file: tuple[int, int] | None = None  # of a Unix socket
+
+    def bind(self, address: Any, /) -> None:
+        """Bind it; a Unix socket's file takes the place of one that nobody listens at any more."""
+        if self.family == socket.AF_UNIX:
+            _remove_stale(address)
+        super().bind(address)
+        if self.family == socket.AF_UNIX:
+            self._file = _identity(address)
+
+    def listen(self, _backlog: int = BACKLOG, /) -> None:
+        """Listen with a `BACKLOG` of our own: servers mean by theirs also what is accepted at once."""
+        super().listen(BACKLOG)
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection, put the gate in front of it, and remember it."""
-        accepted, client = super().accept()
-        family, kind, protocol = accepted.family, accepted.type, accepted.proto
-        connection = Connection(family, kind, protocol, fileno=accepted.detach())
-        connection.gate = HeadGate(self.refusals.encode())
-        self.connections[client[:2]] = connection
-        return connection, client
+        """Accept a connection, put the gate in front of it, and remember it.
+
+        Raises: BlockingIOError if none is to be accepted now, OSError if the system has nothing left.
+        """
+        for _ in range(ACCEPTED_AT_ONCE):
+            try:
+                accepted, client = super().accept()
+            except OSError as error:
+                if error.errno in _EXHAUSTED and (now := elapsed_s()) >= self._paused_until:
+                    self._paused_until = now + _PAUSE_S
+                    raise
+                raise BlockingIOError from error
+            if (connection := self.held.admit(accepted)) is not None:
+                if self.family != socket.AF_UNIX:
+                    self.connections[client[:2]] = connection
+                return connection, client
+        raise BlockingIOError
+
+    def close(self) -> None:
+        """Stop listening, and remove the file of a Unix socket."""
+        path = self.getsockname() if self._file is not None and self.fileno() >= 0 else None
+        super().close()
+        self.held.finish()
+        if path is not None and _identity(path) == self._file:
+            with contextlib.suppress(OSError):
+                Path(path).unlink()
+
+    def find(self, client: Client) -> Connection | None:
+        """Return the connection of this client, None if it is closed, or a Unix socket's."""
+        return None if client is None else self.connections.get(client)
 
     def keep_fresh(self, client: Client) -> None:
         """Buffer little for this client from now on, if it is still connected and the kernel can do so."""
-        connection = None if client is None else self.connections.get(client)
-        if connection is not None:
+        if (connection := self.find(client)) is not None:
+            connection.is_followed = True
             with contextlib.suppress(OSError):  # closed meanwhile
                 _limit_unsent(connection, STREAM_UNSENT_BYTES)
 
 
-def listen(host: str, port: int) -> Listener:
-    """Open the listening socket; port 0 takes a free one. Raises: BindError if that is not possible."""
-    sock = Listener(socket.AF_INET6 if ":" in host else socket.AF_INET)
+def listen(host: str, port: int | None, caps: Caps = CAPS) -> Listener:
+    """Open the listening socket; port 0 takes a free one. Without a port `host` is a Unix socket's path.
+
+    Raises: BindError if that is not possible.
+    """
+    family = socket.AF_UNIX if port is None else socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = Listener(family, caps)
     try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # for each connection, as all options here
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SLOW_READER_MS)
-        _limit_unsent(sock, UNSENT_BYTES)
-        sock.bind((host, port))
-        sock.listen(BACKLOG)
+        if family != socket.AF_UNIX:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if hasattr(socket, "TCP_USER_TIMEOUT"):  # for each connection, as all options here
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SLOW_READER_MS)
+            _limit_unsent(sock, UNSENT_BYTES)
+        sock.bind(host if port is None else (host, port))
+        sock.listen()
     except (OSError, TypeError, ValueError) as error:  # the last two for a host that is no name
         sock.close()
-        raise BindError(
-            f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}"
-        ) from error
+        where = f"unix:{host}" if port is None else f"{host}:{port}"
+        why = getattr(error, "strerror", None) or error
+        raise BindError(f"cannot listen on {where}: {why}") from error
     return sock
 
 
 def address_of(sock: socket.socket) -> str:
-    """Return the URL at which `sock` listens."""
+    """Return the URL at which `sock` listens, of a Unix socket `unix:` and its path."""
+    if sock.family == socket.AF_UNIX:
+        return f"unix:{sock.getsockname()}"
     host, port = sock.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -97,3 +136,22 @@ def address_of(sock: socket.socket) -> str:
 def _limit_unsent(sock: socket.socket, size: int) -> None:
     if hasattr(socket, "TCP_NOTSENT_LOWAT"):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, size)
+
+
+def _remove_stale(path: str) -> None:
+    """Remove the file of a Unix socket at which nobody listens; anything else stays, and fails the bind."""
+    with contextlib.suppress(OSError):
+        if stat.S_ISSOCK(Path(path).lstat().st_mode):
+            with socket.socket(socket.AF_UNIX) as probe:
+                try:
+                    probe.connect(path)
+                except ConnectionRefusedError:
+                    Path(path).unlink()
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = Path(path).lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

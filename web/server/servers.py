@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import socket
+import sys
 from collections.abc import Callable, Coroutine, Iterator
 from importlib.util import find_spec
 
@@ -15,7 +16,7 @@ from hypercorn.typing import ASGIFramework
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from actors.core.errors import ConfigError, CoreFailure
-from web.server.listener import BACKLOG
+from web.server.listener import ACCEPTED_AT_ONCE
 
 Serve = Callable[[ASGIFramework, socket.socket, anyio.Event], Coroutine[None, None, None]]
 """Serves an application on a socket until the event is set."""
@@ -42,7 +43,8 @@ async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> N
     Raises: CoreFailure if the server ends before.
     """
     config = _ListenerConfig(sock)
-    config.backlog = BACKLOG
+    config.backlog = ACCEPTED_AT_ONCE
+    config.keep_alive_max_requests = sys.maxsize  # the gate counts
     config.graceful_timeout = GRACE_S
     config.include_server_header = False
     config.accesslog = None
@@ -77,7 +79,7 @@ async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyi
         access_log=False,
         proxy_headers=False,  # else X-Forwarded-For from this machine counts
         server_header=False,
-        backlog=BACKLOG,
+        backlog=ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=int(GRACE_S),
     )
     server = Server(config)

@@ -27,8 +27,10 @@ from tests.support.peers.plain_http import NO_TLS
 from tests.support.time.virtual import ManualClock
 from web.app import create_app
 from web.feeds.subscribers import Audience
+from web.server.connections import Caps, Connections
 from web.server.listener import address_of, listen
 from web.server.servers import Serve, serve
+from web.server.watch import Watch
 
 FIRST_VERSION = 5000
 EPOCH = "0e90c001"
@@ -62,6 +64,7 @@ class Site:
     published: Published
     status: ServiceStatus
     audience: Audience
+    connections: Connections
     max_streams: int = MAX_STREAMS
     _lists: int = 0
 
@@ -143,12 +146,14 @@ async def open_site(
     *,
     is_layered: bool = True,
     serve: Serve = serve,
+    caps: Caps = Caps(),  # noqa: B008 - a frozen value
+    bind: tuple[str, int | None] = ("127.0.0.1", 0),
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` within the block; `board` replaces the function that reads it."""
     clock = ManualClock()
     published = Published(Snapshot.empty(FIRST_VERSION, tuple(names), EPOCH), BoardRules(), clock, limits)
     status = site_status(names, clock.now().wall)
-    sock, stop = listen("127.0.0.1", 0), anyio.Event()
+    sock, stop = listen(*bind, caps), anyio.Event()
     base = address_of(sock)
     audience = Audience(published.history, MAX_STREAMS)
     app = create_app(
@@ -159,16 +164,18 @@ async def open_site(
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
+        watched=Watch(sock.find).around,
         is_layered=is_layered,
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)
         try:
             headers = {"Accept-Encoding": "identity"}
+            url = base if base.startswith("http") else "http://board"
             async with httpx2.AsyncClient(
-                base_url=base, headers=headers, trust_env=False, verify=NO_TLS
+                base_url=url, headers=headers, trust_env=False, verify=NO_TLS
             ) as client:
-                yield Site(base, client, clock, published, status, audience)
+                yield Site(base, client, clock, published, status, audience, sock.held)
         finally:
             await audience.leave()
             stop.set()

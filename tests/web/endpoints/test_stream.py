@@ -19,8 +19,8 @@ STREAM = "/api/v2/stream"
 ORDER = list(NAMES)
 VIEW = pytest.mark.parametrize("view", [None, *NAMES])
 RESETS = [
-    *(("4999", "too_old"), ("0", "too_old"), ("-1", "too_old"), ("-" + "9" * 5000, "too_old")),
-    *(("5004", "future"), ("9" * 30, "future"), ("9" * 5000, "future")),
+    *(("4999", "too_old"), ("0", "too_old"), ("-1", "too_old"), ("-" + "9" * 1900, "too_old")),
+    *(("5004", "future"), ("9" * 30, "future"), ("9" * 1900, "future")),
     *(("x", "malformed"), ("5003.0", "malformed"), ("5003, 5003", "malformed"), ('"5003"', "malformed")),
     *((f"4999-{EPOCH}", "too_old"), (f"-1-{EPOCH}", "too_old"), (f"5004-{EPOCH}", "future")),
     *(("5003-0e90c002", "other_epoch"), ("5003-gzip", "other_epoch"), ("1-0", "other_epoch")),
@@ -231,7 +231,7 @@ async def test_conflation_merges_several_commits(site: Site) -> None:
     )
 
 
-@pytest.mark.parametrize("value", ["", "x", "-1", "120001", "1.5", "1e3", "9" * 5000, "1&conflate_ms=1"])
+@pytest.mark.parametrize("value", ["", "x", "-1", "120001", "1.5", "1e3", "9" * 1900, "1&conflate_ms=1"])
 async def test_conflate_ms_must_be_milliseconds(site: Site, value: str) -> None:
     """Up to 120,000 are allowed; anything else is 400, with the parameter, as a problem document."""
     response = await site.get(f"{STREAM}?conflate_ms={value}")

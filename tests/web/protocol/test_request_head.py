@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from web.protocol.request_head import MAX_HEAD_BYTES, MAX_LINES, MAX_TARGET_BYTES, REFUSALS, HeadGate
+from web.protocol.request_head import (
+    KEPT_BYTES,
+    KEPT_HEADS,
+    MAX_HEAD_BYTES,
+    MAX_LINES,
+    MAX_TARGET_BYTES,
+    REFUSALS,
+    HeadGate,
+)
 
 REFUSALS_PATH = b"/s3cret/"
 
@@ -20,6 +28,11 @@ def head(*lines: bytes) -> bytes:
 
 
 GET = head(b"GET /api/v2/odds?bookmaker=birch HTTP/1.1", b"Host: oddsboard:8000", b"Accept: */*")
+
+
+def gate_of(max_requests: int = 1_000_000, known: set[bytes] | None = None) -> HeadGate:
+    """Return the gate of a new connection."""
+    return HeadGate(REFUSALS_PATH, max_requests, set() if known is None else known)
 
 
 def refused(code: str, method: bytes = b"GET") -> bytes:
@@ -44,7 +57,7 @@ def refused(code: str, method: bytes = b"GET") -> bytes:
 )
 def test_a_fit_head_passes_as_it_is(fit: bytes) -> None:
     """Nothing of a fit head is changed, alone, again, or in pieces of any length."""
-    gate = HeadGate(REFUSALS_PATH)
+    gate = gate_of()
 
     assert fit == gate.feed(fit)
     assert fit == gate.feed(fit)
@@ -56,6 +69,14 @@ def test_a_fit_head_passes_as_it_is(fit: bytes) -> None:
     ("code", "data"),
     [
         ("http2_not_supported", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        ("http2_not_supported", b"PRI * HTTP/2.0\r\n"),
+        ("bad_request", b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n"),
+        ("bad_request", b"GET /\r\n"),  # HTTP/0.9
+        ("bad_request", b"\x16\x03\x01\x02\x00\x01"),  # TLS
+        ("bad_request", b"GET / HTTP/1.1\n"),
+        ("bad_request", b"\r\r"),
+        ("bad_request", b"\n"),
+        ("bad_request", b"a" * 40_000),
         ("bad_request", head(b"get / HTTP/1.1", b"Host: x")),
         ("bad_request", head(b"GET / HTTP/3.7", b"Host: x")),
         ("bad_request", head(b"GET / HTTP/2.0", b"Host: x")),
@@ -91,7 +112,7 @@ def test_a_fit_head_passes_as_it_is(fit: bytes) -> None:
 )
 def test_anything_else_is_refused_and_ends_the_connection(code: str, data: bytes) -> None:
     """A request for the refusal takes the place of the head; nothing behind it is read."""
-    gate = HeadGate(REFUSALS_PATH)
+    gate = gate_of()
 
     assert refused(code) == gate.feed(data)
     assert gate.is_closing
@@ -101,14 +122,14 @@ def test_anything_else_is_refused_and_ends_the_connection(code: str, data: bytes
 
 def test_heads_before_a_refused_one_pass() -> None:
     """Requests that came before it are answered first."""
-    assert GET + refused("bad_request") == HeadGate(REFUSALS_PATH).feed(GET + b"nonsense\r\n\r\n" + GET)
+    assert GET + refused("bad_request") == gate_of().feed(GET + b"nonsense\r\n\r\n" + GET)
 
 
 def test_the_answer_to_a_refused_head_request_has_no_body() -> None:
     """HEAD stays HEAD."""
     data = head(b"HEAD /" + b"a" * MAX_TARGET_BYTES + b" HTTP/1.1", b"Host: x")
 
-    assert refused("target_too_long", b"HEAD") == HeadGate(REFUSALS_PATH).feed(data)
+    assert refused("target_too_long", b"HEAD") == gate_of().feed(data)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +143,7 @@ def test_the_answer_to_a_refused_head_request_has_no_body() -> None:
 )
 def test_a_request_with_a_body_passes_without_it_and_is_the_last(fields: list[bytes]) -> None:
     """What follows its head, a second request too, is never read."""
-    gate = HeadGate(REFUSALS_PATH)
+    gate = gate_of()
     data = head(b"POST /api/odds HTTP/1.1", b"Host: x", *fields, b"A: b") + b"abcde" + GET
 
     assert head(b"POST /api/odds HTTP/1.1", b"Host: x", b"A: b", b"Connection: close") == gate.feed(data)
@@ -140,9 +161,10 @@ def test_a_request_with_a_body_passes_without_it_and_is_the_last(fields: list[by
 )
 def test_the_absolute_form_becomes_a_path(target: bytes, origin: bytes) -> None:
     """RFC 9112, 3.2.2: a server must accept it."""
-    expected = head(b"GET %b HTTP/1.1" % origin, b"Host: x")
+    field = b"A: b  ?"
+    expected = head(b"GET %b HTTP/1.1" % origin, b"Host: x", field)
 
-    assert expected == HeadGate(REFUSALS_PATH).feed(head(b"GET %b HTTP/1.1" % target, b"Host: x"))
+    assert expected == gate_of().feed(head(b"GET %b HTTP/1.1" % target, b"Host: x", field))
 
 
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket"])
@@ -150,14 +172,47 @@ def test_an_upgrade_is_ignored(protocol: bytes) -> None:
     """The request is answered in HTTP/1.1."""
     fields = [b"Upgrade: " + protocol, b"HTTP2-Settings: AAMAAABk"]
 
-    passed = HeadGate(REFUSALS_PATH).feed(head(b"GET / HTTP/1.1", b"Host: x", *fields, b"A: b"))
+    passed = gate_of().feed(head(b"GET / HTTP/1.1", b"Host: x", *fields, b"A: b"))
 
     assert head(b"GET / HTTP/1.1", b"Host: x", b"A: b") == passed
 
 
 def test_empty_lines_before_a_request_are_ignored() -> None:
     """RFC 9112, 2.2: some clients send them after a body."""
-    assert GET == HeadGate(REFUSALS_PATH).feed(b"\r\n\r\n\r\n" + GET)
+    assert GET == gate_of().feed(b"\r\n\r\n\r\n" + GET)
+
+
+def test_the_last_request_that_a_connection_may_have_says_so() -> None:
+    """Whatever the client asked for; nothing behind it is read."""
+    kept = head(b"GET / HTTP/1.1", b"Host: x", b"Connection: keep-alive")
+    gate = gate_of(3)
+
+    assert kept + kept == gate.feed(kept) + gate.feed(kept)
+    assert head(b"GET / HTTP/1.1", b"Host: x", b"Connection: close") == gate.feed(kept + kept)
+    assert gate.is_closing
+    assert b"" == gate.feed(kept)
+
+
+@pytest.mark.parametrize("path", [b"/health", b"/health/live?a", b"http://x/health/ready"])
+def test_only_probes_pass_when_there_are_too_many_connections(path: bytes) -> None:
+    """Also a head that passed before."""
+    gate = gate_of()
+    gate.feed(GET)
+    gate.is_overloaded = True
+
+    assert gate.feed(head(b"GET %b HTTP/1.1" % path, b"Host: x")).startswith(b"GET /health")
+    assert not gate.is_closing
+    assert refused("overloaded") == gate.feed(GET)
+
+
+def test_a_bounded_number_of_heads_is_remembered() -> None:
+    """And no long one."""
+    known: set[bytes] = set()
+    for number in range(KEPT_HEADS + 10):
+        gate_of(2, known).feed(head(b"GET /%d HTTP/1.1" % number, b"Host: x"))
+    gate_of(2, known).feed(head(b"GET / HTTP/1.1", b"Host: x", b"A: " + b"a" * KEPT_BYTES))
+
+    assert 10 == len(known)
 
 
 pieces = st.sampled_from(
@@ -191,15 +246,18 @@ pieces = st.sampled_from(
         b" ",
         b"\t",
         b"&",
+        b"&" * 20,
+        b"a" * 2_100,
+        b"\r\na:b" * 60,
     ]
 )
 requests = st.lists(pieces | st.just(GET) | st.binary(max_size=4), max_size=30).map(b"".join)
 
 
-@given(data=requests, cuts=st.lists(st.integers(0, 400), max_size=5))
+@given(data=requests, cuts=st.lists(st.integers(0, 400) | st.integers(0, 9_000), max_size=5))
 def test_what_passes_is_the_same_however_it_is_cut_and_h11_accepts_it(data: bytes, cuts: list[int]) -> None:
     """The parser behind the gate never finds an error."""
-    whole, parts = HeadGate(REFUSALS_PATH), HeadGate(REFUSALS_PATH)
+    whole, parts = gate_of(), gate_of()
     bounds = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
 
     passed = whole.feed(data)

@@ -10,29 +10,36 @@ import anyio
 import msgspec
 import pytest
 
-from tests.support.systems.site import Site
+from tests.support.systems.site import Site, open_site
+from web.server.connections import Caps
+from web.server.servers import Serve, serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
-def _exchange(site: Site, data: bytes) -> bytes:
-    """Send `data` on a connection of its own and return all that comes until the server closes it."""
+def _exchange(site: Site, data: bytes, then: bytes = b"") -> bytes:
+    """Send `data` on a connection of its own and return all that comes until the server closes it.
+
+    With `then` the client goes on sending that, and reads only when the server has ended the connection.
+    """
     host, _, port = site.base.removeprefix("http://").rpartition(":")
     with closing(socket.create_connection((host, int(port)), 5.0)) as client:
         client.settimeout(5.0)
+        client.sendall(data)
         with suppress(BrokenPipeError, ConnectionResetError):
-            client.sendall(data)
+            while then:
+                client.sendall(then)
         received = b""
         while piece := client.recv(65_536):
             received += piece
         return received
 
 
-async def exchange(site: Site, data: bytes) -> bytes:
+async def exchange(site: Site, data: bytes, then: bytes = b"") -> bytes:
     """Do the same without holding the loop."""
-    return await anyio.to_thread.run_sync(_exchange, site, data)
+    return await anyio.to_thread.run_sync(_exchange, site, data, then)
 
 
 def problem_in(answer: bytes) -> tuple[int, str]:
@@ -60,6 +67,9 @@ def problem_in(answer: bytes) -> tuple[int, str]:
         (b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 40_000 + b"\r\n\r\n", (431, "headers_too_large")),
         (b"GET / HTTP/3.7\r\nHost: x\r\n\r\n", (400, "bad_request")),
         (b"nonsense\r\n\r\n", (400, "bad_request")),
+        (b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n", (400, "bad_request")),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", (400, "bad_request")),
+        (b"GET /health/live\r\n", (400, "bad_request")),
     ],
 )
 async def test_a_refusal_is_a_problem_document_and_ends_the_connection(
@@ -73,6 +83,15 @@ async def test_a_refusal_is_a_problem_document_and_ends_the_connection(
     assert expected == problem_in(answer)
     assert 1 == answer.count(b"x-request-id: ")
     assert time.monotonic() - began < 4.0  # not by the idle timeout of 5 s
+
+
+@pytest.mark.parametrize("frame", [b"\0\0\x08\x06\0\0\0\0\0pingping", b"\0\0\0\x04\0\0\0\0\0", b"a: b\r\n"])
+async def test_a_refused_client_that_goes_on_sending_is_cut(site: Site, frame: bytes) -> None:
+    """Frames of HTTP/2, or anything else: it is read for a short time only."""
+    answer = await exchange(site, PREFACE, then=frame * 1_000)
+
+    assert (400, "http2_not_supported") == problem_in(answer)
+    await site.until(lambda: site.connections.open == 0)
 
 
 @pytest.mark.parametrize("protocol", ["h2c", "websocket"])
@@ -128,6 +147,26 @@ async def test_the_absolute_form_and_empty_lines_are_accepted(site: Site) -> Non
     )
 
     assert answer.startswith(b"HTTP/1.1 200")
+
+
+async def test_request_ids_cannot_be_guessed(site: Site) -> None:
+    """An id tells nothing of the one before it, and so not how many requests there were."""
+    ids = [(await site.get("/health/live")).headers["x-request-id"] for _ in range(3)]
+
+    assert [32] * 3 == [len(one) for one in ids]
+    assert 3 == len({one[:8] for one in ids}) == len({one[-8:] for one in ids})
+
+
+@pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
+async def test_a_connection_has_a_bounded_number_of_requests(server: Serve) -> None:
+    """The last one allowed gets `Connection: close`, the next ones nothing."""
+    request = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
+    async with open_site(serve=server, caps=Caps(requests=3)) as site:
+        answer = (await exchange(site, request * 5)).lower()
+
+        assert 3 == answer.count(b"http/1.1 200")
+        assert 1 == answer.count(b"connection: close")
+        assert answer.rindex(b"http/1.1 200") < answer.index(b"connection: close")
 
 
 async def test_refusals_are_counted(site: Site) -> None:

@@ -1,0 +1,182 @@
+"""Accepted connections: the gate in front of each, how many there may be, and how they end.
+
+What a client sends passes the gate (`request_head.py`) before the server sees it. The seam is the socket:
+asyncio's selector loop calls its `recv`, `send` and `close`, so this serves every HTTP server on that loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import sys
+from collections import OrderedDict
+from typing import Any
+
+from msgspec import Struct
+
+from web.protocol.request_head import MAX_HEAD_BYTES, HeadGate
+
+LINGER_S = 0.9
+"""Seconds in which what a client still sends is dropped, so that it gets its answer, not a reset."""
+LOOKED_AT = 8
+"""Connections that are looked at to find an idle one, however many there are."""
+
+_ESTABLISHED = 1  # TCP_ESTABLISHED, in the first byte of what Linux tells of a connection
+
+_recv, _send = socket.socket.recv, socket.socket.send
+
+
+class Caps(Struct, frozen=True):
+    """How many connections there may be, and how many requests each may have.
+
+    Above `connections` the idle ones are closed; above `most` new ones are closed at once.
+    """
+
+    connections: int = 1_000
+    most: int = 2_000
+    requests: int = 1_000
+
+
+class Connection(socket.socket):
+    """An accepted connection: what it receives is what its gate passes."""
+
+    def __init__(self, accepted: socket.socket, others: Connections) -> None:
+        super().__init__(accepted.family, accepted.type, accepted.proto, accepted.detach())
+        self.gate = HeadGate(others.refusals, others.caps.requests, others.known)
+        self.is_followed = False
+        """Whether it is a stream's, which is not idle while it is silent."""
+        self._others = others
+        self._is_busy = False  # since the last request not everything that was to be sent has been sent
+        self._is_excess = others.are_too_many
+
+    def recv(self, size: int, flags: int = 0, /) -> bytes:
+        """Receive what may be seen of it. Raises: BlockingIOError while that is nothing yet."""
+        data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
+        if data:
+            if self._is_excess:
+                self.gate.is_overloaded = self._others.are_too_many
+            data = self.gate.feed(data)
+            if not data:
+                raise BlockingIOError
+            self._is_busy = True
+            self._others.by_request.move_to_end(self)
+        return data
+
+    def send(self, data: Any, flags: int = 0, /) -> int:
+        """Send, and remember whether that was all."""
+        sent = _send(self, data, flags)
+        self._is_busy = sent < len(data)
+        return sent
+
+    def is_idle(self) -> bool:
+        """Return whether no request of it is being answered or waits to be read."""
+        if self._is_busy or self.is_followed:
+            return False
+        with contextlib.suppress(OSError):  # nothing to read, or a connection that failed
+            return not _recv(self, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        return True
+
+    def is_gone(self) -> bool:
+        """Return whether the client has left, if the system can tell without reading."""
+        if self.fileno() < 0:
+            return True
+        if sys.platform != "linux" or self.family == socket.AF_UNIX:
+            return False
+        return self.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
+
+    def end(self) -> None:
+        """Have the server close it: it finds the end of what the client sent."""
+        self.gate.close()
+        with contextlib.suppress(OSError):
+            self.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close it; if the client may still be sending, read for `LINGER_S` what it sends."""
+        was_held = self in self._others.by_request
+        self._others.by_request.pop(self, None)
+        if was_held and self.gate.is_closing and self._others.may_linger:
+            try:
+                self.shutdown(socket.SHUT_WR)
+                loop = asyncio.get_running_loop()
+            except (OSError, RuntimeError):
+                self.finish()
+            else:
+                self._others.lingering[self] = loop.call_later(LINGER_S, self.finish)
+                loop.add_reader(self, self._drop)
+        elif self not in self._others.lingering:
+            self.finish()
+
+    def finish(self) -> None:
+        """Close it now."""
+        if (timer := self._others.lingering.pop(self, None)) is not None:
+            timer.cancel()
+            asyncio.get_running_loop().remove_reader(self)
+        if self.fileno() >= 0:
+            self._others.open -= 1
+        super().close()
+
+    def _drop(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            try:
+                if _recv(self, MAX_HEAD_BYTES * 8):
+                    return
+            except ConnectionError:
+                pass
+            self.finish()
+
+
+class Connections:
+    """The connections of one listener; `by_request` are those that the server holds, by their last request.
+
+    `open` counts also those that are about to be closed.
+    """
+
+    def __init__(self, refusals: str, caps: Caps) -> None:
+        self.refusals = refusals.encode()
+        self.caps = caps
+        self.known: set[bytes] = set()
+        self.by_request: OrderedDict[Connection, None] = OrderedDict()
+        self.lingering: dict[Connection, asyncio.TimerHandle] = {}
+        self.open = 0
+        self.is_ending = False
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether there are more than there should be, because none of them is idle."""
+        return len(self.by_request) > self.caps.connections
+
+    @property
+    def may_linger(self) -> bool:
+        """Whether there is room for connections that have been answered."""
+        return self.open <= self.caps.connections and not self.is_ending
+
+    def admit(self, accepted: socket.socket) -> Connection | None:
+        """Put the gate in front of a connection; above the cap it replaces the one that is idle longest.
+
+        Return None if there are far too many: it is closed.
+        """
+        if self.open >= self.caps.most:
+            accepted.close()
+            return None
+        if len(self.by_request) >= self.caps.connections:
+            self._close_idle()
+        self.open += 1
+        connection = Connection(accepted, self)
+        self.by_request[connection] = None
+        return connection
+
+    def finish(self) -> None:
+        """Close those that linger, and let none do so from now on."""
+        self.is_ending = True
+        for one in [*self.lingering]:
+            one.finish()
+
+    def _close_idle(self) -> None:
+        for _ in range(LOOKED_AT):
+            oldest = next(iter(self.by_request))
+            if oldest.is_idle():
+                del self.by_request[oldest]
+                oldest.end()
+                return
+            self.by_request.move_to_end(oldest)
