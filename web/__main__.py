@@ -27,13 +27,15 @@ from actors.service.describe import configuration_lines, kind_lines, recording_l
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
-from actors.service.settings import ServerSettings, Settings, load, parse_bind
+from actors.service.settings import Limits, ServerSettings, Settings, load, parse_bind
 from actors.service.system import System
 from web.app import create_app
 from web.feeds.subscribers import Audience
+from web.server.descriptors import fitted
 from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
 from web.server.listener import Listener, address_of, listen
 from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
+from web.server.watch import Watch
 
 log = structlog.get_logger()
 
@@ -42,6 +44,7 @@ SERVERS: Mapping[str, Serve] = {"hypercorn": serve, "uvicorn": serve_with_uvicor
 CONFIGS = (Path(__file__).parent / "config").resolve()  # in a clone a link to the top-level folder
 EXAMPLES = ("default", "football_data", "the_odds_api", "betfair", "live")
 
+BIND = "HOST:PORT|unix:/PATH"
 _DEFAULT = "default: %(default)s"
 
 
@@ -78,24 +81,43 @@ def _init(given: argparse.Namespace) -> Exit:
 
 def _serve(given: argparse.Namespace) -> Exit:
     settings = load(given.config)
+    bind = parse_bind(given.bind or settings.server.bind)
     if given.server == "uvicorn":
-        check_uvicorn()
+        check_uvicorn(*bind)
     logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
-    sock = listen(*parse_bind(given.bind or settings.server.bind))
-    return anyio.run(_run_service, settings, sock, SERVERS[given.server])
+    sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources))
+    return anyio.run(_run_service, settings, sock, streams, given.server)
 
 
-async def _run_service(settings: Settings, sock: Listener, serve: Serve) -> Exit:
+def _listening(
+    bind: tuple[str, int | None], server: ServerSettings, limits: Limits, sources: int
+) -> tuple[Listener, int]:
+    """Return the listening socket, and how many clients may follow changes."""
+    requests = limits.max_requests_per_connection
+    caps, streams = fitted(limits.max_connections, server.max_streams, requests, sources)
+    return listen(*bind, caps), streams
+
+
+async def _run_service(settings: Settings, sock: Listener, max_streams: int, server: str) -> Exit:
     clock = SystemClock()
     system = System(settings, clock, Random())
     published, status = system.published, system.status
-    audience = Audience(published.history, settings.server.max_streams)
+    audience = Audience(published.history, max_streams)
     app = create_app(
-        published, status, status.names, clock, audience, keep_fresh=sock.keep_fresh, refusals=sock.refusals
+        published,
+        status,
+        status.names,
+        clock,
+        audience,
+        keep_fresh=sock.keep_fresh,
+        refusals=sock.refusals,
+        watched=Watch(sock.find).around,
     )
     announce = partial(_announce, status, url=address_of(sock))
+    if server == "uvicorn":
+        announce = partial(announce, server=server, note="for a proxy on this machine only")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
-    return await Life(system.supervisor, app, sock, status, drain_s, announce, *ends, serve).run()
+    return await Life(system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server]).run()
 
 
 def _record(given: argparse.Namespace) -> Exit:
@@ -120,14 +142,16 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
 def _replay(given: argparse.Namespace) -> Exit:
     sources = open_sources(given.path, kind_named, given.price)
     logs.configure(ServerSettings().log_level, sys.stdout)
-    sock = listen(*parse_bind(given.bind))
-    return anyio.run(_run_replay, sources, given.speed, sock)
+    sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources))
+    return anyio.run(_run_replay, sources, given.speed, sock, streams)
 
 
-async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: Listener) -> Exit:
+async def _run_replay(
+    sources: tuple[RecordedSource, ...], speed: float, sock: Listener, max_streams: int
+) -> Exit:
     replay = Replay(sources, speed, SystemClock())
     status, playback = replay.status, replay.playback
-    audience = Audience(playback.history, ServerSettings().max_streams)
+    audience = Audience(playback.history, max_streams)
     app = create_app(
         playback,
         status,
@@ -136,6 +160,7 @@ async def _run_replay(sources: tuple[RecordedSource, ...], speed: float, sock: L
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
+        watched=Watch(sock.find).around,
     )
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
     ends = (start_exit_deadline, audience.leave)
@@ -188,9 +213,12 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument(
         "--out", type=Path, default="oddsboard.toml", metavar="FILE", help=f"the file; {_DEFAULT}"
     )
-    serving.add_argument("--bind", metavar="HOST:PORT", help="where to listen; default: as configured")
+    serving.add_argument("--bind", metavar=BIND, help="where to listen; default: as configured")
     serving.add_argument(
-        "--server", choices=SERVERS, default="hypercorn", help=f"the HTTP server; {_DEFAULT}"
+        "--server",
+        choices=SERVERS,
+        default="hypercorn",
+        help=f"the HTTP server, uvicorn only behind a proxy on the same machine; {_DEFAULT}",
     )
     inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
     _add_recording_options(record, replay)
@@ -207,7 +235,7 @@ def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.Arg
     replay.add_argument("path", type=Path, metavar="DIR|FILE", help=path)
     replay.add_argument("--speed", type=_speed, default=1.0, metavar="N|max", help=speed)
     replay.add_argument("--price", choices=prices, help=price)
-    replay.add_argument("--bind", default=ServerSettings().bind, metavar="HOST:PORT", help=bind)
+    replay.add_argument("--bind", default=ServerSettings().bind, metavar=BIND, help=bind)
 
 
 def _seconds(text: str) -> float:

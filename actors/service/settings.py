@@ -112,11 +112,18 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     raise ConfigError(message)  # without the cause, which may show a secret
 
 
-def parse_bind(bind: str) -> tuple[str, int]:
-    """Split HOST:PORT, the host of IPv6 in brackets. Raises: ConfigError saying what is allowed."""
+def parse_bind(bind: str) -> tuple[str, int | None]:
+    """Split HOST:PORT, the host of IPv6 in brackets; `unix:PATH` gives the path, without a port.
+
+    Raises: ConfigError saying what is allowed.
+    """
+    if bind.startswith("unix:/") and "\0" not in bind:
+        return bind.removeprefix("unix:"), None
     found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]\s]+)):([0-9]{1,5})", bind)
     if found is None or int(found[3]) > 65535:  # noqa: PLR2004 - the largest port
-        raise ConfigError(f"bind was {bind!r}, must be HOST:PORT, like 127.0.0.1:8000 or [::1]:8000")
+        raise ConfigError(
+            f"bind was {bind!r}, must be HOST:PORT or unix:/PATH, like 127.0.0.1:8000 or [::1]:8000"
+        )
     return found[1] or found[2], int(found[3])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx2
 
@@ -38,6 +39,29 @@ def test_uvicorn_serves_and_stops_like_hypercorn() -> None:
     assert (200, "gzip", 304) == (zipped.status_code, zipped.headers["content-encoding"], again.status_code)
     assert 0 == code
     assert {"service.started", "source.simulated", "service.stopping", "service.stopped"} == events
+
+
+def test_uvicorn_listens_for_a_proxy_on_this_machine_only(tmp_path: Path) -> None:
+    """On another address the command fails; on a Unix socket it serves, and says what it is for."""
+    refused = subprocess.run(
+        [sys.executable, "-m", "web", "serve", "--server", "uvicorn", "--bind", "0.0.0.0:0"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    bind = f"unix:{tmp_path}/board.sock"
+    with program("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", bind) as one:
+        assert 0 == one.stop()
+
+    assert 78 == refused.returncode
+    assert "bind was 0.0.0.0, must be a loopback address or unix:/PATH" in refused.stderr
+    assert 1 == len(refused.stderr.splitlines())
+    (started,) = one.events("service.started")
+    assert (bind, "uvicorn") == (started["url"], started["server"])
+    assert "proxy on this machine" in started["note"]
+    assert [] == [*tmp_path.iterdir()]
 
 
 def test_without_the_extra_the_error_names_it() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import socket
 import sys
 from collections import OrderedDict
@@ -30,7 +31,8 @@ _recv, _send = socket.socket.recv, socket.socket.send
 class Caps(Struct, frozen=True):
     """How many connections there may be, and how many requests each may have.
 
-    Above `connections` the idle ones are closed; above `most` new ones are closed at once.
+    Above `connections`, which does not count those of streams, idle ones are closed; above `most`, which
+    counts all, new ones are closed at once.
     """
 
     connections: int = 1_000
@@ -44,23 +46,31 @@ class Connection(socket.socket):
     def __init__(self, accepted: socket.socket, others: Connections) -> None:
         super().__init__(accepted.family, accepted.type, accepted.proto, accepted.detach())
         self.gate = HeadGate(others.refusals, others.caps.requests, others.known)
-        self.is_followed = False
-        """Whether it is a stream's, which is not idle while it is silent."""
+        self.is_excess = False
+        """Whether there were too many when it was accepted."""
         self._others = others
         self._is_busy = False  # since the last request not everything that was to be sent has been sent
-        self._is_excess = others.are_too_many
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """Receive what may be seen of it. Raises: BlockingIOError while that is nothing yet."""
+        """Receive what may be seen of it.
+
+        Raises: BlockingIOError while that is nothing yet, ConnectionResetError if the client leaves while no
+        request is answered: at a mere end Hypercorn would keep the connection until its idle timeout.
+        """
         data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
-        if data:
-            if self._is_excess:
-                self.gate.is_overloaded = self._others.are_too_many
-            data = self.gate.feed(data)
-            if not data:
-                raise BlockingIOError
-            self._is_busy = True
+        if not data:
+            if self._is_busy:
+                return data
+            raise ConnectionResetError(errno.ECONNRESET, "the client has left")
+        if self.is_excess:
+            self.gate.is_overloaded = self._others.are_too_many
+        if not (data := self.gate.feed(data)):
+            raise BlockingIOError
+        self._is_busy = True
+        try:
             self._others.by_request.move_to_end(self)
+        except KeyError:  # it followed changes until now
+            self._others.by_request[self] = None
         return data
 
     def send(self, data: Any, flags: int = 0, /) -> int:
@@ -71,7 +81,7 @@ class Connection(socket.socket):
 
     def is_idle(self) -> bool:
         """Return whether no request of it is being answered or waits to be read."""
-        if self._is_busy or self.is_followed:
+        if self._is_busy:
             return False
         with contextlib.suppress(OSError):  # nothing to read, or a connection that failed
             return not _recv(self, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -112,6 +122,7 @@ class Connection(socket.socket):
         if (timer := self._others.lingering.pop(self, None)) is not None:
             timer.cancel()
             asyncio.get_running_loop().remove_reader(self)
+        self._others.ended.discard(self)
         if self.fileno() >= 0:
             self._others.open -= 1
         super().close()
@@ -127,9 +138,9 @@ class Connection(socket.socket):
 
 
 class Connections:
-    """The connections of one listener; `by_request` are those that the server holds, by their last request.
+    """The connections of one listener; `by_request` are those without a stream, by their last request.
 
-    `open` counts also those that are about to be closed.
+    `open` counts also streams, and those that are about to be closed: `ended` by us, or answered.
     """
 
     def __init__(self, refusals: str, caps: Caps) -> None:
@@ -137,6 +148,7 @@ class Connections:
         self.caps = caps
         self.known: set[bytes] = set()
         self.by_request: OrderedDict[Connection, None] = OrderedDict()
+        self.ended: set[Connection] = set()
         self.lingering: dict[Connection, asyncio.TimerHandle] = {}
         self.open = 0
         self.is_ending = False
@@ -145,6 +157,11 @@ class Connections:
     def are_too_many(self) -> bool:
         """Whether there are more than there should be, because none of them is idle."""
         return len(self.by_request) > self.caps.connections
+
+    @property
+    def is_room_near(self) -> bool:
+        """Whether there are far too many, but some will be gone in a few turns of the loop."""
+        return self.open >= self.caps.most and bool(self.ended)
 
     @property
     def may_linger(self) -> bool:
@@ -164,7 +181,12 @@ class Connections:
         self.open += 1
         connection = Connection(accepted, self)
         self.by_request[connection] = None
+        connection.is_excess = self.are_too_many
         return connection
+
+    def keep(self, connection: Connection) -> None:
+        """Leave a connection alone until its next request: a stream is not idle while it is silent."""
+        self.by_request.pop(connection, None)
 
     def finish(self) -> None:
         """Close those that linger, and let none do so from now on."""
@@ -177,6 +199,7 @@ class Connections:
             oldest = next(iter(self.by_request))
             if oldest.is_idle():
                 del self.by_request[oldest]
+                self.ended.add(oldest)
                 oldest.end()
                 return
             self.by_request.move_to_end(oldest)

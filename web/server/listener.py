@@ -68,6 +68,8 @@ class Listener(socket.socket):
         Raises: BlockingIOError if none is to be accepted now, OSError if the system has nothing left.
         """
         for _ in range(ACCEPTED_AT_ONCE):
+            if self.held.is_room_near:
+                break
             try:
                 accepted, client = super().accept()
             except OSError as error:
@@ -97,7 +99,7 @@ class Listener(socket.socket):
     def keep_fresh(self, client: Client) -> None:
         """Buffer little for this client from now on, if it is still connected and the kernel can do so."""
         if (connection := self.find(client)) is not None:
-            connection.is_followed = True
+            self.held.keep(connection)
             with contextlib.suppress(OSError):  # closed meanwhile
                 _limit_unsent(connection, STREAM_UNSENT_BYTES)
 

@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from importlib.util import find_spec
+from ipaddress import ip_address
 
 import anyio
 from hypercorn.asyncio import serve as hypercorn_serve
@@ -53,8 +54,16 @@ async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> N
         await hypercorn_serve(app, config, shutdown_trigger=stop.wait)
 
 
-def check_uvicorn() -> None:
-    """Check that uvicorn is installed. Raises: ConfigError that says what to do."""
+def check_uvicorn(host: str, port: int | None) -> None:
+    """Check that uvicorn is installed, and listens for a proxy on this machine: it never cuts slow clients.
+
+    Raises: ConfigError that says what to do.
+    """
+    if port is not None and host != "localhost" and not _is_loopback(host):
+        raise ConfigError(
+            f"--server uvicorn: bind was {host}, must be a loopback address or unix:/PATH,"
+            " for a proxy on the same machine"
+        )
     if missing := [name for name in ("uvicorn", "httptools") if find_spec(name) is None]:
         raise ConfigError(
             f"--server uvicorn: {missing[0]} is not installed; pip install 'oddsboard[uvicorn]'"
@@ -94,6 +103,13 @@ async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyi
             with _until(stop):
                 await server.serve([sock])
             tasks.cancel_scope.cancel()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @contextlib.contextmanager

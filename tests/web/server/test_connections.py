@@ -1,0 +1,202 @@
+"""How many connections there may be, which of them are closed, and who is given up, on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.support.builders.messages import match
+from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, Site, open_site
+from web.server import watch
+from web.server.connections import Caps, Connection
+from web.server.listener import listen
+from web.server.servers import Serve, serve, serve_with_uvicorn
+
+pytestmark = pytest.mark.anyio
+
+SERVERS = pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
+LIVE = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
+LIST = b"GET /api/v2/bookmakers HTTP/1.1\r\nHost: x\r\n\r\n"
+WAIT = f"GET /api/v2/changes?since={FIRST_VERSION}-{EPOCH}&wait=30 HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+STREAM = b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+class Crowd:
+    """Clients with a connection each."""
+
+    def __init__(self, site: Site) -> None:
+        self._port = int(site.base.rpartition(":")[2])
+        self._site = site
+        self.clients: list[socket.socket] = []
+
+    async def join(self, sent: bytes = b"", *, is_refused: bool = False) -> socket.socket:
+        """Connect one more client, and unless it is refused wait until it is accepted."""
+        client, connections = socket.socket(), self._site.connections
+        client.settimeout(0)
+        self.clients.append(client)
+        await asyncio.get_running_loop().sock_connect(client, ("127.0.0.1", self._port))
+        if not is_refused:
+            await self._site.until(lambda: client.getsockname() in map(_peer, connections.by_request))
+        client.send(sent)
+        return client
+
+    async def received(self, client: socket.socket) -> bytes:
+        """Return what comes next, b"" for the end."""
+        with anyio.fail_after(5):
+            return await asyncio.get_running_loop().sock_recv(client, 65_536)
+
+
+def _peer(connection: Connection) -> object:
+    with contextlib.suppress(OSError):  # closed meanwhile
+        return connection.getpeername()
+    return None
+
+
+@contextlib.contextmanager
+def crowd(site: Site) -> Iterator[Crowd]:
+    """Return a crowd, which leaves at the end of the block."""
+    one = Crowd(site)
+    try:
+        yield one
+    finally:
+        for client in one.clients:
+            client.close()
+
+
+@SERVERS
+async def test_above_the_cap_the_connection_that_is_idle_longest_is_closed(server: Serve) -> None:
+    """A request makes a connection the newest one; half a head does not."""
+    async with open_site(serve=server, caps=Caps(connections=3, most=100)) as site:
+        with crowd(site) as clients:
+            used, half, unused = await clients.join(), await clients.join(LIVE[:-2]), await clients.join()
+            used.send(LIVE)
+            assert (await clients.received(used)).startswith(b"HTTP/1.1 200")
+
+            new = [await clients.join(), await clients.join()]
+
+            assert b"" == await clients.received(half) == await clients.received(unused)
+            for one in (used, *new):
+                one.send(LIVE)
+                assert (await clients.received(one)).startswith(b"HTTP/1.1 200")
+
+
+@SERVERS
+async def test_who_waits_or_follows_is_not_idle_and_who_comes_above_the_cap_is_refused(
+    server: Serve,
+) -> None:
+    """Only probes are answered to those who come then; the others go on."""
+    async with open_site(serve=server, caps=Caps(connections=2, most=100)) as site:
+        with crowd(site) as clients:
+            _ = [await clients.join(STREAM) for _ in range(2)]
+            await site.until(lambda: len(site.audience) == 2)
+            waits = [await clients.join(WAIT) for _ in range(2)]
+            await site.until(lambda: len(site.audience) == 4)
+
+            new = await clients.join(LIVE)
+            assert (await clients.received(new)).startswith(b"HTTP/1.1 200")
+            new.send(LIST)
+            refused = b""
+            while piece := await clients.received(new):
+                refused += piece
+
+            assert refused.startswith(b"HTTP/1.1 503")
+            assert b'"code":"overloaded"' in refused
+            assert b"retry-after: 5" in refused.lower()
+            assert b"connection: close" in refused.lower()
+            assert 4 == len(site.audience)
+            for one in waits:
+                one.close()
+            await site.until(lambda: len(site.audience) == 2)
+            again = await clients.join(LIST)
+            assert (await clients.received(again)).startswith(b"HTTP/1.1 404")
+
+
+async def test_far_above_the_cap_a_connection_is_closed_at_once() -> None:
+    """Until some of the others have left."""
+    async with open_site(caps=Caps(connections=1, most=3)) as site:
+        with crowd(site) as clients:
+            streams = []
+            for _ in range(3):
+                streams.append(await clients.join(STREAM))
+                await site.until(lambda: len(site.audience) == len(streams))
+
+            assert b"" == await clients.received(await clients.join(is_refused=True))
+            for one in streams:
+                one.close()
+            await site.until(lambda: site.connections.open == 0)
+            assert (await clients.received(await clients.join(LIVE))).startswith(b"HTTP/1.1 200")
+
+
+@SERVERS
+@pytest.mark.parametrize("request_", [WAIT, STREAM], ids=["wait", "stream"])
+async def test_who_leaves_while_another_request_waits_is_noticed(
+    server: Serve, request_: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests behind the first hold no place either."""
+    monkeypatch.setattr(watch, "LOOK_S", 0.01)
+    async with open_site(serve=server) as site:
+        with crowd(site) as clients:
+            for _ in range(5):
+                await clients.join(request_ + WAIT * 3 + LIVE)
+            await site.until(lambda: len(site.audience) == 5)
+
+        await site.until(lambda: len(site.audience) == 0)
+        await site.until(lambda: site.connections.open == 0)
+
+
+@SERVERS
+async def test_who_takes_nothing_is_given_up(server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream ends when one `send` lasts too long, whatever the kernel does."""
+    monkeypatch.setattr(watch, "LOOK_S", 0.01)
+    monkeypatch.setattr(watch, "SEND_LIMIT_S", 0.1)
+    async with open_site(serve=server) as site:
+        site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(20_000)))
+        with crowd(site) as clients:
+            await clients.join(STREAM)
+            await site.until(lambda: len(site.audience) == 1)
+
+            await site.until(lambda: len(site.audience) == 0)
+            await site.until(lambda: site.connections.open == 0)
+
+
+def test_without_descriptors_accepting_fails_once_and_then_pauses() -> None:
+    """The server stops accepting for a second at the first error, and tries no more in the same turn."""
+    with closing(listen("127.0.0.1", 0)) as listener, closing(socket.socket()) as client:
+        listener.settimeout(0)
+        client.connect(listener.getsockname())
+        with _no_descriptors():
+            with pytest.raises(OSError, match="Too many open files"):
+                listener.accept()
+            for _ in range(3):
+                with pytest.raises(BlockingIOError):
+                    listener.accept()
+
+        accepted, _ = listener.accept()
+        accepted.close()
+
+
+@contextlib.contextmanager
+def _no_descriptors() -> Iterator[None]:
+    """Take all file descriptors that the process may have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = []
+    most = max(int(one.name) for one in Path("/proc/self/fd").iterdir()) + 2
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(os.dup(0))
+        yield
+    finally:
+        for one in taken:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -1,0 +1,49 @@
+"""File descriptors: how many connections the process can have, which may be fewer than are configured."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+
+import structlog
+
+from web.server.connections import Caps
+
+log = structlog.get_logger()
+
+RESERVE = 64
+"""Descriptors for everything but clients and sources: files, the loop, the log."""
+PER_SOURCE = 2
+
+
+def fitted(connections: int, streams: int, requests: int, sources: int = 0) -> tuple[Caps, int]:
+    """Return the caps, and how many clients may follow changes, as far as there are descriptors.
+
+    The soft limit of the system is raised as far as that is allowed. What the reserve leaves is for
+    connections, for streams, and for connections that are about to be closed, a third each.
+    """
+    reserve = RESERVE + PER_SOURCE * sources
+    limit = _raised(2 * connections + streams + reserve)
+    third = max((limit - reserve) // 3, 1)
+    caps = Caps(min(connections, third), min(2 * connections + streams, 3 * third), requests)
+    if caps.connections < connections or third < streams:
+        log.warning(
+            "service.limits_lowered",
+            open_files=limit,
+            max_connections=caps.connections,
+            max_streams=min(streams, third),
+        )
+    return caps, min(streams, third)
+
+
+def _raised(needed: int) -> int:
+    """Raise the soft limit to `needed`, or the hard one, if it is lower; return the limit."""
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return needed
+    if limit < needed:
+        wanted = needed if most == resource.RLIM_INFINITY else min(needed, most)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+            return wanted
+    return limit
