@@ -17,6 +17,7 @@ CONNECTING = {
     *("create_tcp_listener", "create_udp_socket", "getaddrinfo", "open_connection", "start_server"),
 }
 LISTENING = {
+    "web.server.connections",
     "web.__main__",
     "web.server.lifecycle",
     "web.server.listener",

@@ -20,6 +20,8 @@ from web.protocol.request_head import MAX_HEAD_BYTES, HeadGate
 
 LINGER_S = 0.9
 """Seconds in which what a client still sends is dropped, so that it gets its answer, not a reset."""
+MAX_DROPPED = 67_108_864
+"""Bytes dropped behind the last request while its answer is sent; whoever sends more is cut."""
 LOOKED_AT = 8
 """Connections that are looked at to find an idle one, however many there are."""
 
@@ -49,13 +51,14 @@ class Connection(socket.socket):
         self.is_excess = False
         """Whether there were too many when it was accepted."""
         self._others = others
+        self._dropped = 0
         self._is_busy = False  # since the last request not everything that was to be sent has been sent
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
         """Receive what may be seen of it.
 
-        Raises: BlockingIOError while that is nothing yet, ConnectionResetError if the client leaves while no
-        request is answered: at a mere end Hypercorn would keep the connection until its idle timeout.
+        Raises: BlockingIOError while that is nothing yet; ConnectionResetError if the client sends without
+        end, or leaves while no request is answered: at a mere end Hypercorn keeps it until its idle timeout.
         """
         data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
         if not data:
@@ -64,14 +67,17 @@ class Connection(socket.socket):
             raise ConnectionResetError(errno.ECONNRESET, "the client has left")
         if self.is_excess:
             self.gate.is_overloaded = self._others.are_too_many
-        if not (data := self.gate.feed(data)):
+        if not (passed := self.gate.feed(data)):
+            self._dropped += len(data) if self.gate.is_closing else 0
+            if self._dropped > MAX_DROPPED:
+                raise ConnectionResetError(errno.ECONNRESET, "the client sends without end")
             raise BlockingIOError
         self._is_busy = True
         try:
             self._others.by_request.move_to_end(self)
         except KeyError:  # it followed changes until now
             self._others.by_request[self] = None
-        return data
+        return passed
 
     def send(self, data: Any, flags: int = 0, /) -> int:
         """Send, and remember whether that was all."""

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, Site, open_site
-from web.server import watch
+from web.server import connections, watch
 from web.server.connections import Caps, Connection
 from web.server.listener import listen
 from web.server.servers import Serve, serve, serve_with_uvicorn
@@ -40,12 +40,12 @@ class Crowd:
 
     async def join(self, sent: bytes = b"", *, is_refused: bool = False) -> socket.socket:
         """Connect one more client, and unless it is refused wait until it is accepted."""
-        client, connections = socket.socket(), self._site.connections
+        client, held = socket.socket(), self._site.connections
         client.settimeout(0)
         self.clients.append(client)
         await asyncio.get_running_loop().sock_connect(client, ("127.0.0.1", self._port))
         if not is_refused:
-            await self._site.until(lambda: client.getsockname() in map(_peer, connections.by_request))
+            await self._site.until(lambda: client.getsockname() in map(_peer, held.by_request))
         client.send(sent)
         return client
 
@@ -200,3 +200,17 @@ def _no_descriptors() -> Iterator[None]:
         for one in taken:
             os.close(one)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_who_sends_without_end_and_takes_nothing_is_cut(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is dropped while an answer cannot be sent is bounded."""
+    monkeypatch.setattr(connections, "MAX_DROPPED", 1_000_000)
+    site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(20_000)))
+    with crowd(site) as clients:
+        client = await clients.join(b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+
+        with anyio.fail_after(5), contextlib.suppress(ConnectionError):
+            while True:
+                await asyncio.get_running_loop().sock_sendall(client, bytes(65_536))
