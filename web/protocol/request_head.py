@@ -72,9 +72,10 @@ _SPECIAL = re.compile(
     rb"|expect|te)):[ \t]*([^\r]*)"
 )
 """Fields that say something of the connection or of a body."""
-_HOST = re.compile(rb"[0-9A-Za-z\-._~%!$&'()*+,;=:\[\]]+[ \t]*")
+_AUTHORITY = rb"(?:[0-9A-Za-z\-._~%!$&'()*+,;=]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?"
+_HOST = re.compile(_AUTHORITY + rb"[ \t]*")
 _NUMBER = re.compile(rb"[0-9]{1,19}[ \t]*")
-_ABSOLUTE = re.compile(rb"https?://[^/?#]+", re.IGNORECASE)
+_ABSOLUTE = re.compile(rb"https?://" + _AUTHORITY + rb"(?=[/?]|\Z)", re.IGNORECASE)
 _EMPTY_LINES = re.compile(rb"(?:\r\n)*+")
 _DROPPED = frozenset({b"upgrade", b"http2-settings", b"expect", b"te"})
 _OF_BODY = frozenset({b"content-length", b"transfer-encoding", b"connection"})

@@ -58,7 +58,7 @@ class Connection(socket.socket):
         """Receive what may be seen of it.
 
         Raises: BlockingIOError while that is nothing yet; ConnectionResetError if the client sends without
-        end, or leaves while no request is answered: at a mere end Hypercorn keeps it until its idle timeout.
+        end, or leaves while no request is answered: at a mere end Hypercorn keeps it until a timeout.
         """
         data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
         if not data:

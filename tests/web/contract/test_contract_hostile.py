@@ -14,12 +14,12 @@ pytestmark = pytest.mark.anyio
 LIST = pytest.mark.parametrize("path", ["/api/odds", "/api/v2/odds"])
 IGNORED = (
     *("%00", "%zz", "%", "%%", "%c0%af=1", "%ed%a0%80", "%ff%fe=%80", "\\x00=1", "[]=1", "a[b]=c", ";;;"),
-    *("bookmaker%00=x", "book%zzmaker=1", "x" * 3000, "&" * 3000, "=" * 3000, "a=1&" * 700, "%F0%9F%97%9C"),
+    *("bookmaker%00=x", "book%zzmaker=1", "x" * 1900, "&" * 15, "=" * 1900, "a=1&" * 15, "%F0%9F%97%9C"),
     *("../../etc/passwd", "<script>", "'--", "${jndi:ldap://x}", "{{7*7}}", "a=b=c=d", "+", "%2526"),
 )
 REFUSED = (
     *("%00", "cedar%00", "%zz", "%", "%c0%af", "%ed%a0%80", "%ff", "cedar%0d%0aX-Evil:%201", "%5B%5D"),
-    *("x" * 3000, "%F0%9F%97%9C", "%E2%80%AEcedar", "cedar;cedar", "cedar%26", "<script>", "%2563edar"),
+    *("x" * 1900, "%F0%9F%97%9C", "%E2%80%AEcedar", "cedar;cedar", "cedar%26", "<script>", "%2563edar"),
 )
 TARGETS = (
     *(

@@ -86,6 +86,8 @@ def test_a_fit_head_passes_as_it_is(fit: bytes) -> None:
         ("bad_request", head(b"GET / HTTP/1.1", b"Host: a", b"host: a")),
         ("bad_request", head(b"GET / HTTP/1.1", b"Host: a b/c@")),
         ("bad_request", head(b"GET / HTTP/1.1", b"Host:")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: [x")),
+        ("bad_request", head(b"GET / HTTP/1.1", b"Host: x:y")),
         ("bad_request", head(b"GET / HTTP/1.1", b"Host : x")),
         ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b" folded")),
         ("bad_request", head(b"GET / HTTP/1.1", b"Host: x", b"A: \x00")),
