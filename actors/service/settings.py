@@ -17,6 +17,7 @@ from msgspec import Meta, Struct
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.core.errors import ConfigError
+from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, SourceName
 from actors.core.validation import clean_name
 from actors.service.registry import in_one_line, kind_named
@@ -37,18 +38,6 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     drain_s: Annotated[float, Meta(ge=0, le=3600)] = 1.0
     max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 500
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-
-
-class Limits(Struct, frozen=True, forbid_unknown_fields=True):
-    """What one client, and all together, may take from the HTTP server."""
-
-    requests_per_s: Annotated[float, Meta(gt=0, le=1_000_000)] = 50.0
-    burst: Annotated[int, Meta(ge=1, le=1_000_000)] = 100
-    max_clients: Annotated[int, Meta(ge=1, le=10_000_000)] = 10_000
-    max_streams_per_client: Annotated[int, Meta(ge=0, le=1_000_000)] = 50
-    max_connections: Annotated[int, Meta(ge=1, le=1_000_000)] = 1_000
-    max_requests_per_connection: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1_000
-    trusted_proxies: tuple[str, ...] = ()
 
 
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,6 +121,9 @@ def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
     file = _converted(raw, expanded, _File, "")
     with _checking("server"):
         parse_bind(file.server.bind)
+    with _checking("limits"):
+        for proxy in file.limits.trusted_proxies:
+            check_proxy(proxy)
     settings = Settings(
         file.server,
         file.board,
