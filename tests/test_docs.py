@@ -16,6 +16,7 @@ from msgspec import Struct
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import RemovalReason
+from actors.core.limits import Limits
 from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerState
 from actors.service.registry import BUILT_IN
@@ -38,6 +39,7 @@ TABLES: dict[str, type[Struct]] = {
     "server": ServerSettings,
     "board": BoardRules,
     "history": HistoryLimits,
+    "limits": Limits,
     "bookmakers.ID": BookmakerSettings,
 }
 EVENT = re.compile(r"[a-z]+\.[a-z_]+")

@@ -19,6 +19,7 @@ import structlog
 
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError
+from actors.core.limits import Limits
 from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
@@ -102,7 +103,7 @@ async def _run_service(settings: Settings, sock: Listener, max_streams: int, ser
     clock = SystemClock()
     system = System(settings, clock, Random())
     published, status = system.published, system.status
-    audience = Audience(published.history, max_streams)
+    audience = Audience(published.history, max_streams, settings.limits.max_streams_per_client)
     app = create_app(
         published,
         status,
@@ -112,6 +113,7 @@ async def _run_service(settings: Settings, sock: Listener, max_streams: int, ser
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
         watched=Watch(sock.find).around,
+        limits=settings.limits,
     )
     announce = partial(_announce, status, url=address_of(sock))
     if server == "uvicorn":
@@ -151,7 +153,7 @@ async def _run_replay(
 ) -> Exit:
     replay = Replay(sources, speed, SystemClock())
     status, playback = replay.status, replay.playback
-    audience = Audience(playback.history, max_streams)
+    audience = Audience(playback.history, max_streams, Limits().max_streams_per_client)
     app = create_app(
         playback,
         status,

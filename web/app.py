@@ -9,6 +9,7 @@ from quart import Quart
 
 from actors.board.snapshot import Readable
 from actors.core.clock import Clock
+from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import ServiceStatus
 from web.endpoints import capabilities, changes, odds, pages, probes, stream
@@ -16,7 +17,10 @@ from web.feeds.events import Frames
 from web.feeds.lists import Answers
 from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
+from web.protocol.peers import Peers
+from web.protocol.rate_limit import RateLimit
 from web.protocol.responses import FastPath, HttpCounters
+from web.protocol.throttle import Throttle
 from web.server.listener import KeepFresh
 
 
@@ -30,6 +34,7 @@ def create_app(
     keep_fresh: KeepFresh,
     refusals: str,
     watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
+    limits: Limits = Limits(),  # noqa: B008 - a frozen value
     is_layered: bool = True,
 ) -> Quart:
     """Return the application that shows `board`; `names` are display names in configured order.
@@ -41,7 +46,11 @@ def create_app(
     app = Quart("oddsboard", static_folder=None)
     app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
     app.url_map.merge_slashes = False  # paths are exact: no redirect to a similar one
-    counters, answers = HttpCounters(lambda: len(audience)), Answers(board, names)
+    limit = RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
+    counters = HttpCounters(
+        lambda: {"streams": len(audience), "clients": len(limit), "throttled": limit.refused}
+    )
+    answers = Answers(board, names)
     live = Live(board, names, audience, Frames(audience.history, names, answers))
     handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock)
     handlers |= pages.handlers()
@@ -54,5 +63,6 @@ def create_app(
     waits = watched(stream.Stream(app.asgi_app, live, counters, keep_fresh))
     inner = quart_setup.Guard(waits, refusals, counters)
     fast_path = FastPath(inner, handlers if is_layered else {}, counters)
-    app.asgi_app = fast_path  # type: ignore[method-assign]  # as Quart documents
+    throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
+    app.asgi_app = throttle  # type: ignore[method-assign]  # as Quart documents
     return app

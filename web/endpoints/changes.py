@@ -26,7 +26,7 @@ def handlers(live: Live) -> dict[str, Handler]:
         if not asked.is_of(live.history.epoch):
             raise _not_available(asked, live, view, newest)
         if wait_s and live.history.latest(view) <= since <= newest:
-            with audience.admitted(), anyio.move_on_after(wait_s):
+            with audience.admitted(request.client), anyio.move_on_after(wait_s):
                 while live.history.latest(view) <= since and not audience.is_leaving:
                     await audience.wait(view)
                     await board.read()  # withdraws what is overdue

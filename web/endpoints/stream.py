@@ -18,7 +18,7 @@ from web.feeds import events
 from web.feeds.subscribers import Live, Rest
 from web.protocol.problems import Problem
 from web.protocol.query import Query, since_of
-from web.protocol.responses import CORS, Asked, HttpCounters, asked, encoded, prepared_error, send_prepared
+from web.protocol.responses import CORS, Asked, HttpCounters, asked, encoded, send_problem
 from web.server.listener import KeepFresh
 
 PATH = "/api/v2/stream"
@@ -50,15 +50,13 @@ class Stream:
         request = asked(scope, uuid4().hex)
         try:
             follower = _Follower(self.live, send, request)
-            with self.live.audience.admitted():
+            with self.live.audience.admitted(request.client):
                 try:
                     await self._serve(follower, request, scope, receive)
                 finally:
                     self.counters.count(request, PATH, 200, follower.sent_bytes)
         except Problem as problem:
-            answer = prepared_error(problem, request)
-            self.counters.count(request, PATH, answer.status, answer.body_bytes)
-            await send_prepared(answer, request, send)
+            await send_problem(problem, request, PATH, self.counters, send)
 
     async def _serve(
         self, follower: _Follower, request: Asked, scope: HTTPScope, receive: ASGIReceiveCallable

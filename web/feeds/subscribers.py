@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,13 +43,18 @@ class Rest:
 
 
 class Audience:
-    """All clients that wait for changes; `beats` counts heartbeats while there are any."""
+    """All clients that wait for changes; `beats` counts heartbeats while there are any.
 
-    def __init__(self, history: History, max_clients: int) -> None:
+    At most `max_clients` may, and `max_per_client` of them under one name (`peers.py`).
+    """
+
+    def __init__(self, history: History, max_clients: int, max_per_client: int) -> None:
         self.history = history
         self.beats = 0
         self.is_leaving = False
         self._max_clients = max_clients
+        self._max_per_client = max_per_client
+        self._per_client: Counter[str | None] = Counter()
         self._clients: set[anyio.CancelScope] = set()
         self._waiting: dict[BookmakerId | None, set[asyncio.Future[None]]] = {}
         self._resting: set[asyncio.Future[None]] = set()
@@ -61,20 +67,30 @@ class Audience:
         return len(self._clients)
 
     @contextmanager
-    def admitted(self) -> Iterator[anyio.CancelScope]:
-        """Count a client while the block runs. Raises: Problem 503 if no more clients are taken."""
+    def admitted(self, client: str | None) -> Iterator[anyio.CancelScope]:
+        """Count a client while the block runs; without a name it counts in the total only.
+
+        Raises: Problem 503 if no more clients are taken, 429 if no more of that name.
+        """
         if self.is_leaving:
             raise _refusal("stopping", "the service is about to end")
+        if client is not None and self._per_client[client] >= self._max_per_client:
+            why = f"this client follows changes {self._max_per_client} times already"
+            raise _refusal("too_many_client_streams", why, 429)
         if len(self._clients) >= self._max_clients:
             raise _refusal("too_many_streams", f"{self._max_clients} clients follow changes already")
         if self._heart is None:
             self._heart = asyncio.get_running_loop().call_later(HEARTBEAT_S, self._beat)
         with anyio.CancelScope() as scope:
             self._clients.add(scope)
+            self._per_client[client] += 1
             try:
                 yield scope
             finally:
                 self._clients.discard(scope)
+                self._per_client[client] -= 1
+                if not self._per_client[client]:
+                    del self._per_client[client]
                 if not self._clients:
                     self._gone.set()
 
@@ -138,8 +154,8 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-def _refusal(code: str, why: str) -> Problem:
-    return Problem(503, code, f"{why}; try again later", {"Retry-After": "5"})
+def _refusal(code: str, why: str, status: int = 503) -> Problem:
+    return Problem(status, code, f"{why}; try again later", {"Retry-After": "5"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from web.protocol.responses import (
     Prepared,
     asked,
     prepared_error,
-    send_prepared,
+    send_problem,
 )
 
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: "internal_error"}
@@ -46,9 +46,7 @@ class Guard:
             refused = asked({**scope, "path": ""} if is_of_gate else scope, uuid4().hex)
             headers = {"Connection": "close", **refusal.headers}
             problem = Problem(refusal.status, refusal.code, refusal.detail, headers)
-            answer = prepared_error(problem, refused)
-            self.counters.count(refused, "refused", answer.status, answer.body_bytes)
-            await send_prepared(answer, refused, send)
+            await send_problem(problem, refused, "refused", self.counters, send)
         else:
             await self.app(scope, receive, send)
 

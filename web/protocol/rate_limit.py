@@ -2,7 +2,7 @@
 
 Pure. A client may make `burst` requests at once and `per_s` a second in the long run. The table keeps the
 clients that asked last; one that has been forgotten has its whole burst again, which only lets more
-through. Fields: draft-ietf-httpapi-ratelimit-headers (`RateLimit-Policy`, `RateLimit`).
+through. Fields: draft-ietf-httpapi-ratelimit-headers-11 (`RateLimit-Policy`, `RateLimit`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from math import ceil
 
 from msgspec import Struct
 
-POLICY = "client"
-
 
 class Taken(Struct, frozen=True):
     """What became of a request: it may go on unless `retry_after_s` is above 0.
 
-    `remaining` requests may follow at once; after `reset_s` the whole burst may.
+    `remaining` requests may follow at once, and the whole burst once `reset_s` are over.
     """
 
     remaining: int
@@ -27,23 +25,30 @@ class Taken(Struct, frozen=True):
 
 
 class RateLimit:
-    """The limit of every client alike. Times are monotonic seconds."""
+    """The limit of every client alike; `refused` counts the requests above it.
+
+    Times are monotonic seconds. `max_clients` bounds the table.
+    """
 
     def __init__(self, per_s: float, burst: int, max_clients: int) -> None:
+        self.per_s = per_s
+        self.burst = burst
+        self.refused = 0
         self._interval_s = 1.0 / per_s
         self._tolerance_s = burst * self._interval_s
         self._max_clients = max_clients
         self._full_at: OrderedDict[str, float] = OrderedDict()
-        self.policy = f'"{POLICY}";q={burst};w={max(ceil(self._tolerance_s), 1)}'
+        self._policy = b'"client";q=%d;w=%d' % (burst, ceil(self._tolerance_s))
 
     def __len__(self) -> int:
         """Return the number of clients in the table."""
         return len(self._full_at)
 
     def take(self, client: str, now: float) -> Taken:
-        """Count one request of `client`; one that is refused is not counted."""
+        """Count one request of `client`; one that is refused takes nothing from its burst."""
         used_s = max(self._full_at.get(client, now) - now, 0.0)
         if used_s + self._interval_s > self._tolerance_s + 1e-9:  # rounding must not cost a request
+            self.refused += 1
             self._full_at.move_to_end(client)
             return Taken(0, used_s, used_s + self._interval_s - self._tolerance_s)
         used_s += self._interval_s
@@ -53,13 +58,13 @@ class RateLimit:
             self._full_at.popitem(last=False)
         return Taken(int((self._tolerance_s - used_s) / self._interval_s + 1e-6), used_s)
 
+    def fields(self, taken: Taken) -> tuple[tuple[bytes, bytes], ...]:
+        """Return the fields that tell a client of its limit.
 
-def fields(policy: str, taken: Taken) -> dict[str, str]:
-    """Return the fields that tell a client of its limit; with Retry-After where it must wait."""
-    limit = {
-        "RateLimit-Policy": policy,
-        "RateLimit": f'"{POLICY}";r={taken.remaining};t={ceil(taken.reset_s)}',
-    }
-    if taken.retry_after_s:
-        limit["Retry-After"] = str(ceil(taken.retry_after_s))
-    return limit
+        The window `t` never ends after Retry-After, as the draft asks.
+        """
+        window_s = ceil(taken.retry_after_s or taken.reset_s)
+        return (
+            (b"ratelimit-policy", self._policy),
+            (b"ratelimit", b'"client";r=%d;t=%d' % (taken.remaining, window_s)),
+        )

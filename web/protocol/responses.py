@@ -28,7 +28,7 @@ log = structlog.get_logger()
 
 CORS = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "ETag, Retry-After, X-Request-Id",
+    "Access-Control-Expose-Headers": "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
 }
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
@@ -45,7 +45,10 @@ _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
 class Asked(Struct, frozen=True):
-    """A request: its query as sent, headers by lower-case name, lines joined, `began` by `elapsed_s`."""
+    """A request: its query as sent, headers by lower-case name, lines joined, `began` by `elapsed_s`.
+
+    `client` is whom it counts for (`throttle.py`), None for nobody.
+    """
 
     method: str
     path: str
@@ -53,6 +56,7 @@ class Asked(Struct, frozen=True):
     headers: Mapping[bytes, bytes]
     id: str
     began: float
+    client: str | None = None
 
     def header(self, name: bytes) -> str | None:
         """Return a header; None if it is absent."""
@@ -78,7 +82,9 @@ def asked(scope: HTTPScope, request_id: str) -> Asked:
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         headers[name] = b"%b, %b" % (headers[name], value) if name in headers else value
-    return Asked(scope["method"], scope["path"], scope["query_string"], headers, request_id, elapsed_s())
+    client = scope.get("state", {}).get("client")
+    method, path, query = scope["method"], scope["path"], scope["query_string"]
+    return Asked(method, path, query, headers, request_id, elapsed_s(), client)
 
 
 def _random_ids() -> Iterator[str]:
@@ -142,10 +148,10 @@ def constant(body: bytes, content_type: str, headers: Mapping[str, str]) -> Hand
 
 
 class HttpCounters:
-    """Answers since the start by route and status, the bytes of their bodies, clients that follow now."""
+    """Answers since the start by route and status, the bytes of their bodies, and the figures `of_now`."""
 
-    def __init__(self, streams: Callable[[], int]) -> None:
-        self._streams = streams
+    def __init__(self, of_now: Callable[[], Mapping[str, int]]) -> None:
+        self._of_now = of_now
         self._answers: Counter[tuple[str, int]] = Counter()
         self._body_bytes = 0
         self._is_logged = log.bind().is_enabled_for(logging.DEBUG)  # logging is set up before
@@ -176,7 +182,7 @@ class HttpCounters:
             "answers": by_route,
             "answers_total": self._answers.total(),
             "body_bytes": self._body_bytes,
-            "streams": self._streams(),
+            **self._of_now(),
         }
 
 
@@ -205,6 +211,15 @@ class FastPath:
                 await sending
                 return
         await self._app(scope, receive, send)
+
+
+async def send_problem(
+    problem: Problem, request: Asked, route: str, counters: HttpCounters, send: ASGISendCallable
+) -> None:
+    """Answer with a problem document, and count it as an answer of `route`."""
+    answer = prepared_error(problem, request)
+    counters.count(request, route, answer.status, answer.body_bytes)
+    await send_prepared(answer, request, send)
 
 
 async def send_prepared(answer: Prepared, request: Asked, send: ASGISendCallable) -> None:

@@ -310,7 +310,7 @@ async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple
     replay = Replay(open_sources(path, kind_named), speed, VirtualClock())
     playback, status = replay.playback, replay.status
     seen: dict[int, bytes] = {}
-    audience = Audience(playback.history, 0)
+    audience = Audience(playback.history, 0, 0)
     app = create_app(
         playback,
         status,

@@ -48,7 +48,7 @@ class World:
         limits = HistoryLimits(max_changes=max_changes)
         rules = BoardRules(expire_after_kickoff_s=3600.0)
         self.published = Published(first, rules, self.clock, limits)
-        self.audience = Audience(self.published.history, 10_000)
+        self.audience = Audience(self.published.history, 10_000, 10_000)
         status = site_status(NAMES, WALL_0)
         app = create_app(
             self.published,

@@ -19,6 +19,7 @@ from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Readable, Snapshot
 from actors.core.cooperative import run_now
+from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.runtime.actor import ActorState, ActorStatus
@@ -144,6 +145,7 @@ async def open_site(
     names: Mapping[BookmakerId, str] = NAMES,
     limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
     *,
+    of_clients: Limits = Limits(),  # noqa: B008 - the same
     is_layered: bool = True,
     serve: Serve = serve,
     caps: Caps = Caps(),  # noqa: B008 - a frozen value
@@ -155,7 +157,7 @@ async def open_site(
     status = site_status(names, clock.now().wall)
     sock, stop = listen(*bind, caps), anyio.Event()
     base = address_of(sock)
-    audience = Audience(published.history, MAX_STREAMS)
+    audience = Audience(published.history, MAX_STREAMS, of_clients.max_streams_per_client)
     app = create_app(
         board or published,
         status,
@@ -165,6 +167,7 @@ async def open_site(
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
         watched=Watch(sock.find).around,
+        limits=of_clients,
         is_layered=is_layered,
     )
     async with anyio.create_task_group() as tasks:

@@ -26,14 +26,14 @@ TWO = after(ONE, batch([match("x")], bookmaker="birch"))
 class Stage:
     """The subscribers, and clients that count how often they were woken."""
 
-    def __init__(self, max_clients: int = 10_000) -> None:
+    def __init__(self, max_clients: int = 10_000, max_per_client: int = 10_000) -> None:
         self.history = History(EMPTY, HistoryLimits())
-        self.audience = Audience(self.history, max_clients)
+        self.audience = Audience(self.history, max_clients, max_per_client)
         self.woken: Counter[int] = Counter()
 
     async def client(self, number: int, view: BookmakerId | None = None, rest_s: float = 0.0) -> None:
         """Wait again and again until the end."""
-        with self.audience.admitted():
+        with self.audience.admitted(None):
             while not self.audience.is_leaving:
                 await self.audience.wait(view, Rest(rest_s) if rest_s else None)
                 self.woken[number] += 1
@@ -134,7 +134,7 @@ async def test_leaving_cancels_clients_that_do_not_end() -> None:
     stage = Stage()
 
     async def stuck() -> None:
-        with stage.audience.admitted():
+        with stage.audience.admitted(None):
             await anyio.sleep_forever()
 
     with anyio.fail_after(5):
@@ -149,10 +149,10 @@ async def test_leaving_cancels_clients_that_do_not_end() -> None:
 async def test_the_number_of_clients_is_limited() -> None:
     """Once the service is about to end, no client is accepted."""
     stage = Stage(max_clients=1)
-    with stage.audience.admitted(), pytest.raises(Problem) as full, stage.audience.admitted():
+    with stage.audience.admitted(None), pytest.raises(Problem) as full, stage.audience.admitted(None):
         pass
     await stage.audience.leave()
-    with pytest.raises(Problem) as ending, stage.audience.admitted():
+    with pytest.raises(Problem) as ending, stage.audience.admitted(None):
         pass
 
     assert (503, 503) == (full.value.status, ending.value.status)

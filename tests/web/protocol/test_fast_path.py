@@ -147,7 +147,7 @@ class _Client:
                 self.body += event["body"]
                 self.references.append(sys.getrefcount(first))
 
-        layer = FastPath(_unreachable, {"/list": lambda _: given()}, HttpCounters(lambda: 0))
+        layer = FastPath(_unreachable, {"/list": lambda _: given()}, HttpCounters(dict))
         scope = {**asgi_scope("/list", "", []), "method": method, "raw_path": b"/list"}
         await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
 
@@ -187,7 +187,7 @@ async def test_other_tasks_run_between_two_parts() -> None:
 )
 async def test_an_error_is_computed_once(method: str, error: Exception, status: int) -> None:
     """The error is sent, counted and logged without calling Quart, with the headers of a GET."""
-    asked, sent, counters = [], [], HttpCounters(int)
+    asked, sent, counters = [], [], HttpCounters(dict)
 
     async def handler(request: Asked) -> Prepared:
         asked.append(request)

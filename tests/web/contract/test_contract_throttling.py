@@ -1,0 +1,251 @@
+"""How often a client may ask, on a real socket.
+
+The peer is a trusted proxy, as nginx on the same machine is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.core.limits import Limits
+from tests.support.builders.messages import match
+from tests.support.peers.stream_client import streaming
+from tests.support.systems.site import Answered, Site, open_site
+from web.server.servers import serve, serve_with_uvicorn
+
+pytestmark = pytest.mark.anyio
+
+BURST = 3
+LIMITS = Limits(
+    requests_per_s=0.01,
+    burst=BURST,
+    max_clients=5,
+    max_streams_per_client=2,
+    trusted_proxies=("127.0.0.1",),
+)
+"""After its burst a client waits 100 s, longer than any test takes."""
+
+ONE, OTHER = "198.51.100.1", "198.51.100.2"
+POLICY = '"client";q=3;w=300'
+FIELDS = ("ratelimit-policy", "ratelimit")
+SERVED_BY = ["layer", *(pytest.param(name, marks=pytest.mark.long) for name in ("quart", "uvicorn"))]
+
+
+@pytest.fixture(params=SERVED_BY)
+async def site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
+    """Return a site behind a trusted proxy: with the fast path, without it, and on uvicorn."""
+    served_by = serve_with_uvicorn if request.param == "uvicorn" else serve
+    async with open_site(of_clients=LIMITS, is_layered=request.param != "quart", serve=served_by) as one:
+        one.publish("alder", match("a"))
+        yield one
+
+
+async def _ask(
+    site: Site, client: str, path: str = "/api/v2/odds", *lines: str, by: str = "GET"
+) -> Answered:
+    return await site.raw(by, path, f"X-Forwarded-For: {client}", *lines)
+
+
+async def _use_up(site: Site, client: str) -> None:
+    for _ in range(BURST):
+        assert 200 == (await _ask(site, client)).status
+
+
+async def _http(site: Site) -> Any:
+    return msgspec.json.decode((await _ask(site, "203.0.113.9", "/api/stats")).body)["http"]
+
+
+async def test_a_client_above_its_burst_gets_429(site: Site) -> None:
+    """With when to ask again, in the header for all and in the fields of the draft."""
+    answers = [await _ask(site, ONE) for _ in range(BURST + 2)]
+
+    assert [200] * BURST + [429] * 2 == [one.status for one in answers]
+    assert [POLICY] * 5 == [one.headers["ratelimit-policy"] for one in answers]
+    limits = [re.fullmatch('"client";r=([0-9]+);t=([0-9]+)', one.headers["ratelimit"]) for one in answers]
+    assert ["2", "1", "0", "0", "0"] == [one[1] for one in limits if one]
+    refused = answers[-1]
+    problem = msgspec.json.decode(refused.body)
+    assert [refused.headers["retry-after"]] == [one[2] for one in limits[-1:] if one]
+    assert 0 < int(refused.headers["retry-after"]) <= 100
+    assert "application/problem+json" == refused.headers["content-type"]
+    assert "no-store" == refused.headers["cache-control"]
+    assert "3 requests at once and 0.01 a second" in problem["detail"]
+    assert (
+        429,
+        "Too Many Requests",
+        "too_many_requests",
+        "/api/v2/odds",
+        refused.headers["x-request-id"],
+    ) == (*(problem[name] for name in ("status", "title", "code", "instance", "request_id")),)
+
+
+async def test_a_script_of_any_origin_can_read_the_fields(site: Site) -> None:
+    """CORS exposes them, on a refusal as well."""
+    for _ in range(BURST + 1):
+        answered = await _ask(site, ONE, "/api/v2/odds", "Origin: https://example.org")
+
+        exposed = answered.headers["access-control-expose-headers"].lower().split(", ")
+        assert {*FIELDS, "retry-after"} < {*exposed}
+        assert "*" == answered.headers["access-control-allow-origin"]
+
+
+async def test_one_that_asks_all_the_time_leaves_the_others_alone(site: Site) -> None:
+    """Of 300 requests of one client its burst is answered, and each of the other's (faults.md, G7)."""
+    seen = {ONE: Counter[int](), OTHER: Counter[int]()}
+    for number in range(300):
+        for client in (ONE, OTHER) if number % 100 == 50 else (ONE,):
+            response = await site.client.get("/api/v2/odds", headers={"X-Forwarded-For": client})
+            seen[client][response.status_code] += 1
+
+    assert {ONE: {200: BURST, 429: 300 - BURST}, OTHER: {200: 3}} == seen
+    assert 300 - BURST == (await _http(site))["throttled"]
+
+
+async def test_a_refusal_is_counted_in_the_answers(site: Site) -> None:
+    """Under one name, whatever path was asked for; and the table of clients has both."""
+    await _use_up(site, ONE)
+    for path in ("/api/v2/odds", "/nowhere"):
+        assert 429 == (await _ask(site, ONE, path)).status
+
+    counted = await _http(site)
+    assert ({"429": 2}, 2, 2) == (counted["answers"]["refused"], counted["throttled"], counted["clients"])
+
+
+@pytest.mark.parametrize("trusted", [(), ("10.0.0.0/8", "::1", "local")])
+async def test_a_forged_address_is_ignored_from_any_other_peer(trusted: tuple[str, ...]) -> None:
+    """Only a trusted proxy forwards (faults.md, F11). This machine is exempt, and has no fields."""
+    limits = Limits(requests_per_s=0.01, burst=1, max_streams_per_client=0, trusted_proxies=trusted)
+    async with open_site(of_clients=limits) as site:
+        for path in ("/api/v2/odds", "/health/live", "/nowhere") * 3:
+            answered = await _ask(site, ONE, path)
+
+            assert 429 != answered.status
+            assert not {*FIELDS} & {*answered.headers}
+        counted = await _http(site)
+        async with streaming(site.base, "", f"X-Forwarded-For: {ONE}") as connection:
+            status = connection.head.status
+
+    assert (0, 0, 200) == (counted["throttled"], counted["clients"], status)
+
+
+async def test_what_is_forged_in_front_of_the_proxys_own_line_is_ignored(site: Site) -> None:
+    """A client that invents another address for each request is still one client."""
+    answers = [await _ask(site, f"6.6.6.{number}, {ONE}") for number in range(BURST + 2)]
+
+    assert [200] * BURST + [429] * 2 == [one.status for one in answers]
+
+
+async def test_ipv6_clients_count_by_their_network(site: Site) -> None:
+    """One customer has a /64; the next one has another."""
+    answers = [await _ask(site, f"2001:db8::{number}") for number in range(BURST + 1)]
+    next_one = await _ask(site, "2001:db8:0:1::1")
+
+    assert [200] * BURST + [429] == [one.status for one in answers]
+    assert 200 == next_one.status
+
+
+async def test_the_table_of_clients_is_bounded(site: Site) -> None:
+    """It keeps those that asked last."""
+    for number in range(20):
+        await _ask(site, f"192.0.2.{number}")
+
+    assert LIMITS.max_clients == (await _http(site))["clients"]
+
+
+@pytest.mark.parametrize("by", ["GET", "HEAD"])
+@pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready"])
+async def test_probes_are_never_refused(site: Site, path: str, by: str) -> None:
+    """Not even those of a client that is refused everything else (faults.md, G8)."""
+    await _use_up(site, ONE)
+
+    answers = [await _ask(site, ONE, path, by=by) for _ in range(5)]
+
+    assert 429 == (await _ask(site, ONE)).status
+    assert not [one.status for one in answers if one.status == 429]
+    assert not [one.headers for one in answers if {*FIELDS} & {*one.headers}]
+
+
+@pytest.mark.parametrize(
+    ("by", "path", "status"),
+    [
+        ("HEAD", "/api/v2/odds", 200),
+        ("HEAD", "/api/v2/stream", 200),
+        ("OPTIONS", "/api/v2/odds", 200),
+        ("OPTIONS", "/health/live", 200),
+        ("POST", "/api/v2/stream", 405),
+        ("POST", "/health/live", 405),
+        ("GET", "/health/%6cive", 200),
+        ("GET", "/nowhere", 404),
+        ("GET", "/api/v2/odds?bookmaker=nobody", 400),
+        ("GET", "/api/v2/changes?since=5001&wait=0", 200),
+        ("GET", "/monitor", 200),
+    ],
+)
+async def test_everything_else_counts(site: Site, by: str, path: str, status: int) -> None:
+    """Whatever the method and the answer."""
+    answers = [await _ask(site, ONE, path, by=by) for _ in range(BURST + 1)]
+
+    assert [status] * BURST + [429] == [one.status for one in answers]
+    assert [POLICY] * 4 == [one.headers["ratelimit-policy"] for one in answers]
+    assert (by == "HEAD") == (answers[-1].body == b"")
+
+
+async def test_an_answer_without_news_has_the_fields(site: Site) -> None:
+    """304 counts, for it costs nearly as much."""
+    tag = (await _ask(site, ONE)).headers["etag"]
+
+    answered = await _ask(site, ONE, "/api/v2/odds", f"If-None-Match: {tag}")
+
+    assert (304, POLICY, '"client";r=1;t=200') == (
+        answered.status,
+        *(answered.headers[one] for one in FIELDS),
+    )
+
+
+async def test_a_refusal_of_the_gate_counts(site: Site) -> None:
+    """A client that sends nonsense is a client; the secret path of the gate's refusals is not shown."""
+    answers = [await _ask(site, ONE, "/?" + "a&" * 20) for _ in range(BURST + 1)]
+
+    assert [400] * BURST + [429] == [one.status for one in answers]
+    assert "" == msgspec.json.decode(answers[-1].body)["instance"]
+    assert "close" == answers[-1].headers["connection"]
+
+
+async def test_a_stream_that_comes_back_is_never_refused(site: Site) -> None:
+    """An EventSource that is answered by anything but 200 gives up, so opening one costs nothing."""
+    await _use_up(site, ONE)
+    for _ in range(200):
+        async with streaming(site.base, "", f"X-Forwarded-For: {ONE}") as connection:
+            assert 200 == connection.head.status
+            assert not {*FIELDS} & {*connection.head.headers}
+        await site.until(lambda: not site.audience)
+
+    assert 429 == (await _ask(site, ONE)).status
+
+
+async def test_a_client_has_so_many_streams_at_a_time(site: Site) -> None:
+    """Waits for changes are among them. Another client has its own, and one that ends makes room."""
+    waiting, line = "/api/v2/changes?since=5001&wait=30", f"X-Forwarded-For: {ONE}"
+    async with AsyncExitStack() as streams:
+        for _ in range(2):
+            one = await streams.enter_async_context(streaming(site.base, "", line))
+            assert 200 == one.head.status
+        stream, wait = await _ask(site, ONE, "/api/v2/stream"), await _ask(site, ONE, waiting)
+        other = await streams.enter_async_context(streaming(site.base, "", f"X-Forwarded-For: {OTHER}"))
+
+        assert [(429, "too_many_client_streams", "5")] * 2 == [
+            (one.status, msgspec.json.decode(one.body)["code"], one.headers["retry-after"])
+            for one in (stream, wait)
+        ]
+        assert 200 == other.head.status
+    await site.until(lambda: not site.audience)
+
+    async with streaming(site.base, "", line) as again:
+        assert 200 == again.head.status

@@ -1,0 +1,86 @@
+"""The layer in front of everything: how often each client may ask. Pure ASGI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+from uuid import uuid4
+
+from hypercorn.typing import (
+    ASGIFramework,
+    ASGIReceiveCallable,
+    ASGISendCallable,
+    ASGISendEvent,
+    ConnectionState,
+    HTTPScope,
+    Scope,
+)
+
+from actors.core.clock import elapsed_s
+from web.protocol.peers import Peers
+from web.protocol.problems import Problem
+from web.protocol.rate_limit import RateLimit, Taken
+from web.protocol.responses import HttpCounters, asked, send_problem
+
+PROBE = ("GET", "HEAD")
+UNCOUNTED: Mapping[bytes, tuple[str, ...]] = {
+    b"/health": PROBE,
+    b"/health/live": PROBE,
+    b"/health/ready": PROBE,
+    b"/api/v2/stream": ("GET",),  # a refusal ends an EventSource for good: streams are limited by number
+}
+"""The methods of a raw path that a client may use at any rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """An ASGI application around another one: refuses the requests of a client above its `limit`.
+
+    `refusals` is the secret path of the gate's refusals, which count like any request. Each counted answer
+    has the RateLimit fields. The client is passed on in the scope's state, for the number of its streams.
+    """
+
+    app: ASGIFramework
+    limit: RateLimit
+    peers: Peers
+    refusals: str
+    counters: HttpCounters
+
+    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http":
+            peer = scope.get("client")
+            client = self.peers.client(peer[0] if peer else None, scope["headers"])
+            if client is not None:
+                await self._count(client, scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    async def _count(
+        self, client: str, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
+    ) -> None:
+        scope = {**scope, "state": ConnectionState({"client": client})}
+        if scope["method"] in UNCOUNTED.get(scope["raw_path"], ()):
+            await self.app(scope, receive, send)
+            return
+        taken = self.limit.take(client, elapsed_s())
+        fields = self.limit.fields(taken)
+
+        async def send_with_fields(event: ASGISendEvent) -> None:
+            if event["type"] == "http.response.start":
+                event = {**event, "headers": [*event["headers"], *fields]}
+            await send(event)
+
+        if taken.retry_after_s:
+            await self._refuse(taken, scope, send_with_fields)
+        else:
+            await self.app(scope, receive, send_with_fields)
+
+    async def _refuse(self, taken: Taken, scope: HTTPScope, send: ASGISendCallable) -> None:
+        is_of_gate = scope["path"].startswith(self.refusals)
+        request = asked({**scope, "path": ""} if is_of_gate else scope, uuid4().hex)
+        limit = f"{self.limit.burst} requests at once and {self.limit.per_s:g} a second"
+        retry_after = {"Retry-After": str(ceil(taken.retry_after_s))}
+        problem = Problem(429, "too_many_requests", f"this client may send {limit}", retry_after)
+        await send_problem(problem, request, "refused", self.counters, send)
