@@ -22,7 +22,7 @@ from actors.core.errors import BindError, ConfigError
 from actors.core.limits import Limits
 from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
-from actors.monitoring.status import ServiceStatus
+from actors.monitoring.status import LogStatus, ServiceStatus
 from actors.recordings.reader import RecordedSource, open_sources
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
@@ -51,6 +51,8 @@ _DEFAULT = "default: %(default)s"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
+    if sys.stdout is None:  # closed from the start
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the process ends
     given = _parser().parse_args(arguments)
     code = Exit.STOPPED
     try:
@@ -85,9 +87,9 @@ def _serve(given: argparse.Namespace) -> Exit:
     bind = parse_bind(given.bind or settings.server.bind)
     if given.server == "uvicorn":
         check_uvicorn(*bind)
-    logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
+    written = logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
     sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources))
-    return anyio.run(_run_service, settings, sock, streams, given.server)
+    return anyio.run(_run_service, settings, written, sock, streams, given.server)
 
 
 def _listening(
@@ -99,10 +101,13 @@ def _listening(
     return listen(*bind, caps), streams
 
 
-async def _run_service(settings: Settings, sock: Listener, max_streams: int, server: str) -> Exit:
+async def _run_service(
+    settings: Settings, written: LogStatus, sock: Listener, max_streams: int, server: str
+) -> Exit:
     clock = SystemClock()
     system = System(settings, clock, Random())
     published, status = system.published, system.status
+    status.log = written
     audience = Audience(published.history, max_streams, settings.limits.max_streams_per_client)
     app = create_app(
         published,
@@ -143,16 +148,17 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
 
 def _replay(given: argparse.Namespace) -> Exit:
     sources = open_sources(given.path, kind_named, given.price)
-    logs.configure(ServerSettings().log_level, sys.stdout)
+    written = logs.configure(ServerSettings().log_level, sys.stdout)
     sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources))
-    return anyio.run(_run_replay, sources, given.speed, sock, streams)
+    return anyio.run(_run_replay, sources, given.speed, written, sock, streams)
 
 
 async def _run_replay(
-    sources: tuple[RecordedSource, ...], speed: float, sock: Listener, max_streams: int
+    sources: tuple[RecordedSource, ...], speed: float, written: LogStatus, sock: Listener, max_streams: int
 ) -> Exit:
     replay = Replay(sources, speed, SystemClock())
     status, playback = replay.status, replay.playback
+    status.log = written
     audience = Audience(playback.history, max_streams, Limits().max_streams_per_client)
     app = create_app(
         playback,

@@ -1,77 +1,89 @@
 """Writes log lines from a thread of its own: a reader that stands still never blocks the event loop.
 
-At most `MAX_LINES` lines wait; more are dropped and counted. A stream that cannot be written to (closed, a
-full disk) costs its lines, nothing else. Without a free thread it writes at once.
+At most `MAX_WAITING` characters wait; then lines are dropped and counted until half of them are written. An
+output that takes nothing (closed, a full disk) costs its lines, nothing else. Without a free thread lines
+are written at once.
 """
 
 from __future__ import annotations
 
-import logging
+import os
+from contextlib import suppress
+from logging import LogRecord
+from logging.handlers import QueueHandler
+from math import inf
 from queue import SimpleQueue
 from threading import Thread
 from typing import TextIO
 
 import structlog
 
+from actors.monitoring.status import LogStatus
+
 log = structlog.get_logger()
 
-MAX_LINES = 2_000
-"""Lines that may wait: about a megabyte, and hours of an ordinary service at level info."""
-FLUSH_S = 1.0
+MAX_WAITING = 2_000_000
+"""Characters that may wait: hours of an ordinary service at level info."""
+FLUSH_S = 0.9
 """Seconds that the end of the process waits for the lines that are left."""
 
 
-class BackgroundHandler(logging.Handler):
-    """A handler of the standard library; `dropped` and `failed` count lines that were not written."""
+class BackgroundHandler(QueueHandler):
+    """A handler that writes formatted lines to the descriptor of `stream`, and counts in `status`.
 
-    def __init__(self, stream: TextIO | None, max_lines: int = MAX_LINES) -> None:
-        super().__init__()
-        self.dropped = 0
-        self.failed = 0
-        self._stream = stream
-        self._max_lines = max_lines
-        self._lines: SimpleQueue[str | None] = SimpleQueue()
-        self._thread: Thread | None = Thread(target=self._write_all, name="log", daemon=True)
-        try:
+    It writes past the stream, whose lock a write that hangs would hold, and its end would wait for.
+    """
+
+    def __init__(self, stream: TextIO, status: LogStatus, max_waiting: float = MAX_WAITING) -> None:
+        self._lines: SimpleQueue[bytes | None] = SimpleQueue()
+        super().__init__(self._lines)
+        self._output, self._encoding = stream.fileno(), stream.encoding
+        self._status = status
+        self._max_waiting = max_waiting
+        self._put = self._taken = 0
+        self._reported = 0
+        self._is_full = False
+        self._thread = Thread(target=self._write_all, name="log", daemon=True)
+        with suppress(RuntimeError):  # the system allows no more threads
             self._thread.start()
-        except RuntimeError:  # the system allows no more threads
-            self._thread = None
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Format a record and have it written; never waits."""
-        try:
-            line = self.format(record) + "\n"
-        except Exception:  # noqa: BLE001 - as every handler: a log line must not end what it tells of
-            self.handleError(record)
-            return
-        if self._thread is None:
+    def enqueue(self, record: LogRecord) -> None:
+        """Have a formatted record written; never waits, but without a thread."""
+        line = f"{record.msg}\n".encode(self._encoding, "backslashreplace")
+        if not self._thread.is_alive():
             self._write(line)
-        elif self._lines.qsize() >= self._max_lines:
-            self.dropped += 1
+            return
+        waiting = self._put - self._taken
+        self._is_full = waiting > (self._max_waiting / 2 if self._is_full else self._max_waiting)
+        if self._is_full:
+            self._status.dropped += 1
         else:
+            self._report()
+            self._put += len(line)
             self._lines.put(line)
 
     def close(self) -> None:
         """Write what is left, for at most `FLUSH_S` seconds; called by `logging.shutdown`."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            self._lines.put(None)
-            thread.join(FLUSH_S)
+        self._max_waiting = inf  # for the line that tells of the dropped ones
+        self._report()
+        self._lines.put(None)
+        if self._thread.is_alive():
+            self._thread.join(FLUSH_S)
         super().close()
 
+    def _report(self) -> None:
+        lines, self._reported = self._status.dropped - self._reported, self._status.dropped
+        if lines:
+            log.warning("log.dropped", lines=lines)
+
     def _write_all(self) -> None:
-        reported = 0
         while (line := self._lines.get()) is not None:
             self._write(line)
-            if self._lines.empty() and self.dropped != reported:
-                log.warning("log.dropped", lines=self.dropped - reported)
-                reported = self.dropped
+            self._taken += len(line)
 
-    def _write(self, line: str) -> None:
-        if self._stream is None:  # the process was started with its output closed
-            return
+    def _write(self, line: bytes) -> None:
         try:
-            self._stream.write(line)
-            self._stream.flush()
-        except (OSError, ValueError):  # full, gone, or closed
-            self.failed += 1
+            while line:
+                line = line[os.write(self._output, line) :]
+        except OSError:
+            self._status.failed += 1

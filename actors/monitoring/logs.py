@@ -7,8 +7,13 @@ import re
 from typing import Any, TextIO
 
 import structlog
+from structlog.dev import ConsoleRenderer, plain_traceback
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor
+
+from actors.monitoring.log_limits import LIMITED, LogLimits
+from actors.monitoring.log_writer import BackgroundHandler
+from actors.monitoring.status import LogStatus
 
 _OURS = re.compile("[a-z]+[.][a-z_]+").fullmatch  # our event names hold no values; others may
 _SHARED: tuple[Processor, ...] = (
@@ -19,27 +24,34 @@ _SHARED: tuple[Processor, ...] = (
 )
 
 
-def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> None:
-    """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them."""
+def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> LogStatus:
+    """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them.
+
+    Returns the counters of what is not logged.
+    """
+    status = LogStatus()
 
     def without_secrets(_logger: object, _name: str, event: EventDict) -> EventDict:
         return {key: one if _is_ours(key, one) else _masked(one, secrets) for key, one in event.items()}
 
-    handler = logging.StreamHandler(stream)
+    handler = BackgroundHandler(stream, status)
+    handler.addFilter(LogLimits(status))
     processors = [ProcessorFormatter.remove_processors_meta, *_renderers(stream, without_secrets)]
     handler.setFormatter(ProcessorFormatter(foreign_pre_chain=_SHARED, processors=processors))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for noisy in ("httpx2", "httpcore2", "asyncio", "hypercorn"):  # every request, selector, socket
+    for noisy in ("httpx2", "httpcore2"):  # every request
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
-    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it warns of whatever a client sends
+    for name in ("hypercorn", "uvicorn", *LIMITED):  # errors of clients are counted at every level
+        logging.getLogger(name).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*_SHARED, ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
+    return status
 
 
 def _is_ours(key: str, value: Any) -> bool:
@@ -58,8 +70,8 @@ def _masked(value: Any, secrets: tuple[str, ...]) -> Any:
 def _renderers(stream: TextIO, last: Processor) -> list[Processor]:
     # Plain stacks: the richer renderers show local variables, and with them secrets.
     if stream.isatty():
-        console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-        return [structlog.processors.format_exc_info, last, console]
+        console = ConsoleRenderer(exception_formatter=plain_traceback)
+        return [structlog.processors.format_exc_info, last, _without_controls, console]
     json = structlog.processors.JSONRenderer()
     return [structlog.processors.format_exc_info, _main_fields_first, last, json]
 
@@ -67,3 +79,15 @@ def _renderers(stream: TextIO, last: Processor) -> list[Processor]:
 def _main_fields_first(_logger: object, _name: str, event: EventDict) -> EventDict:
     first = {key: event.pop(key) for key in ("timestamp", "level", "event") if key in event}
     return {**first, **event}
+
+
+def _without_controls(_logger: object, _name: str, event: EventDict) -> EventDict:
+    """Replace what a terminal would obey, such as ESC, by visible escapes; stacks keep their lines."""
+    return {_visible(key): _visible(one, key) for key, one in event.items()}
+
+
+def _visible(value: Any, key: str = "") -> Any:
+    if not isinstance(value, str) or value.isprintable():
+        return value
+    kept = "\n" if key in {"exception", "stack"} else ""
+    return "".join(one if one.isprintable() or one in kept else ascii(one)[1:-1] for one in value)

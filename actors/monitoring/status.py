@@ -166,6 +166,19 @@ class LoopStatus:
 
 
 @dataclass(slots=True)
+class LogStatus:
+    """What did not reach the log; written by `log_writer` and `log_limits`.
+
+    `dropped` lines were too many for whatever reads them, `failed` ones could not be written.
+    `client_errors` counts by kind what clients caused, which is logged once a minute at most.
+    """
+
+    dropped: int = 0
+    failed: int = 0
+    client_errors: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
 class ServiceStatus:
     """Everything that the probes read. Bookmakers in the order of the configuration."""
 
@@ -176,6 +189,7 @@ class ServiceStatus:
     actors: dict[str, ActorStatus]
     is_draining: bool = False
     loop: LoopStatus = field(default_factory=LoopStatus)
+    log: LogStatus = field(default_factory=LogStatus)
 
     @property
     def names(self) -> Mapping[BookmakerId, str]:

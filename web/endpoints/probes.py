@@ -88,7 +88,10 @@ class _Probes:
 
     async def stats(self, _: Asked) -> Prepared:
         data = _data(await self.board.read(), self.status, self.clock.now())
-        return prepared_json({"data": data, "http": self.counters.view()})
+        log = self.status.log
+        http = self.counters.view() | {"client_errors": dict(log.client_errors)}
+        lines = {"dropped": log.dropped, "failed": log.failed}
+        return prepared_json({"data": data, "http": http, "log": lines})
 
 
 def _is_any_serving(snapshot: Snapshot) -> bool:

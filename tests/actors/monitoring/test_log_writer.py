@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-import errno
-import io
+import fcntl
+import json
 import logging
+import os
 from collections.abc import Iterator
-from contextlib import closing
-from threading import Event, Thread
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from threading import Thread
 
 import pytest
+import structlog
 
 from actors.monitoring.log_writer import BackgroundHandler
+from actors.monitoring.status import LogStatus
+from tests.support.configured_log import configured
+from tests.support.time.waiting import eventually
+
+PIPE_BYTES = 4096
+LINE = "x" * 99  # a hundred bytes with its end
 
 
 def record(text: str) -> logging.LogRecord:
@@ -19,94 +30,122 @@ def record(text: str) -> logging.LogRecord:
     return logging.LogRecord("test", logging.INFO, __file__, 1, text, None, None)
 
 
-class Stuck(io.StringIO):
-    """A stream that takes nothing until `go` is set."""
+@dataclass
+class Pipe:
+    """A pipe that takes 4,096 bytes until somebody reads."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.go = Event()
+    reading: int
+    output: TextIOWrapper
+    received: bytes = b""
 
-    def write(self, text: str) -> int:
-        """Wait for `go`, then keep the text."""
-        self.go.wait()
-        return super().write(text)
-
-
-class Full(io.StringIO):
-    """A stream that cannot be written to."""
-
-    def write(self, text: str) -> int:
-        """Fail."""
-        raise OSError(errno.ENOSPC, text)
+    def lines(self) -> list[str]:
+        """Read what is there, and return all lines so far."""
+        with suppress(BlockingIOError):
+            while piece := os.read(self.reading, 65536):
+                self.received += piece
+        return self.received.decode().splitlines()
 
 
 @pytest.fixture
-def stuck() -> Iterator[Stuck]:
-    """Return a stream that takes nothing, which ends with the test."""
-    stream = Stuck()
-    yield stream
-    stream.go.set()
+def pipe() -> Iterator[Pipe]:
+    """Return a small pipe."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    os.set_blocking(reading, False)
+    with os.fdopen(writing, "w", encoding="ascii") as output:
+        yield Pipe(reading, output)
+        with suppress(OSError):
+            os.close(reading)  # which ends a write that waits
 
 
-def test_lines_are_written_in_order_before_the_end() -> None:
-    """`close` writes what is left."""
-    stream = io.StringIO()
+def test_lines_are_written_in_order_before_the_end(tmp_path: Path) -> None:
+    """`close` writes what is left; what the encoding does not have is written as an escape."""
+    status = LogStatus()
 
-    with closing(BackgroundHandler(stream)) as handler:
+    with (
+        (tmp_path / "log").open("w", encoding="ascii") as output,
+        closing(BackgroundHandler(output, status)) as handler,
+    ):
         for number in range(500):
-            handler.emit(record(f"line {number}"))
+            handler.handle(record(f"line {number}"))
+        handler.handle(record("é \ud800"))
 
-    assert [f"line {number}" for number in range(500)] == stream.getvalue().splitlines()
-    assert (0, 0) == (handler.dropped, handler.failed)
-
-
-def test_a_reader_that_stands_still_costs_lines_and_no_time(stuck: Stuck) -> None:
-    """What does not fit is dropped and counted; what waited is written when it goes on."""
-    handler = BackgroundHandler(stuck, max_lines=10)
-    for number in range(100):
-        handler.emit(record(f"line {number}"))
-
-    assert handler.dropped in {89, 90}  # the thread may have taken one
-    stuck.go.set()
-    handler.close()
-
-    assert 100 - handler.dropped == len(stuck.getvalue().splitlines())
+    lines = (tmp_path / "log").read_text("ascii").splitlines()
+    assert [*(f"line {number}" for number in range(500)), "\\xe9 \\ud800"] == lines
+    assert LogStatus() == status
 
 
-def test_the_end_waits_for_a_bounded_time(stuck: Stuck, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_stands_still_costs_lines_and_no_time(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not fit is dropped and counted; what waited is written when somebody reads."""
+    monkeypatch.setattr("actors.monitoring.log_writer.FLUSH_S", 20.0)
+    status = LogStatus()
+    handler = BackgroundHandler(pipe.output, status, max_waiting=5000)
+    for _ in range(300):
+        handler.handle(record(LINE))
+
+    assert 300 - status.dropped in range(40, 101)  # what waits, and what the pipe has taken
+    closer = Thread(target=handler.close)
+    closer.start()
+    eventually(lambda: pipe.lines() and not closer.is_alive(), "all that waited is written")
+
+    assert [LINE] * (300 - status.dropped) == pipe.lines()
+
+
+def test_a_gap_is_told_where_it_is(pipe: Pipe) -> None:
+    """Once half of the lines are written, one line says how many are missing; so does the end."""
+    logger = structlog.get_logger()
+    with configured(pipe.output) as status:
+        for _ in range(300):
+            logger.info("test.logged", text="x" * 10_000)
+        kept = 300 - status.dropped
+        eventually(lambda: len(pipe.lines()) == kept, "all that waited is written")
+        logger.info("test.ended")
+
+    gap, last = [json.loads(line) for line in pipe.lines()[kept:]]
+    assert ("log.dropped", 300 - kept, "test.ended") == (gap["event"], gap["lines"], last["event"])
+    assert kept in range(190, 220)
+
+
+def test_the_end_waits_for_a_bounded_time(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe that nobody reads does not keep the process."""
     monkeypatch.setattr("actors.monitoring.log_writer.FLUSH_S", 0.01)
-    handler = BackgroundHandler(stuck)
-    handler.emit(record("line"))
+    handler = BackgroundHandler(pipe.output, LogStatus())
+    for _ in range(100):
+        handler.handle(record(LINE))
 
     handler.close()
+    handler.handle(record("one that comes too late"))
 
-    assert "" == stuck.getvalue()
-
-
-def test_a_closed_stream_costs_its_lines() -> None:
-    """So does a full disk; output that was closed from the start is not even a failure."""
-    closed = io.StringIO()
-    closed.close()
-    for stream in (Full(), closed):
-        with closing(BackgroundHandler(stream)) as handler:
-            handler.emit(record("line"))
-        assert 1 == handler.failed
-    with closing(BackgroundHandler(None)) as nowhere:
-        nowhere.emit(record("line"))
-    assert 0 == nowhere.failed
+    assert handler._thread.is_alive()
 
 
-def test_without_a_free_thread_lines_are_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_that_takes_nothing_costs_its_lines(pipe: Pipe) -> None:
+    """A full disk, or a reader that has gone."""
+    os.close(pipe.reading)
+    with Path("/dev/full").open("w", encoding="ascii") as full:
+        for output in (full, pipe.output):
+            status = LogStatus()
+            with closing(BackgroundHandler(output, status)) as handler:
+                handler.handle(record("line"))
+
+            assert LogStatus(failed=1) == status
+
+
+def test_without_a_free_thread_lines_are_written_at_once(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A process that may have no more threads logs all the same."""
 
     def refuse(thread: Thread) -> None:
         raise RuntimeError(f"can't start new thread: {thread.name}")
 
-    monkeypatch.setattr(Thread, "start", refuse)
-    stream = io.StringIO()
-    handler = BackgroundHandler(stream)
+    with monkeypatch.context() as patched:
+        patched.setattr(Thread, "start", refuse)
+        handler = BackgroundHandler(pipe.output, LogStatus())
 
-    handler.emit(record("line"))
+    handler.handle(record("line"))
+    handler.close()
 
-    assert "line\n" == stream.getvalue()
+    assert ["line"] == pipe.lines()

@@ -1,0 +1,68 @@
+"""The log on a terminal: nothing that others wrote does anything to it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import pty
+import re
+
+import pytest
+import structlog
+
+from tests.support.configured_log import configured
+
+HOSTILE = [
+    "\x1b[31mRED",
+    "\x1b]0;pwn\x07",
+    "a\u202eb",
+    "two\nlines",
+    "\x9b2J",
+    "\u2028",
+    "bell\x07 and space",
+]
+OURS = re.compile("\x1b\\[[0-9;]*m")  # the colours
+
+
+def _written(fields: dict[str, object], *, is_terminal: bool) -> str:
+    """Return what is written of one event and one record of another package."""
+    reading, writing = pty.openpty() if is_terminal else os.pipe()
+    with os.fdopen(writing, "w", encoding="utf-8") as stream, configured(stream):
+        structlog.get_logger().warning("test.logged", **fields)
+        logging.getLogger("other").warning("other\x1b[2J")
+    text = b""
+    try:
+        while piece := os.read(reading, 65536):
+            text += piece
+    except OSError:  # the end, of a terminal
+        pass
+    finally:
+        os.close(reading)
+    return text.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_terminal_shows_controls_as_escapes(hostile: str) -> None:
+    """Nothing of a value or a key reaches it but what can be printed."""
+    text = _written({"path": hostile, "many": [hostile], hostile: 1}, is_terminal=True)
+
+    assert hostile not in text
+    assert 2 == len(lines := text.splitlines())
+    assert all(OURS.sub("", line).isprintable() for line in lines)
+
+
+def test_a_stack_keeps_its_lines() -> None:
+    """The text of the exception is made harmless, too."""
+    text = _written({"exc_info": ValueError("\x1b[31mRED"), "stack": "a:1 f\nb:2 g"}, is_terminal=True)
+
+    lines = OURS.sub("", text).splitlines()
+    assert {"a:1 f", "b:2 g", "ValueError: \\x1b[31mRED"} <= set(lines)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_json_keeps_every_value(hostile: str) -> None:
+    """What JSON escapes by itself is not changed."""
+    first, _ = _written({"path": hostile}, is_terminal=False).splitlines()
+
+    assert hostile == json.loads(first)["path"]

@@ -1,0 +1,27 @@
+"""The log as the service sets it up, within the process of the tests."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+import structlog
+
+from actors.monitoring import logs
+from actors.monitoring.status import LogStatus
+
+
+@contextmanager
+def configured(stream: TextIO) -> Iterator[LogStatus]:
+    """Log to `stream` within the block, and write what is left at its end."""
+    configuration, root = structlog.get_config(), logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        yield logs.configure("info", stream)
+        root.handlers[0].close()
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        structlog.configure(**configuration)
