@@ -28,9 +28,12 @@ MAX_FRAMES = 50
 
 @contextmanager
 def watched(status: LoopStatus) -> Iterator[None]:
-    """Watch the running event loop while the block runs; `status` counts its stalls."""
+    """Watch the running event loop while the block runs, if a thread is free; stalls count in `status`."""
     watch = _Watch(asyncio.get_running_loop(), threading.get_ident(), status)
-    threading.Thread(target=watch.run, name="loop watch", daemon=True).start()
+    try:
+        threading.Thread(target=watch.run, name="loop watch", daemon=True).start()
+    except RuntimeError as error:
+        log.warning("loop.unwatched", error=str(error))
     try:
         yield
     finally:

@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import socket
-import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -59,10 +58,13 @@ class Tree(Protocol):
 
 
 def start_exit_deadline(code: Exit) -> None:
-    """End the process after `HARD_STOP_S`, even if the event loop hangs: a thread waits for that time."""
-    deadline = threading.Timer(HARD_STOP_S, _exit, [code])
-    deadline.daemon = True
-    deadline.start()
+    """End the process after `HARD_STOP_S` by a timer of the system, though the loop or a thread hangs.
+
+    It needs no thread: there may be none left. A handler of ours, not the signal's default action, because
+    that would end the process with another exit code.
+    """
+    signal.signal(signal.SIGALRM, lambda *_: _exit(code))
+    signal.setitimer(signal.ITIMER_REAL, HARD_STOP_S)
 
 
 def set_up_collector() -> None:
@@ -113,10 +115,12 @@ class Life:
                     tasks.start_soon(end_at_once, signals)
                     await self._drain(number)
                 finally:
-                    self.stopping(code)
-                    with anyio.CancelScope(shield=True):
-                        await self.farewell()  # again: after a failure there was no drain
-                    self._stop_server.set()  # here, because the server ignores cancellation
+                    try:
+                        self.stopping(code)
+                        with anyio.CancelScope(shield=True):
+                            await self.farewell()  # again: after a failure there was no drain
+                    finally:
+                        self._stop_server.set()  # whatever fails, because the server ignores cancellation
                 await self._stop()
             tasks.cancel_scope.cancel()
 

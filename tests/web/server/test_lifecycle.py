@@ -177,3 +177,20 @@ async def test_followers_are_ended_after_a_failure_too() -> None:
     code = await Life(tree, app, sock, status, 0.0, lambda: None, ignore, farewell).run()
 
     assert (Exit.CORE, [True]) == (code, farewells)
+
+
+async def test_the_server_stops_though_the_step_before_fails() -> None:
+    """A server that nobody stops would keep the process for ever."""
+    sock = listen("127.0.0.1", 0)
+    status = ServiceStatus(0.0, BoardStatus(ActorStatus("aggregator")), {}, {}, {})
+    tree = Tree()
+    tree.fails.set()
+
+    def fail(code: Exit) -> None:
+        raise RuntimeError(f"no timer for {code}")
+
+    app = Quart("oddsboard", static_folder=None)
+    with anyio.fail_after(20), pytest.raises(ExceptionGroup, match="TaskGroup"):
+        await Life(tree, app, sock, status, 0.0, lambda: None, fail).run()
+
+    assert -1 == sock.fileno()

@@ -1,0 +1,41 @@
+"""A system that allows the process no further thread: a tight limit of processes, or of memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.peers.plain_http import NO_TLS
+from tests.support.systems.process import ROOT, program
+
+NO_THREADS = """
+import _thread
+
+
+def refuse(*arguments):
+    raise RuntimeError("can't start new thread")
+
+
+_thread.start_new_thread = refuse
+"""
+
+
+@pytest.mark.parametrize("command", ["serve", "record"])
+def test_a_service_without_threads_starts_and_ends(
+    tmp_path: Path, command: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It serves, says that nothing watches its loop, and ends in order on a signal."""
+    (tmp_path / "sitecustomize.py").write_text(NO_THREADS, "utf-8")
+    config = ROOT / "config" / "default.toml"
+    environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    ends = ("--bind", "127.0.0.1:0") if command == "serve" else ("--out", str(tmp_path / "out"))
+    with program(command, "--config", str(config), *ends, environment=environment) as running:
+        if command == "serve":
+            assert 200 == httpx2.get(f"{running.base}/health/live", verify=NO_TLS).status_code
+        code = running.stop(signal.SIGTERM)
+
+    assert (0, "", 1) == (code, capfd.readouterr().err, len(running.events("loop.unwatched")))
