@@ -7,7 +7,6 @@ second. A bug keeps its stack, but one that a client can cause again and again h
 from __future__ import annotations
 
 import logging
-import ssl
 from collections.abc import Callable
 
 import structlog
@@ -25,11 +24,6 @@ _KINDS = {
     "socket.accept() out of system resource": "no_descriptors",
     "socket.send() raised exception.": "sent_to_nobody",
 }
-_KINDS_OF_EXCEPTIONS = (
-    (ssl.SSLError, "tls"),
-    (TimeoutError, "timed_out"),
-    (OSError, "disconnected"),  # of the connection: those of the application are answered by 500
-)
 _CONNECTION = "Unhandled exception in client_connected_cb"
 
 
@@ -74,8 +68,9 @@ def _client_error(record: logging.LogRecord, error: BaseException | None) -> str
         return "protocol"
     if record.name == "asyncio" and first != _CONNECTION:
         return None
-    kinds = (kind for one, kind in _KINDS_OF_EXCEPTIONS if isinstance(error, one))
-    return next(kinds, None)
+    if isinstance(error, OSError):  # of the connection: those of the application are answered by 500
+        return "timed_out" if isinstance(error, TimeoutError) else "disconnected"
+    return None
 
 
 def _error(record: logging.LogRecord) -> BaseException | None:

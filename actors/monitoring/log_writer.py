@@ -1,6 +1,6 @@
 """Writes log lines from a thread of its own: a reader that stands still never blocks the event loop.
 
-At most `MAX_WAITING` characters wait; then lines are dropped and counted until half of them are written. An
+At most `MAX_WAITING` bytes wait; then lines are dropped and counted until half of them are written. An
 output that takes nothing (closed, a full disk) costs its lines, nothing else. Without a free thread lines
 are written at once.
 """
@@ -23,7 +23,7 @@ from actors.monitoring.status import LogStatus
 log = structlog.get_logger()
 
 MAX_WAITING = 2_000_000
-"""Characters that may wait: hours of an ordinary service at level info."""
+"""Bytes that may wait: hours of an ordinary service at level info."""
 FLUSH_S = 0.9
 """Seconds that the end of the process waits for the lines that are left."""
 

@@ -28,14 +28,16 @@ _thread.start_new_thread = refuse
 def test_a_service_without_threads_starts_and_ends(
     tmp_path: Path, command: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It serves, says that nothing watches its loop, and ends in order on a signal."""
+    """It serves, says that nothing watches its loop, and ends in order."""
     (tmp_path / "sitecustomize.py").write_text(NO_THREADS, "utf-8")
     config = ROOT / "config" / "default.toml"
     environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
-    ends = ("--bind", "127.0.0.1:0") if command == "serve" else ("--out", str(tmp_path / "out"))
+    out = str(tmp_path / "out")
+    ends = ("--bind", "127.0.0.1:0") if command == "serve" else ("--out", out, "--for", "1s")
     with program(command, "--config", str(config), *ends, environment=environment) as running:
         if command == "serve":
             assert 200 == httpx2.get(f"{running.base}/health/live", verify=NO_TLS).status_code
-        code = running.stop(signal.SIGTERM)
+            running.process.send_signal(signal.SIGTERM)
+        code = running.process.wait(20)
 
     assert (0, "", 1) == (code, capfd.readouterr().err, len(running.events("loop.unwatched")))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -82,14 +81,13 @@ def test_errors_of_connections_are_counted_by_kind(rig: Rig) -> None:
         for _ in range(100):
             report("Unhandled exception in client_connected_cb", raised(TIMED_OUT))
             report("Unhandled exception in client_connected_cb", ExceptionGroup("tasks", [RESET]))
-            report("Unhandled exception in client_connected_cb", ssl.SSLError("bad record"))
             report("socket.accept() out of system resource", OSError(errno.EMFILE, "Too many open files"))
             ASYNCIO.warning("socket.send() raised exception.")
             UVICORN.warning("Invalid HTTP request received.")
         rig.now += 61
         ASYNCIO.warning("socket.send() raised exception.")
 
-    kinds = ["timed_out", "disconnected", "tls", "no_descriptors", "sent_to_nobody", "protocol"]
+    kinds = ["timed_out", "disconnected", "no_descriptors", "sent_to_nobody", "protocol"]
     lines = [(line["event"], line["kind"], line["errors"]) for line in logs]
     assert [
         *(("http.client_errors", kind, 1) for kind in kinds),
