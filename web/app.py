@@ -62,7 +62,7 @@ def create_app(
     app.add_url_rule(stream.PATH, "stream", methods=["GET"])  # for the methods that are not `Stream`'s
     waits = watched(stream.Stream(app.asgi_app, live, counters, keep_fresh))
     inner = quart_setup.Guard(waits, refusals, counters)
-    fast_path = FastPath(inner, handlers if is_layered else {}, counters)
+    fast_path = FastPath(inner, handlers if is_layered else {}, counters, status)
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[method-assign]  # as Quart documents
     return app

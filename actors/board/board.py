@@ -168,8 +168,15 @@ class Board:
 
 def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:
     """Return whether anything in `snapshot` is stale or past its time at `now`."""
+    return is_due(snapshot.valid_until, snapshot.first_start, rules, now)
+
+
+def is_due(
+    deadline: float, first_start: float, rules: BoardRules, now: Instant, within_s: float = 0
+) -> bool:
+    """Return whether lists or matches with these earliest times go within that many seconds of `now`."""
     last_start = now.wall - rules.expire_after_kickoff_s
-    return snapshot.valid_until <= now.mono or snapshot.first_start <= last_start
+    return deadline <= now.mono + within_s or first_start <= last_start + within_s
 
 
 def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:

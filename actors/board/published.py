@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 import anyio
 import msgspec
 
-from actors.board.board import Board, BoardRules, is_overdue
+from actors.board.board import Board, BoardRules, is_due, is_overdue
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Entry, Snapshot
-from actors.core.clock import Clock
+from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Lane, Sliced, run_sliced
 from actors.core.messages import BookmakerId, ListId, Scope
 
@@ -30,6 +31,7 @@ class Published:
         self.history = History(snapshot, limits)
         self._snapshot = snapshot
         self._clock = clock
+        self._read_at = Instant(inf, inf)
         self._on_rejected = on_rejected
         self._withdrawing = anyio.Lock(fast_acquire=True)
 
@@ -70,7 +72,12 @@ class Published:
 
     def is_valid(self, snapshot: Snapshot) -> bool:
         """Return whether nothing in `snapshot` is overdue by now."""
-        return not is_overdue(snapshot, self.rules, self._clock.now())
+        self._read_at = self._clock.now()
+        return not is_overdue(snapshot, self.rules, self._read_at)
+
+    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
+        """Return whether these times come within so many seconds of the last read, which had the time."""
+        return is_due(deadline, first_start, self.rules, self._read_at, within_s)
 
     def replace(self, base: Snapshot, new: Snapshot) -> bool:
         """Publish `new`; False if `base` is replaced by now. The caller has `history` digest it."""

@@ -157,3 +157,7 @@ class Readable(Protocol):
     def is_valid(self, snapshot: Snapshot) -> bool:
         """Return whether nothing in `snapshot`, which was read earlier, is past its time by now."""
         ...
+
+    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
+        """Return whether lists or matches with these earliest times go so soon after the last read."""
+        ...

@@ -14,7 +14,7 @@ from math import inf, nextafter
 import msgspec
 from msgspec import Struct
 
-from actors.board.board import Applied, Board, BoardRules, is_overdue
+from actors.board.board import Applied, Board, BoardRules, is_due, is_overdue
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Instant
@@ -106,6 +106,10 @@ class Playback:
     def is_valid(self, snapshot: Snapshot) -> bool:
         """Return whether nothing in `snapshot` was overdue at that moment."""
         return not is_overdue(snapshot, self._rules, self._now)
+
+    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
+        """Return whether these times come within so many recorded seconds."""
+        return is_due(deadline, first_start, self._rules, self._now, within_s)
 
     def moments(self) -> Iterator[Moment]:
         """Yield the moments in order; play each before taking the next one: it may set a deadline."""

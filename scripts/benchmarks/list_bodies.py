@@ -26,6 +26,11 @@ class ListBodies:
         del snapshot
         return True
 
+    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
+        """Return False, for the same reason."""
+        del deadline, first_start, within_s
+        return False
+
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Raise RuntimeError, because every entry of a benchmark can be encoded."""
         raise RuntimeError(f"{entry.match.source_match_id} of {bookmaker} cannot be encoded: {why}")

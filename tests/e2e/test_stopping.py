@@ -64,6 +64,31 @@ def test_a_draining_service_is_not_ready_but_serves_odds(
     assert (STOPPED, "") == (_stop_events(running), capfd.readouterr().err)
 
 
+def test_a_draining_service_sends_its_clients_away(tmp_path: Path) -> None:
+    """Every answer ends its connection then: a list, a 304, an error, a probe, a page, a stream."""
+    paths = (
+        "/api/v2/odds",
+        "/api/odds?bookmaker=nobody",
+        "/nothing",
+        "/health/live",
+        "/",
+        "/api/v2/stream",
+    )
+    with _running(tmp_path, drain_s=30) as (running, client):
+        before = {client.head(path).headers.get("connection") for path in paths}
+        running.process.send_signal(signal.SIGTERM)
+        eventually(lambda: client.get("/health/ready").status_code == 503, "readiness is 503")
+        during = {client.head(path).headers.get("connection") for path in paths}
+        not_modified = client.get("/api/v2/odds", headers={"If-None-Match": "*"})
+        with socket.create_connection(("127.0.0.1", int(running.base.rpartition(":")[2])), 10) as kept:
+            kept.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+            received = b"".join(iter(lambda: kept.recv(65536), b""))  # to its end
+
+    assert ({None}, {"close"}) == (before, during)
+    assert (304, "close") == (not_modified.status_code, not_modified.headers["connection"])
+    assert 1 == received.lower().count(b"connection: close")
+
+
 @SIGNALS
 def test_no_request_fails_before_the_listener_closes(tmp_path: Path, number: signal.Signals) -> None:
     """Clients on kept and on new connections get 200 until no new connection is accepted."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 import anyio
 import anyio.lowlevel
+import msgspec
 from msgspec import Struct
 
 from actors.board.snapshot import Book, Readable, Snapshot
@@ -21,7 +22,11 @@ from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
 
+CACHED_S = 2.0
+"""Seconds for which a cache that may keep an answer for a second shows it (`config/deploy/nginx.conf`)."""
 SUCCESSOR = '</api/v2/odds>; rel="successor-version"'  # the Link header of version 1 (RFC 5829)
+UNCACHED = (b"x-accel-expires", b"0")
+"""Of an answer that shows what is about to go: no cache keeps it (nginx's name for it)."""
 
 
 class View(Struct, frozen=True):
@@ -40,10 +45,6 @@ class View(Struct, frozen=True):
         """Return its version: the last commit that changed what it shows."""
         books = self.books(snapshot).values()
         return max(book.v1_version if self.api is Api.V1 else book.v2_version for book in books)
-
-    def is_serving(self, snapshot: Snapshot) -> bool:
-        """Return whether any of its bookmakers is serving."""
-        return any(book.is_serving for book in self.books(snapshot).values())
 
 
 class Answers:
@@ -71,14 +72,17 @@ class Answers:
                 codings = ", ".join(Coding)
                 detail = f"Accept-Encoding allows none of the content codings that there are: {codings}"
                 raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
+            found: Prepared | None
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
-                return page.not_modified[coding]
-            if (ready := page.ready.get(coding)) is not None:
-                return ready
-            made = await self._made(page, coding, snapshot)
-            # Otherwise a list was withdrawn for it, or fell due while it was made: there is a newer board.
-            if made is not None and self._board.is_valid(snapshot):
-                return made
+                found = page.not_modified[coding]
+            elif (found := page.ready.get(coding)) is None:
+                found = await self._made(page, coding, snapshot)
+                # If a list was withdrawn for it, or fell due while it was made, there is a newer board.
+                if found is None or not self._board.is_valid(snapshot):
+                    continue
+            if self._board.is_due(page.deadline, page.first_start, CACHED_S):
+                return msgspec.structs.replace(found, headers=(*found.headers, UNCACHED))
+            return found
 
     async def listed(self, view: View) -> tuple[int, tuple[bytes, ...]]:
         """Return the version of `view` and its list as JSON in parts, whether or not it is serving."""
@@ -137,7 +141,7 @@ class _Page:
     def __init__(self, view: View, snapshot: Snapshot) -> None:
         self.view = view
         self.version = view.version(snapshot)
-        self.is_serving = view.is_serving(snapshot)
+        self.still_shows(snapshot)
         self.etags = {
             Coding.IDENTITY: f'"{self.version}-{snapshot.epoch}"',
             Coding.GZIP: f'"{self.version}-{snapshot.epoch}-gzip"',
@@ -151,7 +155,11 @@ class _Page:
         return headers | {"Link": SUCCESSOR} if self.view.api is Api.V1 else headers
 
     def still_shows(self, snapshot: Snapshot) -> bool:
-        self.is_serving = self.view.is_serving(snapshot)
+        """Take over what is the same at many versions, and return whether its own is that of `snapshot`."""
+        books = self.view.books(snapshot).values()
+        self.is_serving = any(book.is_serving for book in books)
+        self.deadline = min(book.deadline for book in books)
+        self.first_start = min(book.first_start for book in books)
         return self.version == self.view.version(snapshot)
 
 

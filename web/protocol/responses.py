@@ -17,10 +17,18 @@ from typing import Any
 import anyio.lowlevel
 import msgspec
 import structlog
-from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
+from hypercorn.typing import (
+    ASGIFramework,
+    ASGIReceiveCallable,
+    ASGISendCallable,
+    ASGISendEvent,
+    HTTPScope,
+    Scope,
+)
 from msgspec import Struct
 
 from actors.core.clock import elapsed_s
+from actors.monitoring.status import ServiceStatus
 from web.protocol.negotiation import has_already
 from web.protocol.problems import Problem
 
@@ -187,16 +195,28 @@ class HttpCounters:
 
 
 class FastPath:
-    """An ASGI application around another one: answers GET and HEAD of the paths in `handlers` itself."""
+    """An ASGI application around another one: answers GET and HEAD of the paths in `handlers` itself.
 
-    def __init__(self, app: ASGIFramework, handlers: Mapping[str, Handler], counters: HttpCounters) -> None:
+    Once the service drains, every answer ends its connection, so that clients go while there is time.
+    """
+
+    def __init__(
+        self,
+        app: ASGIFramework,
+        handlers: Mapping[str, Handler],
+        counters: HttpCounters,
+        status: ServiceStatus,
+    ) -> None:
         self._app = app
+        self._status = status
         self._handlers = {path.encode(): handler for path, handler in handlers.items()}
         self._counters = counters
         self._ids = _random_ids()
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Answer the request, or pass it on."""
+        if self._status.is_draining:
+            send = _closing(send)
         if scope["type"] == "http" and scope["method"] in {"GET", "HEAD"}:
             handler = self._handlers.get(scope["raw_path"])
             if handler is not None:
@@ -220,6 +240,18 @@ async def send_problem(
     answer = prepared_error(problem, request)
     counters.count(request, route, answer.status, answer.body_bytes)
     await send_prepared(answer, request, send)
+
+
+def _closing(send: ASGISendCallable) -> ASGISendCallable:
+    """Return `send` with `Connection: close` in every answer."""
+
+    async def closing(event: ASGISendEvent) -> None:
+        if event["type"] == "http.response.start":
+            others = [one for one in event["headers"] if one[0].lower() != b"connection"]
+            event = {**event, "headers": [*others, (b"connection", b"close")]}
+        await send(event)
+
+    return closing
 
 
 async def send_prepared(answer: Prepared, request: Asked, send: ASGISendCallable) -> None:

@@ -9,6 +9,7 @@ import zlib
 
 import pytest
 
+from actors.board.board import BoardRules
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, Site
 
@@ -170,3 +171,66 @@ async def test_a_large_list_arrives_complete_in_both_codings(site: Site) -> None
 
     assert plain.body == gzip.decompress(zipped.body)
     assert 3000 == json.loads(plain.body)["matches_count"]
+
+
+DUE = "x-accel-expires"
+EXPIRE_S = BoardRules().expire_after_kickoff_s
+
+
+async def _kept(site: Site, view: str) -> list[bool]:
+    """Return whether a cache may keep the list, for each coding and the 304 of each."""
+    answers = [
+        await site.raw("GET", view, f"Accept-Encoding: {coding}", *tag)
+        for coding in ("identity", "gzip")
+        for tag in ((), ("If-None-Match: *",))
+    ]
+    assert [200, 304, 200, 304] == [one.status for one in answers]
+    assert {"0", "kept"} >= {one.headers.get(DUE, "kept") for one in answers}
+    return [DUE not in one.headers for one in answers]
+
+
+@LIST
+@pytest.mark.parametrize("by", ["", "?bookmaker=cedar"])
+async def test_no_cache_keeps_a_list_that_is_stale_within_two_seconds(
+    empty_site: Site, path: str, by: str
+) -> None:
+    """X-Accel-Expires is 0 from two seconds before until the list is confirmed, in all its answers."""
+    site, view = empty_site, path + by
+    site.publish("cedar", match("1"), stale_after_s=30.0)
+
+    site.clock.pass_(27.9)
+    before = await _kept(site, view)
+    site.clock.pass_(0.2)
+    due = await _kept(site, view)
+    site.publish("cedar", match("1"), stale_after_s=30.0)
+
+    assert ([True] * 4, [False] * 4, [True] * 4) == (before, due, await _kept(site, view))
+
+
+@LIST
+async def test_a_cache_keeps_what_shows_nothing_that_is_due(empty_site: Site, path: str) -> None:
+    """A list of one bookmaker is not affected by the deadlines of the others."""
+    empty_site.publish("cedar", match("1"), stale_after_s=10.0)
+    empty_site.publish("alder", match("2"), stale_after_s=30.0)
+
+    empty_site.clock.pass_(9.0)
+
+    assert [[False] * 4, [False] * 4, [True] * 4] == [
+        await _kept(empty_site, path + by) for by in ("", "?bookmaker=cedar", "?bookmaker=alder")
+    ]
+
+
+@LIST
+async def test_no_cache_keeps_a_match_that_is_over_within_two_seconds(empty_site: Site, path: str) -> None:
+    """A match leaves some hours after its kick-off, and two seconds before that no cache keeps the list."""
+    site = empty_site
+    start = int(site.clock.now().wall) + 100
+    site.publish("cedar", match("1", start_time=start), match("2", start_time=None), stale_after_s=1e6)
+
+    site.clock.pass_(100 + EXPIRE_S - 2.1)
+    before = await _kept(site, path)
+    site.clock.pass_(0.2)
+    due = await _kept(site, path)
+    site.clock.pass_(2.0)
+
+    assert ([True] * 4, [False] * 4, [True] * 4) == (before, due, await _kept(site, path))

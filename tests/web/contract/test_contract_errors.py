@@ -116,6 +116,9 @@ class _Broken:
     def is_valid(self, snapshot: Snapshot) -> bool:
         raise NotImplementedError(snapshot)
 
+    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
+        raise NotImplementedError(deadline, first_start, within_s)
+
 
 @pytest.mark.parametrize("path", ["/api/odds", "/health", "/health/ready", "/monitor", "/api/stats"])
 @pytest.mark.parametrize("is_layered", [True, False])

@@ -17,6 +17,7 @@ import structlog.testing
 from tests.support.builders.messages import match
 from tests.support.systems.live_world import asgi_scope
 from tests.support.systems.site import EPOCH, Answered, Site, open_site
+from tests.support.systems.supervision import service_record
 from web.protocol.problems import Problem
 from web.protocol.responses import Asked, FastPath, HttpCounters, Prepared, prepared
 
@@ -147,7 +148,9 @@ class _Client:
                 self.body += event["body"]
                 self.references.append(sys.getrefcount(first))
 
-        layer = FastPath(_unreachable, {"/list": lambda _: given()}, HttpCounters(dict))
+        layer = FastPath(
+            _unreachable, {"/list": lambda _: given()}, HttpCounters(dict), service_record()
+        )
         scope = {**asgi_scope("/list", "", []), "method": method, "raw_path": b"/list"}
         await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
 
@@ -196,7 +199,7 @@ async def test_an_error_is_computed_once(method: str, error: Exception, status: 
     async def send(event: Any) -> None:
         sent.append(event)
 
-    layer = FastPath(_unreachable, {"/list": handler}, counters)
+    layer = FastPath(_unreachable, {"/list": handler}, counters, service_record())
     scope = {**asgi_scope("/list", "", []), "method": method}
     with structlog.testing.capture_logs() as lines:
         await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
