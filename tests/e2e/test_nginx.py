@@ -1,27 +1,42 @@
-"""The service behind nginx, with the settings that we ship."""
+"""The service behind nginx, with the settings that we ship (config/deploy/nginx.conf)."""
 
 from __future__ import annotations
 
 import gzip
+import http.server
+import itertools
+import select
 import socket
+import socketserver
+import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from shutil import which
 
 import httpx2
 import pytest
 
+from tests.support.builders.certificates import Authority
+from tests.support.peers.http import Answer, Asked, HttpPeer, drop, hang, http_peer, respond
+from tests.support.peers.plain_http import NO_TLS
+from tests.support.systems.feed import configured, running_feed, sheet
 from tests.support.systems.process import ROOT, service
+from tests.support.time.waiting import eventually
 
 NGINX = which("nginx") or "/usr/sbin/nginx"
 SHIPPED = ROOT / "config" / "deploy" / "nginx.conf"
+LIST = "/api/v2/odds"
+KEPT = {"Cache-Control": "no-cache", "ETag": '"1-e"'}
+UNTIL_S = 30.0
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(not Path(NGINX).exists(), reason="needs nginx"),
+    pytest.mark.skipif(not Path(NGINX).exists(), reason="needs nginx (Debian: apt-get install nginx)"),
 ]
 
 
@@ -31,15 +46,24 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return not probe.connect_ex(("127.0.0.1", port))
+
+
 @contextmanager
-def proxied(upstream: str, folder: Path) -> Iterator[str]:
-    """Run nginx with the shipped settings in front of `upstream`, and return its address."""
-    port = _free_port()
-    shipped = SHIPPED.read_text()
+def proxied(upstream: str, folder: Path, more: str = "", tls: str = "") -> Iterator[str]:
+    """Run nginx with the shipped settings in front of `upstream`, and return its address.
+
+    `upstream` is HOST:PORT or unix:PATH; `more` is added to the http block, `tls` to the server.
+    """
+    port, shipped = _free_port(), SHIPPED.read_text()
     for old, new in (
         ("/var/cache/nginx/oddsboard", str(folder / "cache")),
-        ("127.0.0.1:8000", upstream.removeprefix("http://")),
+        ("server 127.0.0.1:8000;", f"server {upstream};"),
+        ("127.0.0.1:8001;", f"127.0.0.1:{_free_port()};"),
         ("listen 80;", f"listen 127.0.0.1:{port};"),
+        ("    # listen 443 ssl http2;\n", tls),
     ):
         assert old in shipped
         shipped = shipped.replace(old, new)
@@ -48,80 +72,329 @@ def proxied(upstream: str, folder: Path) -> Iterator[str]:
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     main = folder / "nginx.conf"
-    log = f"log_format upstream '$uri $upstream_cache_status';\naccess_log {folder / 'access'} upstream;"
     main.write_text(
         f"daemon off; user root; pid {folder / 'pid'}; error_log {folder / 'error'};\n"
-        f"events {{ worker_connections 2048; }}\nhttp {{ {log}\n{paths}\n{shipped}\n}}\n"
+        f"events {{ worker_connections 1024; }}\n"
+        f"http {{\naccess_log off;\n{paths}\n{shipped}\n{more.replace('PORT', str(port))}\n}}\n"
     )
-    process = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(main)])
+    process = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(main), "-e", str(folder / "error")])
     try:
-        deadline = time.monotonic() + 10.0
-        while time.monotonic() < deadline:
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except ConnectionRefusedError:
-                time.sleep(0.02)
+        eventually(lambda: _accepts(port), "nginx listens")
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(10)
 
 
-@pytest.fixture(scope="module")
-def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the address of nginx in front of a quiet service."""
-    folder = tmp_path_factory.mktemp("nginx")
+def _client(base: str, **headers: str) -> httpx2.Client:
+    return httpx2.Client(base_url=base, trust_env=False, verify=NO_TLS, headers=headers, timeout=UNTIL_S)
+
+
+@contextmanager
+def _running(folder: Path) -> Iterator[str]:
+    """Return the address of a service with few changes."""
     config = folder / "quiet.toml"
     config.write_text(
         '[sources.s]\nkind = "simulated"\nmatches = 40\nupdates_per_s = 0.01\n'
         '[bookmakers.a]\nname = "A"\nsource = "s"\nkey = "sharp"\n'
     )
-    with service(config) as one, proxied(one.base, folder) as address:
-        with httpx2.Client(base_url=address) as client:
-            deadline = time.monotonic() + 10.0
-            while client.get("/health/ready").status_code != 200 and time.monotonic() < deadline:
-                time.sleep(0.05)
+    with service(config) as one, _client(one.base) as client:
+        eventually(lambda: client.get("/health/ready").status_code == 200, "it is ready")
+        yield one.base.removeprefix("http://")
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of nginx in front of a quiet service."""
+    folder = tmp_path_factory.mktemp("nginx")
+    with _running(folder) as upstream, proxied(upstream, folder) as address:
         yield address
 
 
-def test_a_poll_with_a_tag_is_304(front: str) -> None:
-    """With the cache in between too, for each coding."""
-    with httpx2.Client(base_url=front) as client:
-        for coding in ("identity", "gzip", "gzip, deflate, br", "gzip;q=0"):
-            headers = {"Accept-Encoding": coding}
-            first = client.get("/api/v2/odds", headers=headers)
-            assert 200 == first.status_code
-            again = client.get("/api/v2/odds", headers={**headers, "If-None-Match": first.headers["etag"]})
-
-            assert (304, first.headers["etag"]) == (again.status_code, again.headers["etag"])
-            assert ("gzip" in coding and "q=0" not in coding) == first.headers["etag"].endswith('-gzip"')
+@pytest.fixture
+def scripted(tmp_path: Path) -> Iterator[tuple[HttpPeer, str]]:
+    """Return a scripted service and the address of nginx in front of it."""
+    with http_peer() as peer, proxied(f"127.0.0.1:{peer.port}", tmp_path) as address:
+        yield peer, address
 
 
-def test_an_error_is_never_cached(front: str) -> None:
-    """A problem document passes as it is."""
-    with httpx2.Client(base_url=front) as client:
-        ids = {client.get("/api/v2/odds?bookmaker=nobody").json()["request_id"] for _ in range(3)}
+def _numbered(peer: HttpPeer, path: str, **headers: str) -> None:
+    """Have the peer answer with a number that is another one each time."""
+    numbers = itertools.count()
 
-    assert 3 == len(ids)
+    def answer(connection: socket.socket, asked: Asked) -> None:
+        respond(str(next(numbers)).encode(), headers={**KEPT, **headers})(connection, asked)
+
+    peer.answers[path] = answer
 
 
-def test_the_stream_is_not_held_back(front: str) -> None:
-    """The first event comes at once."""
-    with (
-        httpx2.Client(base_url=front, timeout=5.0) as client,
-        client.stream("GET", "/api/v2/stream") as one,
-    ):
-        first = next(one.iter_bytes())
+@pytest.mark.parametrize("coding", ["identity", "gzip", "gzip, deflate, br", "gzip;q=0", "br"])
+def test_a_poll_with_a_tag_is_304(front: str, coding: str) -> None:
+    """With the cache in between too: for the tag of that coding, strong, weak, in a list, and for `*`."""
+    with _client(front, **{"Accept-Encoding": coding}) as client:
+        first = client.get(LIST)
+        tag = first.headers["etag"]
+        again = [
+            client.get(LIST, headers={"If-None-Match": one})
+            for one in (tag, f"W/{tag}", f'"x", {tag}', "*")
+        ]
+        other = client.get(LIST, headers={"If-None-Match": '"1-e"'})
 
+    assert [(304, tag, b"", "no-cache")] * 4 == [
+        (one.status_code, one.headers["etag"], one.content, one.headers["cache-control"]) for one in again
+    ]
+    assert [(200, "no-cache")] * 2 == [
+        (one.status_code, one.headers["cache-control"]) for one in (first, other)
+    ]
+    assert (coding in {"gzip", "gzip, deflate, br"}) == tag.endswith('-gzip"')
+
+
+def test_each_coding_has_the_list_of_the_service(front: str) -> None:
+    """They are kept apart, and gzip is as the service made it."""
+    with _client(front) as client:
+        plain = client.get(LIST, headers={"Accept-Encoding": "identity"})
+        with client.stream("GET", LIST, headers={"Accept-Encoding": "gzip"}) as packed:
+            raw = b"".join(packed.iter_raw())
+
+    assert plain.content == gzip.decompress(raw)
+    assert (None, "gzip") == (plain.headers.get("content-encoding"), packed.headers["content-encoding"])
+    assert plain.headers["etag"].replace('"', "") + "-gzip" == packed.headers["etag"].replace('"', "")
+
+
+@pytest.mark.parametrize("path", [LIST, f"{LIST}?bookmaker=a", "/api/odds", "/", "/static/main.js"])
+def test_the_service_is_asked_once_a_second(scripted: tuple[HttpPeer, str], path: str) -> None:
+    """At most so often, for each address."""
+    peer, front = scripted
+    peer.answers[path] = respond(b"[]", headers=KEPT)
+    began = time.monotonic()
+    with _client(front) as client:
+        statuses = {client.get(path).status_code for _ in range(400)}
+
+    assert {200} == statuses
+    assert 1 <= len(peer.asked) <= 2 + (time.monotonic() - began)
+
+
+@pytest.mark.parametrize("gone", [respond(b"no", 503, {"Cache-Control": "no-store"}), drop])
+def test_an_old_list_is_not_shown_in_the_place_of_an_error(
+    scripted: tuple[HttpPeer, str], gone: Answer
+) -> None:
+    """However many ask at once: a while after the service has nothing to show, nobody gets the list."""
+    peer, front = scripted
+    peer.answers[LIST] = respond(b"[]", headers=KEPT)
+    is_over = threading.Event()
+
+    def errors_in_a_row() -> int:
+        count = 0
+        with _client(front) as client:
+            while count < 100 and not is_over.is_set():
+                count = 0 if client.get(LIST).status_code == 200 else count + 1
+        return count
+
+    with _client(front) as client:
+        assert 200 == client.get(LIST).status_code
+    peer.answers[LIST] = gone
+    with ThreadPoolExecutor(8) as clients:
+        counts = [clients.submit(errors_in_a_row) for _ in range(8)]
+        threading.Timer(UNTIL_S, is_over.set).start()
+
+    assert [100] * 8 == [count.result() for count in counts]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"X-Accel-Expires": "0"}, {"Cache-Control": "no-store"}],
+    ids=["something is about to go", "an answer of the moment"],
+)
+def test_what_must_not_be_kept_is_not(scripted: tuple[HttpPeer, str], headers: dict[str, str]) -> None:
+    """Each client gets an answer of its own."""
+    peer, front = scripted
+    _numbered(peer, LIST, **headers)
+    with _client(front) as client:
+        answers = [client.get(LIST) for _ in range(5)]
+
+    assert [b"0", b"1", b"2", b"3", b"4"] == [one.content for one in answers]
+    assert {headers.get("Cache-Control", "no-cache")} == {one.headers["cache-control"] for one in answers}
+    assert not any("x-accel-expires" in one.headers for one in answers)
+
+
+@pytest.mark.parametrize("query", ["?x=1", "?bookmaker=a&bookmaker=b", "?bookmaker=%61", "?bookmaker="])
+def test_other_queries_are_not_kept(scripted: tuple[HttpPeer, str], query: str) -> None:
+    """Whatever clients invent, the cache holds one copy for each bookmaker and coding."""
+    peer, front = scripted
+    _numbered(peer, LIST)
+    with _client(front) as client:
+        assert [b"0", b"1"] == [client.get(LIST + query).content for _ in range(2)]
+
+
+@pytest.mark.parametrize("path", ["/health", "/api/stats", "/monitor", "/api/v2/changes", "/nothing"])
+def test_other_paths_are_not_kept(scripted: tuple[HttpPeer, str], path: str) -> None:
+    """Probes, counters and changes always come from the service."""
+    peer, front = scripted
+    _numbered(peer, path)
+    with _client(front) as client:
+        assert [b"0", b"1"] == [client.get(path).content for _ in range(2)]
+
+
+def test_a_list_goes_when_its_source_is_silent(tmp_path: Path) -> None:
+    """From two seconds before its deadline the service says that it must not be kept; then it is 503."""
+    with http_peer() as peer:
+        peer.answers["/only.csv"] = respond(sheet("B365", (2.0, 3.5, 4.0)))
+        config = configured(tmp_path, peer, ["only"], stale_after_s=4)
+        with (
+            running_feed(config) as feed,
+            proxied(feed.service.base.removeprefix("http://"), tmp_path) as front,
+            _client(front) as client,
+        ):
+            eventually(lambda: client.get(LIST).status_code == 200, "nginx shows the list")
+            kept = feed.client.get(LIST).headers
+            peer.answers["/only.csv"] = drop
+            eventually(lambda: feed.client.get(LIST).headers.get("x-accel-expires") == "0", "it is due")
+            eventually(lambda: client.get(LIST).status_code == 503, "nginx shows it no more")
+
+    assert "x-accel-expires" not in kept
+
+
+def test_streams_and_waits_are_not_held_back(front: str) -> None:
+    """The first event of a stream comes at once, and an answer when it is there."""
+    with _client(front) as client:
+        since = client.get(LIST).headers["etag"].replace('"', "").removesuffix("-gzip")
+        wait = client.get("/api/v2/changes", params={"since": since, "wait": "0.1"})
+        with client.stream("GET", "/api/v2/stream") as stream:
+            first = next(stream.iter_bytes())
+
+    assert (200, "no-store") == (wait.status_code, wait.headers["cache-control"])
     assert first.startswith(b"id: ")
 
 
-def test_the_list_is_the_one_of_the_service(front: str) -> None:
-    """Both codings have the same content."""
-    with httpx2.Client(base_url=front) as client:
-        plain = client.get("/api/v2/odds", headers={"Accept-Encoding": "identity"}).content
-        with client.stream("GET", "/api/v2/odds", headers={"Accept-Encoding": "gzip"}) as packed:
-            raw = b"".join(packed.iter_raw())
+@pytest.mark.parametrize("path", [LIST, "/health", "/api/v2/stream"])
+def test_the_service_learns_who_asks(scripted: tuple[HttpPeer, str], path: str) -> None:
+    """The client's address is the last one of X-Forwarded-For, whatever the client has sent."""
+    peer, front = scripted
+    peer.answers[path] = respond(b"[]", headers=KEPT)
+    with _client(front, Host="odds.example", **{"X-Forwarded-For": "192.0.2.1"}) as client:
+        client.get(path)
 
-    assert plain == gzip.decompress(raw)
+    headers = peer.asked[0].headers
+    assert ("192.0.2.1, 127.0.0.1", "odds.example") == (headers["x-forwarded-for"], headers["host"])
+
+
+class _Keeping(http.server.ThreadingHTTPServer):
+    """A server that keeps its connections, on TCP or a Unix socket; counts those that came."""
+
+    def __init__(self, address: tuple[str, int] | str) -> None:
+        self.connections = 0
+        self.address_family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+        super().__init__(address, _Answering)  # type: ignore[arg-type]  # a path is fine for AF_UNIX
+
+    def server_bind(self) -> None:
+        socketserver.TCPServer.server_bind(self)  # the other one looks up a name
+
+    def process_request(self, request: object, client_address: object) -> None:
+        self.connections += 1
+        super().process_request(request, client_address)  # type: ignore[arg-type]
+
+
+class _Answering(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok")
+
+
+@pytest.mark.parametrize("is_unix", [False, True])
+def test_connections_to_the_service_are_kept(tmp_path: Path, *, is_unix: bool) -> None:
+    """Over TCP, and over a Unix socket."""
+    path = str(tmp_path / "socket")
+    with _Keeping(path if is_unix else ("127.0.0.1", 0)) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        upstream = f"unix:{path}" if is_unix else f"127.0.0.1:{server.server_address[1]}"
+        with proxied(upstream, tmp_path) as front, _client(front) as client:
+            bodies = {client.get("/health").content for _ in range(20)}
+        server.shutdown()
+
+    assert ({b"ok"}, 1) == (bodies, server.connections)
+
+
+def test_the_site_may_have_it_below_a_path(tmp_path: Path) -> None:
+    """Page, lists, stream and 304 work there without any setting of the service."""
+    port = _free_port()
+    site = (
+        f"server {{ listen 127.0.0.1:{port}; location /odds/ {{ proxy_pass http://127.0.0.1:PORT/;"
+        " proxy_http_version 1.1; proxy_buffering off; proxy_read_timeout 40s;"
+        " proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; } }"
+    )
+    with (
+        _running(tmp_path) as upstream,
+        proxied(upstream, tmp_path, more=site),
+        _client(f"http://127.0.0.1:{port}") as client,
+    ):
+        tag = client.get(f"/odds{LIST}").headers["etag"]
+        again = client.get(f"/odds{LIST}", headers={"If-None-Match": tag})
+        page, script = client.get("/odds/"), client.get("/odds/static/main.js")
+        with client.stream("GET", "/odds/api/v2/stream") as stream:
+            first = next(stream.iter_bytes())
+
+    assert (304, 200, 200) == (again.status_code, page.status_code, script.status_code)
+    assert '"static/main.js"' in page.text
+    assert first.startswith(b"id: ")
+
+
+def test_tls_and_http_2_are_spoken_there(tmp_path: Path) -> None:
+    """With the lines for a certificate, browsers get HTTP/2, and the service HTTP/1.1 as ever."""
+    port, pair = _free_port(), Authority(tmp_path).self_signed("site")
+    tls = (
+        f"listen 127.0.0.1:{port} ssl http2;\n"
+        f"ssl_certificate {pair.certificate};\nssl_certificate_key {pair.key};\n"
+    )
+    context = ssl.create_default_context(cafile=str(pair.certificate))
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    with _running(tmp_path) as upstream, proxied(upstream, tmp_path, tls=tls):
+        plain = socket.create_connection(("127.0.0.1", port), UNTIL_S)
+        with context.wrap_socket(plain, server_hostname="127.0.0.1") as one:
+            spoken = one.selected_alpn_protocol()
+        trusted = ssl.create_default_context(cafile=str(pair.certificate))
+        answer = httpx2.get(f"https://127.0.0.1:{port}{LIST}", trust_env=False, verify=trusted)
+
+    assert ("h2", 200) == (spoken, answer.status_code)
+
+
+def test_one_client_has_a_hundred_requests_at_once(scripted: tuple[HttpPeer, str]) -> None:
+    """One more is 429, until one of them is over."""
+    peer, front = scripted
+    is_over, port = threading.Event(), int(front.rpartition(":")[2])
+    peer.answers["/api/v2/stream"] = hang(is_over)
+    with ExitStack() as opened:
+        sockets = [opened.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(101)]
+        for one in sockets:
+            one.sendall(b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        answered = select.select(sockets, [], [], UNTIL_S)[0]
+        refusals = [one.recv(100).split()[1] for one in answered]
+        is_over.set()
+
+    assert [b"429"] == refusals
+
+
+@pytest.mark.parametrize(
+    "sent", [b"GET /health HT", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx"]
+)
+def test_half_a_request_is_not_waited_for(front: str, sent: bytes) -> None:
+    """Its connection ends by itself."""
+    with socket.create_connection(("127.0.0.1", int(front.rpartition(":")[2])), UNTIL_S) as one:
+        one.sendall(sent)
+        received = b"".join(iter(lambda: one.recv(65536), b""))
+
+    assert b"200 OK" not in received
+
+
+def test_a_large_head_is_refused(scripted: tuple[HttpPeer, str]) -> None:
+    """It never reaches the service."""
+    peer, front = scripted
+    with _client(front) as client:
+        statuses = [
+            client.get("/health", params={"x": "y" * 5000}).status_code,
+            client.get("/health", headers={"X-Large": "y" * 5000}).status_code,
+            client.get("/health", headers=[("X-Many", "y" * 1000)] * 20).status_code,
+            client.post("/health", content=b"y" * 2000).status_code,
+        ]
+
+    assert ([414, 400, 400, 413], []) == (statuses, peer.asked)
