@@ -266,6 +266,24 @@ def test_streams_and_waits_are_not_held_back(front: str) -> None:
     assert first.startswith(b"id: ")
 
 
+@pytest.mark.parametrize("path", ["/api/v2/stream", "/api/v2/changes"])
+def test_an_answer_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str], path: str) -> None:
+    """A few bytes pass although the rest does not come."""
+    peer, front = scripted
+    is_over = threading.Event()
+
+    def answer(connection: socket.socket, asked: Asked) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nid: 1")
+        hang(is_over)(connection, asked)
+
+    peer.answers[path] = answer
+    with _client(front) as client, client.stream("GET", path) as one:
+        first = next(one.iter_bytes())
+        is_over.set()
+
+    assert b"id: 1" == first
+
+
 @pytest.mark.parametrize("path", [LIST, "/health", "/api/v2/stream"])
 def test_the_service_learns_who_asks(scripted: tuple[HttpPeer, str], path: str) -> None:
     """The client's address is the last one of X-Forwarded-For, whatever the client has sent."""
