@@ -28,7 +28,7 @@ from actors.service.describe import configuration_lines, kind_lines, recording_l
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
-from actors.service.settings import Limits, ServerSettings, Settings, load, parse_bind
+from actors.service.settings import ServerSettings, Settings, load, parse_bind
 from actors.service.system import System
 from web.app import create_app
 from web.feeds.subscribers import Audience

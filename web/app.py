@@ -43,9 +43,7 @@ def create_app(
     `watched` returns an application around the part that may wait, and tells it when a client has left.
     Without `is_layered` Quart answers everything but the stream, and in the same way.
     """
-    app = Quart("oddsboard", static_folder=None)
-    app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
-    app.url_map.merge_slashes = False  # paths are exact: no redirect to a similar one
+    app = quart_setup.bare()
     limit = RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = HttpCounters(
         lambda: {"streams": len(audience), "clients": len(limit), "throttled": limit.refused}

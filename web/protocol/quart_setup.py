@@ -56,6 +56,14 @@ class Guard:
         return REFUSALS.get(path.removeprefix(self.refusals)) if path.startswith(self.refusals) else None
 
 
+def bare() -> Quart:
+    """Return an application without routes."""
+    app = Quart("oddsboard", static_folder=None)
+    app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
+    app.url_map.merge_slashes = False  # paths are exact: no redirect to a similar one
+    return app
+
+
 def install(app: Quart, counters: HttpCounters) -> None:
     """Set up `g.asked`; common headers, log line and count of answers; answers to errors."""
 

@@ -21,13 +21,11 @@ from actors.core.clock import elapsed_s
 from web.protocol.peers import Peers
 from web.protocol.problems import Problem
 from web.protocol.rate_limit import RateLimit, Taken
+from web.protocol.request_head import PROBES
 from web.protocol.responses import HttpCounters, asked, send_problem
 
-PROBE = ("GET", "HEAD")
 UNCOUNTED: Mapping[bytes, tuple[str, ...]] = {
-    b"/health": PROBE,
-    b"/health/live": PROBE,
-    b"/health/ready": PROBE,
+    **dict.fromkeys(PROBES, ("GET", "HEAD")),
     b"/api/v2/stream": ("GET",),  # a refusal ends an EventSource for good: streams are limited by number
 }
 """The methods of a raw path that a client may use at any rate."""

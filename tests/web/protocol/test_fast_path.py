@@ -148,9 +148,7 @@ class _Client:
                 self.body += event["body"]
                 self.references.append(sys.getrefcount(first))
 
-        layer = FastPath(
-            _unreachable, {"/list": lambda _: given()}, HttpCounters(dict), service_record()
-        )
+        layer = FastPath(_unreachable, {"/list": lambda _: given()}, HttpCounters(dict), service_record())
         scope = {**asgi_scope("/list", "", []), "method": method, "raw_path": b"/list"}
         await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
 
