@@ -32,7 +32,8 @@ _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: 
 class Guard:
     """An ASGI application around Quart: answers what the gate has refused, and a target that is no path.
 
-    `refusals` is the path below which the gate asks for its refusals.
+    `refusals` is the path below which the gate asks for its refusals. The Host header, which nothing here
+    needs, is replaced, because the framework cannot read every one that is well-formed.
     """
 
     app: ASGIFramework
@@ -41,14 +42,20 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Pass on a request for a path, refuse everything else."""
-        if scope["type"] == "http" and (refusal := self._refusal(scope["path"])) is not None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+        elif (refusal := self._refusal(scope["path"])) is not None:
             is_of_gate = scope["path"].startswith("/")
             refused = asked({**scope, "path": ""} if is_of_gate else scope, uuid4().hex)
             headers = {"Connection": "close", **refusal.headers}
             problem = Problem(refusal.status, refusal.code, refusal.detail, headers)
             await send_problem(problem, refused, "refused", self.counters, send)
         else:
-            await self.app(scope, receive, send)
+            headers_for_app = [
+                (b"host", b"oddsboard"),
+                *(one for one in scope["headers"] if one[0] != b"host"),
+            ]
+            await self.app({**scope, "headers": headers_for_app}, receive, send)
 
     def _refusal(self, path: str) -> Refusal | None:
         if not path.startswith("/"):
