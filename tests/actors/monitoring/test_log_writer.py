@@ -48,11 +48,11 @@ class Pipe:
 
 @pytest.fixture
 def pipe() -> Iterator[Pipe]:
-    """Return a small pipe."""
+    """Return a small pipe; its writing end stays open, because a thread may go on writing to it."""
     reading, writing = os.pipe()
     fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     os.set_blocking(reading, False)
-    with os.fdopen(writing, "w", encoding="ascii") as output:
+    with os.fdopen(writing, "w", encoding="ascii", closefd=False) as output:
         yield Pipe(reading, output)
         with suppress(OSError):
             os.close(reading)  # which ends a write that waits

@@ -120,7 +120,7 @@ async def test_failing_league_loses_only_its_own_entries(tmp_path: Path, fault: 
     others = {sport: body for sport, body in answers.items() if sport != EPL}
     over = threading.Event()
 
-    async with played(tmp_path, answers, stale_after_s=1.0, timeout_s=0.5) as (board, peer):
+    async with played(tmp_path, answers, stale_after_s=2.0, timeout_s=0.5) as (board, peer):
         keys = api.keys_in(answers)
         peer.answers[api.odds_path(EPL)] = FAULTS[fault](over)
         await board.until(lambda: all(one.withdrawn for one in lists(board, EPL).values()))
