@@ -123,6 +123,7 @@ class PoisonGuard:
 
     def begin(self, list_id: ListId) -> bool:
         """Note that work on `list_id` begins; return False instead if it crashed the actor twice."""
+        self.recover()  # what has not ended has crashed, even if the actor itself is still to be ended
         if self._crashes.get(list_id, 0) >= MAX_CRASHES:
             return False
         self.in_flight = list_id

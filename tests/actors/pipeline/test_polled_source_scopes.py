@@ -203,6 +203,27 @@ async def test_crash_keeps_the_times_of_all_scopes() -> None:
     assert [pytest.approx(crashed[0], abs=1.0)] == repeated
 
 
+async def test_a_fatal_payload_is_blamed_although_another_one_waits() -> None:
+    """It crashes the actor twice and is then set aside, even if other answers come at the same moment."""
+    crashed: list[str] = []
+
+    def decode(payload: Payload, options: Any) -> Sliced[object]:
+        if payload.scope == "a" and payload.received_mono > 30:
+            crashed.append(payload.list_id)
+            raise RuntimeError("a bug")
+        return verbatim(payload, options)
+
+    async def together(scope: Scope, before: int) -> bytes:
+        await anyio.sleep(1 - anyio.current_time() % 1)
+        return f"{scope} {min(before, 1)}".encode()
+
+    stage = ScopesStage(scripted("ab", decode), together)
+    async with supervised(stage.child):
+        await anyio.sleep(400)
+
+    assert (2, 2) == (len(crashed), stage.context.status.actor.crashes)
+
+
 ECHOES = {
     "a broken connection": TransportError(f"ConnectError: {API_KEY}: refused", reason="connection"),
     "a refusal": TransportError("status was 401", status=401, body=_error(f"API key {API_KEY} is unknown")),

@@ -101,4 +101,4 @@ def test_number_of_remembered_lists_is_limited() -> None:
     for number in range(MAX_CULPRITS - 1):
         _crash(guard, ListId(f"culprit-{number}"))
 
-    assert (True, False) == (guard.begin(POISON), guard.begin(OTHER))
+    assert (False, True) == (guard.begin(OTHER), guard.begin(POISON))
