@@ -10,11 +10,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scripts.benchmarks import compare
-from scripts.benchmarks.parts import freshness, intake, loop, memory, publish, reads, scale, stream, streams
+from scripts.benchmarks.parts import (
+    freshness,
+    intake,
+    loop,
+    memory,
+    proxy,
+    publish,
+    reads,
+    scale,
+    stream,
+    streams,
+)
 from scripts.benchmarks.report import Report
 
 BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "reads": ("Reads", reads.run),
+    "proxy": ("Behind nginx", proxy.run),
     "publish": ("Publishing", publish.run),
     "intake": ("Intake", intake.run),
     "stream": ("The exchange's stream", stream.run),

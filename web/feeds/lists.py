@@ -23,7 +23,7 @@ from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
 
 CACHED_S = 2.0
-"""Seconds for which a cache that may keep an answer for a second shows it (`config/deploy/nginx.conf`)."""
+"""Seconds for which nginx may show what it keeps for a second, because it counts whole seconds."""
 SUCCESSOR = '</api/v2/odds>; rel="successor-version"'  # the Link header of version 1 (RFC 5829)
 UNCACHED = (b"x-accel-expires", b"0")
 """Of an answer that shows what is about to go: no cache keeps it (nginx's name for it)."""

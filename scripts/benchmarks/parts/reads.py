@@ -111,7 +111,7 @@ def _peers(running: contextlib.ExitStack, folder: Path, size: int, *, has_peers:
     """Start the service, then the peers, and check that all send the same data. Raises: RuntimeError."""
     config = folder / "bench.toml"
     files = running.enter_context(site({"/fixtures.csv": [csv_body(size // len(BOOKMAKERS))]}))
-    config.write_text(_config(files), encoding="utf-8")
+    config.write_text(configuration(files), encoding="utf-8")
     ours = running.enter_context(configured_service(config))
     peers = [_peer("oddsboard (Hypercorn)", ours)]
     answers = {form: get(ours.url, *asked) for form, asked in peers[0].asked.items()}
@@ -148,7 +148,7 @@ def _others(
         served = running.enter_context(server(["-m", module, str(body), "--kind", kind]))
         peers.append(_peer(name, served))
     if shutil.which("nginx"):
-        peers.append(_peer("nginx (static file)", _static(running, folder, answers)))
+        peers.append(_peer("nginx (static file)", running.enter_context(static(folder, answers))))
     return peers
 
 
@@ -194,7 +194,8 @@ def _has_uvicorn() -> bool:
     return "--server" in done.stdout
 
 
-def _static(running: contextlib.ExitStack, folder: Path, answers: Mapping[str, Answer]) -> Served:
+def static(folder: Path, answers: Mapping[str, Answer]) -> contextlib.AbstractContextManager[Served]:
+    """Run nginx with the service's answers as files."""
     file = folder / "files" / PATH.lstrip("/")
     file.parent.mkdir(parents=True)
     file.write_bytes(answers["identity"][2])
@@ -203,14 +204,14 @@ def _static(running: contextlib.ExitStack, folder: Path, answers: Mapping[str, A
         port = free.getsockname()[1]
     user = "user root;" if os.geteuid() == 0 else ""  # otherwise its worker may not read the folder
     (folder / "nginx.conf").write_text(NGINX % (user, port, folder / "files"), encoding="utf-8")
-    return running.enter_context(nginx(folder))
+    return nginx(folder)
 
 
 NGINX = """
 %s
 worker_processes 1;
 pid nginx.pid;
-events { worker_connections 1024; }
+events { worker_connections 4096; }
 http {
     access_log off;
     sendfile on;
@@ -225,7 +226,8 @@ http {
 """
 
 
-def _config(url: str) -> str:
+def configuration(url: str) -> str:
+    """Return a configuration of the service with the file at `url` as its source."""
     bookmakers = "".join(
         f'[bookmakers.{key.lower()}]\nname = "{key}"\nsource = "file"\nkey = "{key}"\n'
         for key in BOOKMAKERS
