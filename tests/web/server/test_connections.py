@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import resource
 import socket
 from collections.abc import Iterator
@@ -50,9 +51,16 @@ class Crowd:
         return client
 
     async def received(self, client: socket.socket) -> bytes:
-        """Return what comes next, b"" for the end."""
-        with anyio.fail_after(5):
-            return await asyncio.get_running_loop().sock_recv(client, 65_536)
+        """Return the next answer whole, as far as its length is announced, b"" for the end."""
+        loop, answer = asyncio.get_running_loop(), b""
+        with anyio.fail_after(10):
+            while piece := await loop.sock_recv(client, 65_536):
+                answer += piece
+                head, end, body = answer.partition(b"\r\n\r\n")
+                length = re.search(rb"(?i)\r\ncontent-length: ([0-9]+)", head)
+                if end and (length is None or len(body) >= int(length[1])):
+                    break
+        return answer
 
 
 def _peer(connection: Connection) -> object:
