@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote, quote_plus
 
@@ -55,6 +56,7 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
         return max(3 * interval_s, MIN_STALE_AFTER_S) if self.stale_after_s is None else self.stale_after_s
 
 
+@lru_cache(maxsize=64)  # reading annotations takes a millisecond
 def secret_names(options: type[SourceOptions]) -> frozenset[str]:
     """Return the names of the options that are never shown."""
     return _names(options, _SECRET) | _names(options, _HIDDEN)
