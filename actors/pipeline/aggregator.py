@@ -33,7 +33,8 @@ PAUSE_S = 1.0  # that a tick is late when the process, or the machine, must have
 class AggregatorActor:
     """Applies the batches in its mailbox; calls `blame` with the bookmaker of one that crashed it.
 
-    `resumed` is called after the process was suspended, because timers elsewhere are late then.
+    `resumed` is called after the process was suspended, because timers elsewhere are late then. `tick_s` is
+    the longest time between two turns.
     """
 
     intake: Intake
@@ -42,20 +43,21 @@ class AggregatorActor:
     blame: Callable[[BookmakerId], None]
     clock: Clock
     resumed: Callable[[], None]
+    tick_s: float = TICK_S
     _log: FilteringBoundLogger = field(init=False, default_factory=lambda: log.bind(actor="aggregator"))
 
     async def run(self) -> None:
-        """Run for ever: a turn after every arrival, at every deadline, at least once a second."""
+        """Run for ever: a turn after every arrival, at every deadline, at least every `tick_s`."""
         self._recover()
         last_mono = self.clock.now().mono
         while True:
             await run_sliced(self.published.history.digest(), Lane.BOARD)
             left_s = (await self.published.read()).valid_until - self.clock.now().mono
             first: Batch | None = None
-            with anyio.move_on_after(min(TICK_S, max(left_s, 0.0))):
+            with anyio.move_on_after(min(self.tick_s, max(left_s, 0.0))):
                 first = await self.intake.get()
             now_mono = self.clock.now().mono
-            if now_mono - last_mono > TICK_S + PAUSE_S:
+            if now_mono - last_mono > self.tick_s + PAUSE_S:
                 self.resumed()
             last_mono = now_mono
             await self._turn(first)

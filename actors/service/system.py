@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from math import inf
 from random import Random
@@ -18,7 +19,7 @@ from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
-from actors.pipeline.aggregator import AggregatorActor
+from actors.pipeline.aggregator import TICK_S, AggregatorActor
 from actors.pipeline.bookmaker import BookmakerActor
 from actors.pipeline.context import SourceContext
 from actors.pipeline.fanout import extractor
@@ -34,6 +35,7 @@ from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.settings import Settings
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
 from actors.source_api.stream import StreamKind
+from actors.transports.polling import Transport
 
 log = structlog.get_logger()
 
@@ -41,7 +43,8 @@ log = structlog.get_logger()
 class System:
     """The whole service below the web: `supervisor` runs it, `published` and `status` show it.
 
-    `record(source)`, where given, returns the function that records a payload of that source.
+    `record(source)`, where given, returns the function that records a payload of that source. `transports`
+    open what polled sources fetch with, in place of HTTP; `tick_s` is as of `AggregatorActor`.
     """
 
     def __init__(
@@ -50,12 +53,17 @@ class System:
         clock: Clock,
         random: Random,
         record: Callable[[SourceName], Callable[[Payload], None]] | None = None,
+        *,
+        transports: Mapping[SourceName, Callable[[], AbstractAsyncContextManager[Transport]]] = {},
+        tick_s: float = TICK_S,
     ) -> None:
         now = clock.now()
         self._settings = settings
         self._clock = clock
         self._random = random
         self._record = record
+        self._transports = transports
+        self._tick_s = tick_s
         self.status = service_status(settings, now.wall)
         self.status.board.last_turn_mono = now.mono
         self.status.board.first_version = int(now.wall * 1000)
@@ -79,7 +87,7 @@ class System:
         board.conflated = lambda: intake.conflated
         board.actor.mailbox_depth = lambda: intake.depth
         parts = (intake, self.published, self.status, self._blame, self._clock)
-        start = partial(AggregatorActor, *parts, resumed=self._wake_sources)
+        start = partial(AggregatorActor, *parts, resumed=self._wake_sources, tick_s=self._tick_s)
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
 
     def _wake_sources(self) -> None:
@@ -141,7 +149,8 @@ class System:
         match kind:
             case PolledKind():
                 plan = kind.plan(context.options, tuple(context.keys.values()))
-                start = partial(SourceActor, kind, context, Schedule(plan, self._random))
+                schedule = Schedule(plan, self._random)
+                start = partial(SourceActor, kind, context, schedule, self._transports.get(name))
             case TickingKind():
                 start = partial(TickingSourceActor, kind, context)
             case StreamKind():

@@ -1,0 +1,53 @@
+"""The whole service in virtual time, under random faults of sections A to D of docs/faults.md."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.support.simulation.run import Lived, simulate
+
+BLOCK = 10
+SEEDS = 200
+
+
+def _report(lived: Lived) -> str:
+    return "\n".join((f"seed {lived.seed}: {lived.error}", *lived.lines))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_wrong_is_shown_in_four_hours(seed: int) -> None:
+    """Whatever fails, every rule of the simulation holds, and when nothing fails everything is served."""
+    lived = simulate(seed, 4)
+
+    assert lived.error is None, _report(lived)
+    assert lived.seen["commits"] > 100
+
+
+def test_equal_seeds_give_equal_logs() -> None:
+    """A run can be repeated: its log has every commit, read and fault, with times and checksums."""
+    assert simulate(7, 2) == simulate(7, 2)
+    assert simulate(7, 2).digest != simulate(8, 2).digest
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("first", range(0, SEEDS, BLOCK))
+def test_nothing_wrong_is_shown_in_a_day(first: int) -> None:
+    """The same holds for days, and in each block of seeds every important event happens."""
+    seen: Counter[str] = Counter()
+    for seed in range(first, first + BLOCK):
+        lived = simulate(seed, 24)
+        assert lived.error is None, _report(lived)
+        seen.update(lived.seen)
+
+    happened = {
+        "actor.crashed",
+        "actor.quarantined",
+        "batch.dropped",
+        "list.doubted",
+        "followed",
+        "read 503",
+    }
+    assert set() == happened - seen.keys()

@@ -1,0 +1,145 @@
+"""Readers of the simulated service: lists by view with their tags, and changes since known versions."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+import anyio
+import msgspec
+from hypercorn.typing import ASGIFramework
+
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Snapshot
+from actors.core.messages import BookmakerId
+from tests.support.peers.stream_client import Copy
+from tests.support.systems.live_world import asgi_scope
+from tests.support.systems.site import NAMES
+
+V2, V1, CHANGES = "/api/v2/odds", "/api/odds", "/api/v2/changes"
+VIEWS = [(path, name) for path in (V2, V1) for name in (None, *NAMES)]
+
+View = tuple[str, BookmakerId | None]
+
+
+class Answer(NamedTuple):
+    """An answer; header names in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+async def get(app: ASGIFramework, path: str, query: str = "", **headers: str) -> Answer:
+    """GET a path of the application, without a socket."""
+    status, found, body = 0, dict[str, str](), b""
+
+    messages = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Any:
+        return messages.pop() if messages else await anyio.sleep_forever()
+
+    async def send(message: Any) -> None:
+        nonlocal status, found, body
+        if message["type"] == "http.response.start":
+            status = message["status"]
+            found = {name.decode(): value.decode() for name, value in message["headers"]}
+        else:
+            body += message.get("body", b"")
+
+    sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    await app(asgi_scope(path, query, sent), receive, send)  # type: ignore[arg-type]
+    return Answer(status, found, body)
+
+
+class Readers:
+    """One reader a view; each keeps what it has seen, so that no tag ever has two bodies."""
+
+    def __init__(self, app: ASGIFramework, random: Random) -> None:
+        self._app = app
+        self._random = random
+        self._bodies: dict[View, dict[str, int]] = {view: {} for view in VIEWS}
+        self._tags: dict[View, str] = {}
+        self._versions: dict[View, int] = {}
+        self._copies: dict[BookmakerId | None, Copy] = {}
+        self.reads = 0
+
+    async def read(self, view: View) -> tuple[int, dict[str, Any]]:
+        """Read a view twice, the second time with its tag; return status and document."""
+        self.reads += 1
+        path, name = view
+        query = "" if name is None else f"bookmaker={name}"
+        had = self._tags.get(view)
+        answer = await get(self._app, path, query, **({} if had is None else {"if_none_match": had}))
+        if answer.status == 304:
+            assert had == answer.headers["etag"], "304 for another tag"
+            answer = await get(self._app, path, query)
+            assert (had, 200) == (answer.headers.get("etag"), answer.status), "a false 304"
+        if answer.status != 200:
+            assert 503 == answer.status, f"{view}: {answer.status}"
+            assert "retry-after" in answer.headers
+            return answer.status, {}
+        return answer.status, self._checked(view, answer)
+
+    async def follow(self, view: BookmakerId | None, epoch: str) -> Copy:
+        """Bring the copy of a view up to date by its changes, else by the list; return it."""
+        copy = self._copies.get(view)
+        filter_ = "" if view is None else f"&bookmaker={view}"
+        if copy is not None:
+            foreign = await get(self._app, CHANGES, f"since={copy.version}-zz{filter_}")
+            assert 410 == foreign.status, "changes since a version of another epoch"
+            answer = await get(self._app, CHANGES, f"since={copy.version}-{epoch}{filter_}")
+            assert answer.status in {200, 410}, answer.status
+            if answer.status == 200:
+                copy.change(msgspec.json.decode(answer.body))
+                return copy
+        answer = await get(self._app, V2, filter_.lstrip("&"))
+        copy = Copy([*NAMES])
+        if answer.status == 200:
+            copy.replace(msgspec.json.decode(answer.body))
+            self._copies[view] = copy
+        else:
+            self._copies.pop(view, None)
+        return copy
+
+    def _checked(self, view: View, answer: Answer) -> dict[str, Any]:
+        tag, checksum = answer.headers["etag"], zlib.crc32(answer.body)
+        assert checksum == self._bodies[view].setdefault(tag, checksum), f"{view}: {tag} has two bodies"
+        document: dict[str, Any] = msgspec.json.decode(answer.body)
+        version = document["version"]
+        assert version >= self._versions.get(view, 0), f"{view}: version fell to {version}"
+        assert tag.startswith(f'"{version}-'), f"{view}: {tag} at {version}"
+        assert document["matches_count"] == len(document["matches"])
+        if version == self._versions.get(view):
+            assert tag == self._tags[view], f"{view}: version {version} has two tags"
+        self._versions[view], self._tags[view] = version, tag
+        return document
+
+
+def expected(view: View, snapshot: Snapshot) -> bytes:
+    """Return the matches of a list as they must be, made from the board itself."""
+    path, name = view
+    if path == V2:
+        return b"[%b]" % Copy.of([*NAMES], snapshot, name).matches
+    return msgspec.json.encode(
+        [
+            {
+                "id": entry.id,
+                "bookmaker": NAMES[bookmaker],
+                "home": entry.match.home,
+                "away": entry.match.away,
+                "league": entry.match.league or "",
+                "odds": [entry.match.home_price, entry.match.draw_price, entry.match.away_price],
+                "start_time": entry.match.start_time or 0,
+                "updated": entry.updated,
+            }
+            for bookmaker in _shown(name)
+            for entry in entries_of(snapshot.books[bookmaker].chunks)
+        ]
+    )
+
+
+def _shown(name: BookmakerId | None) -> Sequence[BookmakerId]:
+    return [*NAMES] if name is None else [name]

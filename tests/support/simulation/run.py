@@ -1,0 +1,203 @@
+"""Hours of the simulated service: at random times something breaks; everything is checked each time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import anyio
+import structlog
+
+from actors.core.errors import OddsboardError
+from actors.runtime.actor import ActorState
+from tests.support.simulation.readers import VIEWS
+from tests.support.simulation.site import MOODS
+from tests.support.simulation.world import World, jump, pass_to, running, work_clock
+from tests.support.systems.site import NAMES
+from tests.support.time.virtual import VirtualLoop, settle
+
+HOUR_S = 3600.0
+STEP_S = 180.0
+CALM_S = 2400.0
+"""Without faults everything must be back after that time: the longest quarantine twice, and some polls."""
+APART_S = 61.0
+"""Between crashes of the aggregator that no batch explains: the fourth in a minute ends the process."""
+ALL_VIEWS_EVERY = 50
+
+
+class Lived(NamedTuple):
+    """The result of a run: a digest of its whole log, its last lines, counts, and the rule it broke."""
+
+    seed: int
+    digest: str
+    lines: tuple[str, ...]
+    seen: Counter[str]
+    error: str | None
+
+
+def simulate(seed: int, hours: float) -> Lived:
+    """Run the service that long in virtual time, with faults, and then a while without."""
+    return anyio.run(_simulated, seed, hours, backend_options={"loop_factory": VirtualLoop})
+
+
+async def _simulated(seed: int, hours: float) -> Lived:
+    world = World(seed)
+    error = None
+    with _logging_to(world), work_clock(world.random):
+        try:
+            async with running(world):
+                await _live(world, hours * HOUR_S)
+                await _calm_down(world)
+        except* (AssertionError, OddsboardError) as errors:
+            error = "; ".join(_texts(errors))
+    return Lived(seed, world.digest.hexdigest(), tuple(world.lines), world.seen, error)
+
+
+async def _live(world: World, seconds: float) -> None:
+    actions, weights = zip(*ACTIONS.items(), strict=True)
+    steps = 0
+    while (now := anyio.current_time()) < seconds:
+        await pass_to(now + world.random.expovariate(1 / STEP_S))
+        await _check(world, everything=steps % ALL_VIEWS_EVERY == 0)
+        for scope, mood in world.site.moods.items():
+            if mood != "fine" and world.random.random() < 0.15:
+                world.site.moods[scope] = "fine"
+        (action,) = world.random.choices(actions, weights)
+        if (what := action(world)) is not None:
+            world.say(what)
+            world.seen[what.partition(" ")[0]] += 1
+            await world.check_in_time()
+        steps += 1
+
+
+async def _calm_down(world: World) -> None:
+    """End all faults; after a while everything must be served again."""
+    world.site.moods = dict.fromkeys(world.site.moods, "fine")
+    world.ticker.is_away, world.ticker.crashes, world.records.is_broken = False, 0, False
+    world.kills.clear()
+    world.clock.wall_shift_s = 0.0
+    await pass_to(anyio.current_time() + CALM_S)
+    await _check(world, everything=True)
+    states = {actor.name: actor.state for actor in world.system.status.actors.values()}
+    assert {ActorState.RUNNING} == set(states.values()), states
+    unsure = [one.name for one in world.beliefs().values() if not one.is_sure or not one.rows]
+    assert not unsure, f"not back after {CALM_S:g} s: {unsure}"
+    world.say("calm")
+
+
+async def _check(world: World, *, everything: bool) -> None:
+    world.check()
+    if everything:
+        await world.check_reads(*VIEWS)
+    else:
+        await world.check_reads(world.random.choice(VIEWS))
+    if everything or world.random.random() < 0.3:
+        await world.check_changes(world.random.choice([None, *NAMES]))
+    await settle()
+
+
+def _nothing(world: World) -> None:
+    del world
+
+
+def _change_mood(world: World) -> str:
+    scope = world.random.choice([*world.site.moods])
+    world.site.moods[scope] = mood = world.random.choice(MOODS)
+    return f"mood:{mood} {scope}"
+
+
+def _lose_all(world: World) -> str:
+    mood = world.random.choice(("refused", "timeout", "503"))
+    world.site.moods = dict.fromkeys(world.site.moods, mood)
+    return f"outage {mood}"
+
+
+def _set_clock(world: World) -> str:
+    world.clock.wall_shift_s = world.random.choice((-3600.0, 0.0, 0.0, 3600.0))
+    return f"clock {world.clock.wall_shift_s}"
+
+
+def _suspend(world: World) -> str:
+    seconds = world.random.choice((3.0, 30.0, 300.0, 800.0))
+    jump(seconds)
+    return f"suspended {seconds}"
+
+
+def _sleep(world: World) -> str:
+    seconds = world.random.choice((3.0, 30.0, 300.0, 800.0))
+    world.clock.asleep_s += seconds
+    return f"asleep {seconds}"
+
+
+def _kill(world: World) -> str:
+    name = world.random.choice([*NAMES])
+    world.kills[name] += world.random.choice((1, 1, 2, 5))
+    return f"kill {name}"
+
+
+def _poison(world: World) -> str:
+    bookmaker, scope = world.random.choice([*world.beliefs()])
+    world.poison(bookmaker, scope)
+    return f"poison {bookmaker} {scope}"
+
+
+def _break_aggregator(world: World) -> str | None:
+    if world.clock.now().mono - world.records.crashed_mono < APART_S:
+        return None
+    world.records.is_broken = True
+    return "break"
+
+
+def _change_ticker(world: World) -> str:
+    roll = world.random.random()
+    if roll < 0.4:
+        world.ticker.is_away = not world.ticker.is_away
+    elif roll < 0.7:
+        world.ticker.crashes += world.random.choice((1, 5))
+        world.doubt_all()
+    else:
+        world.ticker.rows = dict([*world.ticker.rows.items()][:4])
+    return f"ticker {roll:.2f}"
+
+
+ACTIONS: Mapping[Callable[[World], str | None], int] = {
+    _nothing: 8,
+    _change_mood: 10,
+    _lose_all: 1,
+    _set_clock: 2,
+    _suspend: 1,
+    _sleep: 1,
+    _kill: 1,
+    _poison: 1,
+    _break_aggregator: 1,
+    _change_ticker: 3,
+}
+"""What may happen, and how often."""
+
+
+@contextmanager
+def _logging_to(world: World) -> Iterator[None]:
+    """Put the names of the service's own log events into the log of the run."""
+
+    def say(_logger: Any, _method: str, event: Any) -> Any:
+        world.seen[event["event"]] += 1
+        world.say(f"{event['event']} {event.get('actor', '')}")
+        raise structlog.DropEvent
+
+    before = structlog.get_config()
+    info = structlog.make_filtering_bound_logger(20)
+    structlog.configure(processors=[say], wrapper_class=info, cache_logger_on_first_use=False)
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
+
+
+def _texts(errors: BaseExceptionGroup[Any]) -> Iterator[str]:
+    for error in errors.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _texts(error)
+        else:
+            yield f"{type(error).__name__}: {error}"
