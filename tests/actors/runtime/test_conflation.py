@@ -181,6 +181,15 @@ def test_older_confirmation_of_another_list_has_no_effect() -> None:
     assert newer is merged_batches(newer, batch(complete=False, list_id="list-1"))
 
 
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_change_of_another_list_is_not_merged(*, is_complete: bool) -> None:
+    """What it changes is not the list that waits, which therefore no longer holds."""
+    waiting = batch([match("a")], list_id="list-1", complete=is_complete)
+    newer = batch([match("b")], list_id="list-2", complete=False, received_mono=1.0)
+
+    assert newer == merged_batches(waiting, newer)
+
+
 @pytest.mark.parametrize("stale_after_s", [20.0, 60.0])
 def test_confirmation_sets_the_lifetime(stale_after_s: float) -> None:
     """The merged batch is stale when its newest part is, sooner or later than the first part said."""

@@ -1,0 +1,90 @@
+"""Runs the tests that tests/faults/rows.toml names, and makes docs/reliability.md of the results."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+from tests.support.documents import document, rows
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/reliability.md"
+_PYTEST = ("-m", "pytest", "-q", "--long", "-o", "junit_family=xunit1")
+HEAD = """# Reliability
+
+What a run of the tests of every row of [faults.md](faults.md) found. `scripts/reliability` makes this page;
+`tests/faults/rows.toml` names the tests of a row. A case is one test with one set of values. The rows of
+sections A to D also occur at random in the simulation (`scripts/soak`), which checks the whole service.
+
+| id | fault | cases passed | figure, or why it is not shown |
+|---|---|---|---|
+"""
+
+
+class Case(NamedTuple):
+    """One case that ran; `figure` is what it found, "" if nothing in particular."""
+
+    test: str
+    has_passed: bool
+    figure: str
+
+
+def main() -> int:
+    """Run the tests, print or write the table; return 1 if one failed."""
+    parser = argparse.ArgumentParser(prog="scripts/reliability", description=__doc__)
+    parser.add_argument(
+        "row", nargs="*", help="an id of docs/faults.md; without any, all, and write the page"
+    )
+    wanted = parser.parse_args().row
+    listed = tomllib.loads((ROOT / "tests/faults/rows.toml").read_text("utf-8"))
+    tests = {row: named for row, named in listed["tests"].items() if not wanted or row in wanted}
+    cases = _run(sorted({one for named in tests.values() for one in named}))
+    lines = list(table(tests, {} if wanted else listed["reasons"], cases))
+    if wanted:
+        print("\n".join(lines))
+    else:
+        PAGE.write_text(HEAD + "\n".join([*lines, ""]), "utf-8")
+    failed = [one.test for one in cases if not one.has_passed]
+    print(f"{len(cases)} cases, {len(failed)} failed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+def table(tests: dict[str, list[str]], reasons: dict[str, str], cases: Sequence[Case]) -> Iterator[str]:
+    """Return a line for each row of docs/faults.md that has tests or a reason, in its order."""
+    for row, fault, *_ in rows(document("docs/faults.md")):
+        if row in reasons:
+            yield f"| {row} | {fault} | | {reasons[row]} |"
+        elif row in tests:
+            own = [one for one in cases if any(_is_of(one.test, test) for test in tests[row])]
+            figures = dict.fromkeys(one.figure for one in own if one.figure)
+            passed = sum(one.has_passed for one in own)
+            yield f"| {row} | {fault} | {passed} of {len(own)} | {'; '.join(figures)} |"
+
+
+def _run(tests: Sequence[str]) -> list[Case]:
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, *_PYTEST, f"--junitxml={report}", *tests]
+        subprocess.run(command, cwd=ROOT, check=False)
+        return [_case(one) for one in ET.parse(report).iter("testcase")]  # noqa: S314 - our own
+
+
+def _case(found: ET.Element) -> Case:
+    failed = any(found.find(tag) is not None for tag in ("failure", "error"))
+    figures = [one.get("value", "") for one in found.iter("property") if one.get("name") == "figure"]
+    return Case(f"{found.get('file')}::{found.get('name')}", not failed, "; ".join(figures))
+
+
+def _is_of(case: str, test: str) -> bool:
+    return case == test or case.startswith((f"{test}::", f"{test}["))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

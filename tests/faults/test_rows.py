@@ -1,0 +1,34 @@
+"""Every row of docs/faults.md has a test that exists, or a reason."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from tests.support.documents import document, rows
+from tests.support.source_code import ROOT
+
+TABLE: dict[str, Any] = tomllib.loads((ROOT / "tests/faults/rows.toml").read_text("utf-8"))
+
+
+def test_every_row_has_a_test_or_a_reason() -> None:
+    """And nothing else has: a new fault is shown, or it is said why not."""
+    ids = sorted(row[0] for row in rows(document("docs/faults.md")))
+
+    assert ids == sorted([*TABLE["tests"], *TABLE["reasons"]])
+
+
+def test_every_test_of_a_row_exists() -> None:
+    """Each is a file, or a function of it."""
+    named = {one for tests in TABLE["tests"].values() for one in tests}
+    missing = set()
+    for one in named:
+        file, _, function = one.partition("[")[0].partition("::")
+        path = ROOT / file
+        if not path.is_file() or (
+            function and not re.search(rf"def {function}\(", path.read_text("utf-8"))
+        ):
+            missing.add(one)
+
+    assert set() == missing
