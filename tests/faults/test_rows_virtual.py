@@ -16,8 +16,8 @@ from actors.core.messages import BookmakerId, Scope
 from actors.core.validation import Bounds, admit
 from actors.runtime.backoff import MIN_CAP_S, Backoff
 from tests.support.builders.messages import batch, match
-from tests.support.simulation.site import SPOILED, STALE_AFTER_S
-from tests.support.simulation.world import ALDER, POLL_S, World, pass_to, running
+from tests.support.simulation.site import POLL_S, SPOILED, STALE_AFTER_S
+from tests.support.simulation.world import ALDER, World, pass_to, running
 from tests.support.time.virtual import ManualClock
 
 pytestmark = pytest.mark.anyio
