@@ -19,7 +19,7 @@ from tests.support.systems.site import NAMES
 from tests.support.time.virtual import VirtualLoop, settle
 
 HOUR_S = 3600.0
-STEP_S = 180.0
+STEP_S = 240.0
 CALM_S = 2400.0
 """Without faults everything must be back after that time: the longest quarantine twice, and some polls."""
 APART_S = 61.0
