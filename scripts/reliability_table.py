@@ -16,14 +16,14 @@ from tests.support.documents import document, rows
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reliability.md"
-_PYTEST = ("-m", "pytest", "-q", "--long", "-o", "junit_family=xunit1")
+_PYTEST = ("-m", "pytest", "-q", "-n", "2", "-o", "junit_family=xunit1")
 HEAD = """# Reliability
 
 What a run of the tests of every row of [faults.md](faults.md) found. `scripts/reliability` makes this page;
 `tests/faults/rows.toml` names the tests of a row. A case is one test with one set of values. The rows of
 sections A to D also occur at random in the simulation (`scripts/soak`), which checks the whole service.
 
-| id | fault | cases passed | figure, or why it is not shown |
+{left_out}| id | fault | cases passed | figure, or why it is not shown |
 |---|---|---|---|
 """
 
@@ -42,15 +42,18 @@ def main() -> int:
     parser.add_argument(
         "row", nargs="*", help="an id of docs/faults.md; without any, all, and write the page"
     )
-    wanted = parser.parse_args().row
+    parser.add_argument("--short", action="store_true", help="without the tests that take long")
+    options = parser.parse_args()
+    wanted = options.row
     listed = tomllib.loads((ROOT / "tests/faults/rows.toml").read_text("utf-8"))
     tests = {row: named for row, named in listed["tests"].items() if not wanted or row in wanted}
-    cases = _run(sorted({one for named in tests.values() for one in named}))
+    cases = _run(sorted({one for named in tests.values() for one in named}), is_short=options.short)
     lines = list(table(tests, {} if wanted else listed["reasons"], cases))
     if wanted:
         print("\n".join(lines))
     else:
-        PAGE.write_text(HEAD + "\n".join([*lines, ""]), "utf-8")
+        left_out = "This run left out the tests that take long.\n\n" if options.short else ""
+        PAGE.write_text(HEAD.format(left_out=left_out) + "\n".join([*lines, ""]), "utf-8")
     failed = [one.test for one in cases if not one.has_passed]
     print(f"{len(cases)} cases, {len(failed)} failed: {', '.join(failed)}")
     return 1 if failed else 0
@@ -65,13 +68,15 @@ def table(tests: dict[str, list[str]], reasons: dict[str, str], cases: Sequence[
             own = [one for one in cases if any(_is_of(one.test, test) for test in tests[row])]
             figures = dict.fromkeys(one.figure for one in own if one.figure)
             passed = sum(one.has_passed for one in own)
-            yield f"| {row} | {fault} | {passed} of {len(own)} | {'; '.join(figures)} |"
+            found = "; ".join(sorted(figures)) if own else "left out of this run"
+            yield f"| {row} | {fault} | {passed} of {len(own)} | {found} |"
 
 
-def _run(tests: Sequence[str]) -> list[Case]:
+def _run(tests: Sequence[str], *, is_short: bool) -> list[Case]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [sys.executable, *_PYTEST, f"--junitxml={report}", *tests]
+        chosen = tests if is_short else ["--long", *tests]
+        command = [sys.executable, *_PYTEST, f"--junitxml={report}", *chosen]
         subprocess.run(command, cwd=ROOT, check=False)
         return [_case(one) for one in ET.parse(report).iter("testcase")]  # noqa: S314 - our own
 
