@@ -33,6 +33,7 @@ from tests.support.documents import (
 )
 from tests.support.source_code import ROOT, modules
 from tests.support.systems.site import open_site
+from web.protocol.problems import CODES
 
 EACH = pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
 TABLES: dict[str, type[Struct]] = {
@@ -172,6 +173,13 @@ async def test_documented_endpoints_equal_the_real_ones() -> None:
 
     assert sorted(capabilities["endpoints"]) == sorted(quoted(path)[0] for path, *_ in listed)
     assert capabilities["filters"] == filters
+
+
+def test_documented_problems_equal_the_real_ones() -> None:
+    """Every code is documented with its status, and every documented code exists."""
+    table = rows(section(document("docs/api.md"), "## Errors"))
+
+    assert {code: int(row[0]) for row in table for code in quoted(row[1])} == CODES
 
 
 @pytest.mark.anyio

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from hypercorn.typing import ASGIFramework
 from quart import Quart
@@ -12,16 +13,28 @@ from actors.core.clock import Clock
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import ServiceStatus
-from web.endpoints import capabilities, changes, odds, pages, probes, stream
+from web.endpoints import capabilities, changes, docs, odds, openapi, pages, probes, stream
 from web.feeds.events import Frames
 from web.feeds.lists import Answers
 from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
 from web.protocol.peers import Peers
 from web.protocol.rate_limit import RateLimit
-from web.protocol.responses import FastPath, HttpCounters
+from web.protocol.responses import FastPath, Handler, HttpCounters
 from web.protocol.throttle import Throttle
 from web.server.listener import KeepFresh
+
+OPERATIONS = {
+    **odds.OPERATIONS,
+    **changes.OPERATIONS,
+    **stream.OPERATIONS,
+    **capabilities.OPERATIONS,
+    **probes.OPERATIONS,
+    **openapi.OPERATIONS,
+    **docs.OPERATIONS,
+    **pages.OPERATIONS,
+}
+"""What is declared of each path; a route that is not here is an error at the start."""
 
 
 def create_app(
@@ -54,7 +67,7 @@ def create_app(
     handlers |= pages.handlers()
     waiting = changes.handlers(live)  # for Quart only, which notices when a waiting client has gone
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
-    handlers |= capabilities.handlers(paths, names)
+    handlers |= _describing(tuple(paths), tuple(names))
     quart_setup.install(app, counters)
     quart_setup.add_routes(app, handlers | waiting)
     app.add_url_rule(stream.PATH, "stream", methods=["GET"])  # for the methods that are not `Stream`'s
@@ -64,3 +77,13 @@ def create_app(
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[method-assign]  # as Quart documents
     return app
+
+
+@lru_cache(maxsize=8)  # tests make many applications that are alike
+def _describing(paths: tuple[str, ...], bookmakers: tuple[BookmakerId, ...]) -> dict[str, Handler]:
+    """Return the handlers of the paths that describe `paths` and themselves."""
+    own = (capabilities.PATH, openapi.PATH, docs.PATH)
+    operations = {path: OPERATIONS[path] for path in (*paths, *own)}
+    contract = openapi.document(operations, bookmakers)
+    described = openapi.handlers(contract) | docs.handlers(contract)
+    return capabilities.handlers(operations, bookmakers) | described

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from enum import StrEnum
+from typing import Annotated
 
-from actors.board.snapshot import Entry
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from actors.board.snapshot import Entry, RemovalReason
+
+Price = Annotated[float, Meta(gt=1.0, description="decimal odds")]
+Version = Annotated[int, Meta(description="names what this URL shows, within an epoch")]
 
 
 class OddsV2(Struct, frozen=True):
     """Decimal odds by outcome: home win, draw, away win."""
 
-    home: float = field(name="1")
-    draw: float = field(name="X")
-    away: float = field(name="2")
+    home: Price = field(name="1")
+    draw: Price = field(name="X")
+    away: Price = field(name="2")
 
 
 class MatchV2(Struct, frozen=True):
@@ -37,9 +43,18 @@ class MatchV1(Struct, frozen=True):
     home: str
     away: str
     league: str
-    odds: tuple[float, float, float]
+    odds: tuple[Price, Price, Price]
     start_time: int
     updated: float
+
+
+class ResetReason(StrEnum):
+    """Why a stream begins anew."""
+
+    TOO_OLD = "too_old"
+    FUTURE = "future"
+    OTHER_EPOCH = "other_epoch"  # of before a restart
+    MALFORMED = "malformed"
 
 
 class Removed(Struct, frozen=True):
@@ -47,8 +62,58 @@ class Removed(Struct, frozen=True):
 
     id: str
     bookmaker: str
-    reason: str
-    version: int
+    reason: RemovalReason
+    version: Version
+
+
+class ListV2(Struct, frozen=True):
+    """2.3: the list, version 2."""
+
+    version: Version
+    matches: tuple[MatchV2, ...]
+    matches_count: int
+
+
+class ListV1(Struct, frozen=True):
+    """2.3: the list, version 1."""
+
+    version: Version
+    matches: tuple[MatchV1, ...]
+    matches_count: int
+
+
+class Changes(Struct, frozen=True):
+    """What leads from the v2 list at `since` to that at `version`; `conflated` in the stream only."""
+
+    version: Version
+    since: Version
+    matches: tuple[MatchV2, ...]
+    removed: tuple[Removed, ...]
+    conflated: bool | UnsetType = UNSET
+
+
+class Reset(Struct, frozen=True):
+    """Why changes since the client's version are not known; a snapshot follows."""
+
+    reason: ResetReason
+    version: Version
+
+
+class Heartbeat(Struct, frozen=True):
+    """`version` is still the newest."""
+
+    version: Version
+
+
+class Bye(Struct, frozen=True):
+    """The service ends; come back after `retry` milliseconds."""
+
+    version: Version
+    retry: int
+
+
+EVENTS = {"snapshot": ListV2, "changes": Changes, "reset": Reset, "heartbeat": Heartbeat, "bye": Bye}
+"""The data of each event of the stream."""
 
 
 class Capabilities(Struct, frozen=True):

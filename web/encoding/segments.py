@@ -198,6 +198,15 @@ def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[byt
     return _parts(opening, [part.deflated for part in parts], len(STORED_COMMA), closing)
 
 
+def gzipped(pieces: Iterable[bytes]) -> Sliced[list[bytes]]:
+    """Return `pieces`, each some kilobytes, as one gzip member in pieces."""
+    packer, packed = zlib.compressobj(LEVEL, zlib.DEFLATED, zlib.MAX_WBITS + 16), list[bytes]()
+    for piece in pieces:
+        packed.append(packer.compress(piece))
+        yield
+    return [*packed, packer.flush()]
+
+
 def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[bytes, ...]:
     """Put head and tail around the pieces; the first of them loses its comma, of so many bytes.
 

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import Capabilities
-from web.endpoints import changes, odds, stream
+from web.protocol.contract import CACHED, IF_NONE_MATCH, NOT_MODIFIED, Answer, Operation
 from web.protocol.responses import Handler, constant
 
 PATH = "/api/capabilities"
-API_VERSION = "2.1"
+API_VERSION = "2.2"
+OPERATIONS = {
+    PATH: Operation(
+        "The endpoints, their parameters, the bookmakers",
+        "Call it first, and do not write lists of endpoints into clients.",
+        (Answer(200, "What the service supports.", Capabilities, headers=CACHED), NOT_MODIFIED),
+        (IF_NONE_MATCH,),
+    )
+}
 
 
-def handlers(paths: Iterable[str], bookmakers: Iterable[BookmakerId]) -> dict[str, Handler]:
-    """Return the handler by path; `paths` are the other endpoints, `bookmakers` in configured order."""
-    filters: dict[str, tuple[str, ...]] = dict.fromkeys(odds.PATHS, ("bookmaker",))
-    filters |= {changes.PATH: changes.FILTERS, stream.PATH: stream.FILTERS}
+def handlers(operations: Mapping[str, Operation], bookmakers: Iterable[BookmakerId]) -> dict[str, Handler]:
+    """Return the handler by path; `operations` by path, `bookmakers` in configured order."""
     capabilities = Capabilities(
-        endpoints=tuple(sorted({PATH, *paths})),
-        filters=dict(sorted(filters.items())),
+        endpoints=tuple(sorted(operations)),
+        filters={path: one.filters for path, one in sorted(operations.items()) if one.filters},
         supported_bookmakers=tuple(bookmakers),
         version=API_VERSION,
     )

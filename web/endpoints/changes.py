@@ -5,14 +5,31 @@ from __future__ import annotations
 import anyio
 
 from actors.board.history import MAX_ANSWER
+from actors.core.cooperative import Lane, run_sliced
 from actors.core.messages import BookmakerId
+from web.encoding.schemas import Changes
+from web.encoding.segments import gzipped
+from web.feeds.events import Pieces
 from web.feeds.subscribers import Live
+from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
+from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
-from web.protocol.query import Query, Since
-from web.protocol.responses import Asked, Handler, Prepared, prepared
+from web.protocol.query import BOOKMAKER, SINCE, WAIT, Query, Since
+from web.protocol.responses import MIN_GZIP_BYTES, Asked, Handler, Prepared, prepared
 
 PATH = "/api/v2/changes"
-FILTERS = ("since", "bookmaker", "wait")
+OPERATIONS = {
+    PATH: Operation(
+        "What changed in the v2 list since a version",
+        "Put `matches` in place of the entries with the same id, take off what is in `removed`, and sort.",
+        (Answer(200, "The changes.", Changes, headers=("Cache-Control", "Vary", "Content-Encoding")),),
+        (SINCE, BOOKMAKER, WAIT, ACCEPT_ENCODING),
+        (
+            *("invalid_since", "invalid_bookmaker", "invalid_wait", "version_not_available"),
+            *("too_many_client_streams", "too_many_streams", "stopping", *COUNTED),
+        ),
+    )
+}
 
 
 def handlers(live: Live) -> dict[str, Handler]:
@@ -33,14 +50,26 @@ def handlers(live: Live) -> dict[str, Handler]:
         while True:  # until nothing fell due while the answer was made
             snapshot = await board.read()
             delta = await live.frames.delta(view, since) if since <= snapshot.version else None
+            headers = {"Cache-Control": "no-store", "Content-Type": "application/json"}
+            if delta is not None:
+                delta = await _coded(delta, request, headers)
             if board.is_valid(snapshot):
                 break
         if delta is None:
             raise _not_available(asked, live, view, snapshot.version)
-        headers = {"Cache-Control": "no-store", "Content-Type": "application/json"}
         return prepared(200, headers, tuple(delta))
 
     return {PATH: changes}
+
+
+async def _coded(delta: Pieces, request: Asked, headers: dict[str, str]) -> Pieces:
+    """Return the body as the client prefers it, and add the headers that say so."""
+    headers["Vary"] = "Accept-Encoding"
+    wants_gzip = coding_for(request.header(b"accept-encoding")) is Coding.GZIP
+    if not wants_gzip or sum(map(len, delta)) < MIN_GZIP_BYTES:
+        return delta
+    headers["Content-Encoding"] = Coding.GZIP
+    return await run_sliced(gzipped(delta), Lane.READERS)
 
 
 def _not_available(asked: Since, live: Live, view: BookmakerId | None, current: int) -> Problem:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 from actors.board.snapshot import Book
 from actors.monitoring.meter import Meter
 from actors.monitoring.status import BookmakerStatus, LoopStatus, SourceStatus
 from actors.runtime.actor import ActorStatus
+from web.encoding.probe_schemas import Actor, Bookmaker, Durations, Loop, Source
 
 
 def time_view(at: float | None) -> float | None:
@@ -15,7 +16,7 @@ def time_view(at: float | None) -> float | None:
     return None if at is None else round(at, 3)
 
 
-def actor_view(status: ActorStatus) -> dict[str, Any]:
+def actor_view(status: ActorStatus) -> Actor:
     """Return one actor of the supervision tree."""
     return {
         "name": status.name,
@@ -29,12 +30,12 @@ def actor_view(status: ActorStatus) -> dict[str, Any]:
     }
 
 
-def loop_view(status: LoopStatus) -> dict[str, Any]:
+def loop_view(status: LoopStatus) -> Loop:
     """Return how often the event loop was blocked, and how long at most; null before the first time."""
     return {"stalls": status.stalls, "longest_s": time_view(status.longest_s or None)}
 
 
-def source_view(status: SourceStatus) -> dict[str, Any]:
+def source_view(status: SourceStatus) -> Source:
     """Return one source."""
     return {
         "name": status.name,
@@ -69,7 +70,7 @@ def source_view(status: SourceStatus) -> dict[str, Any]:
     }
 
 
-def _source_state(status: SourceStatus) -> str:
+def _source_state(status: SourceStatus) -> Literal["down", "retrying", "starting", "up"]:
     if status.is_down:
         return "down"
     if status.failures:
@@ -77,15 +78,17 @@ def _source_state(status: SourceStatus) -> str:
     return "starting" if status.last_success_at is None else "up"
 
 
-def meter_view(meter: Meter, now: float) -> dict[str, Any]:
+def meter_view(meter: Meter, now: float) -> Durations:
     """Return durations in milliseconds, of the last one to two minutes."""
     summary = meter.summary(now)
-    percentiles = {"p50": summary.p50_s, "p95": summary.p95_s, "p99": summary.p99_s}
-    in_ms = {name: None if value is None else round(value * 1e3, 3) for name, value in percentiles.items()}
-    return {"count": summary.count, **in_ms}
+    p50, p95, p99 = (
+        None if value is None else round(value * 1e3, 3)
+        for value in (summary.p50_s, summary.p95_s, summary.p99_s)
+    )
+    return {"count": summary.count, "p50": p50, "p95": p95, "p99": p99}
 
 
-def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> dict[str, Any]:
+def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> Bookmaker:
     """Return one bookmaker and its lists at `now`, in monotonic seconds."""
     summary = status.meter.summary(now)
     return {

@@ -5,12 +5,38 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 
 from actors.core.messages import BookmakerId
+from web.encoding.schemas import ListV1, ListV2
 from web.encoding.segments import Api
 from web.feeds.lists import Answers, View
-from web.protocol.query import Query
+from web.protocol.contract import (
+    ACCEPT_ENCODING,
+    CACHED,
+    COUNTED,
+    IF_NONE_MATCH,
+    Answer,
+    Operation,
+)
+from web.protocol.query import BOOKMAKER, Query
 from web.protocol.responses import Asked, Handler, Prepared
 
 PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
+
+OPERATIONS = {
+    path: Operation(
+        f"The list, version {version}",
+        "Sorted by bookmaker, in the order of the configuration, and by id. Poll with `If-None-Match`.",
+        (
+            Answer(200, "The list.", body, headers=(*headers, "Content-Encoding")),
+            Answer(304, "The client has this version already.", headers=headers),
+        ),
+        (BOOKMAKER, IF_NONE_MATCH, ACCEPT_ENCODING),
+        ("invalid_bookmaker", "not_acceptable", "no_bookmaker_serving", *COUNTED),
+    )
+    for path, version, body, headers in (
+        ("/api/v2/odds", 2, ListV2, (*CACHED, "Vary", "X-Accel-Expires")),
+        ("/api/odds", 1, ListV1, (*CACHED, "Vary", "X-Accel-Expires", "Link")),
+    )
+}
 
 
 def handlers(answers: Answers, names: Mapping[BookmakerId, str]) -> dict[str, Handler]:

@@ -5,8 +5,10 @@ The policy lets a page load and request nothing but this service, and run no inl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from web.protocol.contract import ACCEPT_ENCODING, CACHED, HTML, IF_NONE_MATCH, Answer, Operation
 from web.protocol.responses import Handler, constant
 
 FOLDER = Path(__file__).resolve().parent.parent / "static"
@@ -26,13 +28,31 @@ _HEADERS = {
         "require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
 }
 
 
-def page(name: str, **headers: str) -> Handler:
-    """Return the handler of one of our files; `headers` are sent besides the usual ones."""
-    return constant((FOLDER / name).read_bytes(), _TYPES[Path(name).suffix], {**_HEADERS, **headers})
+PAGE_HEADERS = (*CACHED, "Vary", *_HEADERS)
+
+
+def operation(summary: str, description: str) -> Operation:
+    """Return what is to be said of a page."""
+    whole = Answer(200, "The page.", str, HTML, (*dict.fromkeys(PAGE_HEADERS), "Content-Encoding"))
+    known = Answer(304, "The client has it already.", headers=(*dict.fromkeys(PAGE_HEADERS),))
+    return Operation(summary, description, (whole, known), (IF_NONE_MATCH, ACCEPT_ENCODING))
+
+
+OPERATIONS = {"/": operation("The board as a page", "Live, filtered by its address.")}
+
+
+def page(name: str, filled: Mapping[str, str] = {}, **headers: str) -> Handler:
+    """Return the handler of one of our files; `headers` are sent besides the usual ones.
+
+    `filled` has the HTML that takes the place of each comment.
+    """
+    body = (FOLDER / name).read_bytes()
+    for comment, html in filled.items():
+        body = body.replace(comment.encode(), html.encode())
+    return constant(body, _TYPES[Path(name).suffix], {**_HEADERS, **headers})
 
 
 def handlers() -> dict[str, Handler]:

@@ -11,12 +11,51 @@ from typing import Any
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
+from web.encoding import probe_schemas as schemas
 from web.endpoints.monitor import actor_view, bookmaker_view, loop_view, meter_view, source_view, time_view
 from web.endpoints.pages import page
+from web.protocol.contract import ACCEPT_ENCODING, HTML, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import prefers_html
 from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared_json
 
 MAX_TURN_AGE_S = 10.0
+
+_HEALTHY = ("Cache-Control",)
+OPERATIONS = {
+    **{
+        path: Operation(
+            summary,
+            description,
+            (
+                Answer(200, "It passes.", body, headers=_HEALTHY),
+                Answer(
+                    503,
+                    "It fails; the body is the same, and there is no `Retry-After`.",
+                    body,
+                    headers=_HEALTHY,
+                ),
+            ),
+            problems=(),
+        )
+        for path, summary, description, body in (
+            ("/health", "The state of every bookmaker", "It fails if none is serving.", schemas.Health),
+            ("/health/live", "Whether the process works", "If not, restart it.", schemas.Live),
+            ("/health/ready", "Whether there are odds to serve", "If not, send no clients.", schemas.Ready),
+        )
+    },
+    "/monitor": Operation(
+        "Every actor, source and bookmaker",
+        "JSON, or a page for a client that prefers HTML.",
+        (
+            Answer(200, "The records.", schemas.Monitor, headers=("Cache-Control", "Vary"), also=HTML),
+            Answer(304, "The client has the page already.", headers=("ETag", "Cache-Control", "Vary")),
+        ),
+        (IF_NONE_MATCH, ACCEPT_ENCODING),
+    ),
+    "/api/stats": Operation(
+        "Counters", "Since the start.", (Answer(200, "The counters.", schemas.Stats, headers=_HEALTHY),)
+    ),
+}
 
 
 def handlers(
@@ -45,23 +84,26 @@ class _Probes:
         last, now = self.status.board.last_turn_mono, self.clock.now().mono
         age = None if last is None else round(now - last, 3)
         is_alive = age is None or age < MAX_TURN_AGE_S
-        content = {"status": "pass" if is_alive else "fail", "last_turn_age_s": age}
+        content: schemas.Live = {"status": "pass" if is_alive else "fail", "last_turn_age_s": age}
         return prepared_json(content, ok=is_alive)
 
     async def ready(self, _: Asked) -> Prepared:
         reason = None if _is_any_serving(await self.board.read()) else "no bookmaker is serving"
         if self.status.is_draining:
             reason = "draining"
-        return prepared_json({"status": "fail" if reason else "pass", "reason": reason}, ok=reason is None)
+        content: schemas.Ready = {"status": "fail" if reason else "pass", "reason": reason}
+        return prepared_json(content, ok=reason is None)
 
     async def health(self, _: Asked) -> Prepared:
         snapshot = await self.board.read()
         states = self.status.observe(snapshot, self.clock.now())
-        checks = {name: _check(one, snapshot.books[name]) for name, one in self.status.bookmakers.items()}
-        overall = "pass" if set(states.values()) == {BookmakerState.LIVE} else "warn"
+        checks = {
+            str(name): _check(one, snapshot.books[name]) for name, one in self.status.bookmakers.items()
+        }
+        overall: schemas.Grade = "pass" if set(states.values()) == {BookmakerState.LIVE} else "warn"
         if not _is_any_serving(snapshot):
             overall = "fail"
-        content = {"status": overall, "epoch": snapshot.epoch, "checks": checks}
+        content: schemas.Health = {"status": overall, "epoch": snapshot.epoch, "checks": checks}
         return prepared_json(content, ok=overall != "fail")
 
     async def monitor(self, request: Asked) -> Prepared:
@@ -69,37 +111,39 @@ class _Probes:
             return await self.page(request)
         status, snapshot, now = self.status, await self.board.read(), self.clock.now()
         status.observe(snapshot, now)
-        return prepared_json(
-            {
-                "started_at": time_view(status.started_at),
-                "draining": status.is_draining,
-                "loop": loop_view(status.loop),
-                "version": snapshot.version,
-                "epoch": snapshot.epoch,
-                "actors": [actor_view(actor) for actor in status.actors.values()],
-                "sources": [source_view(source) for source in status.sources.values()],
-                "bookmakers": [
-                    bookmaker_view(one, snapshot.books[one.id], now.mono)
-                    for one in status.bookmakers.values()
-                ],
-            },
-            Vary="Accept",
-        )
+        content: schemas.Monitor = {
+            "started_at": round(status.started_at, 3),
+            "draining": status.is_draining,
+            "loop": loop_view(status.loop),
+            "version": snapshot.version,
+            "epoch": snapshot.epoch,
+            "actors": [actor_view(actor) for actor in status.actors.values()],
+            "sources": [source_view(source) for source in status.sources.values()],
+            "bookmakers": [
+                bookmaker_view(one, snapshot.books[one.id], now.mono) for one in status.bookmakers.values()
+            ],
+        }
+        return prepared_json(content, Vary="Accept")
 
     async def stats(self, _: Asked) -> Prepared:
-        data = _data(await self.board.read(), self.status, self.clock.now())
         log = self.status.log
-        http = self.counters.view() | {"client_errors": dict(log.client_errors)}
-        lines = {"dropped": log.dropped, "failed": log.failed}
-        return prepared_json({"data": data, "http": http, "log": lines})
+        http: Any = self.counters.view() | {"client_errors": dict(log.client_errors)}
+        content: schemas.Stats = {
+            "data": _data(await self.board.read(), self.status, self.clock.now()),
+            "http": http,
+            "log": {"dropped": log.dropped, "failed": log.failed},
+        }
+        return prepared_json(content)
 
 
 def _is_any_serving(snapshot: Snapshot) -> bool:
     return any(book.is_serving for book in snapshot.books.values())
 
 
-def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
-    grade = "pass" if status.state is BookmakerState.LIVE else "warn" if book.is_serving else "fail"
+def _check(status: BookmakerStatus, book: Book) -> schemas.Check:
+    grade: schemas.Grade = (
+        "pass" if status.state is BookmakerState.LIVE else "warn" if book.is_serving else "fail"
+    )
     return {
         "name": status.name,
         "status": grade,
@@ -112,7 +156,7 @@ def _check(status: BookmakerStatus, book: Book) -> dict[str, Any]:
     }
 
 
-def _data(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> dict[str, Any]:
+def _data(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> schemas.DataCounters:
     board = status.board
     return {
         "version": snapshot.version,

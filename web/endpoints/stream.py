@@ -14,20 +14,33 @@ import anyio
 import anyio.lowlevel
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
+from web.encoding.schemas import ResetReason
 from web.feeds import events
 from web.feeds.subscribers import Live, Rest
+from web.protocol.contract import EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
 from web.protocol.problems import Problem
-from web.protocol.query import Query, since_of
-from web.protocol.responses import CORS, Asked, HttpCounters, asked, encoded, send_problem
+from web.protocol.query import BOOKMAKER, CONFLATE, LAST_SINCE, Query, since_of
+from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, send_problem
 from web.server.listener import KeepFresh
 
 PATH = "/api/v2/stream"
-FILTERS = ("bookmaker", "since", "conflate_ms")
+OPERATIONS = {
+    PATH: Operation(
+        "The v2 list and then its changes, as events",
+        "Server-Sent Events: `snapshot` with the list, `changes`, `reset`, `heartbeat` and `bye`.",
+        (Answer(200, "Events without end.", str, EVENT_STREAM, ("Cache-Control",)),),
+        (BOOKMAKER, LAST_SINCE, CONFLATE, LAST_EVENT_ID),
+        (
+            *("invalid_bookmaker", "invalid_conflate_ms", "too_many_client_streams", "too_many_streams"),
+            *("stopping", "overloaded"),
+        ),
+    )
+}
 PIECE_BYTES = 65_536
 """A long event is sent in pieces, so that no more than this waits in memory for a slow client."""
 
 _HEADERS = {
-    "Content-Type": "text/event-stream",
+    "Content-Type": EVENT_STREAM,
     "Cache-Control": "no-store, no-transform",
     "X-Accel-Buffering": "no",  # nginx would wait until it has some kilobytes
 }
@@ -61,7 +74,7 @@ class Stream:
     async def _serve(
         self, follower: _Follower, request: Asked, scope: HTTPScope, receive: ASGIReceiveCallable
     ) -> None:
-        headers = encoded({**_HEADERS, "X-Request-Id": request.id, **CORS})
+        headers = encoded({**_HEADERS, "X-Request-Id": request.id, **COMMON})
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
             await follower.send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -106,11 +119,11 @@ class _Follower:
         if self._since is None:
             return await self._snapshot()
         if (since := since_of(self._since)) is None:
-            return await self._snapshot("malformed")
+            return await self._snapshot(ResetReason.MALFORMED)
         if not since.is_of(self._live.history.epoch):
-            return await self._snapshot("other_epoch")
+            return await self._snapshot(ResetReason.OTHER_EPOCH)
         if since.version > newest:
-            return await self._snapshot("future")
+            return await self._snapshot(ResetReason.FUTURE)
         self._version = since.version
         return await self._next() or events.heartbeat(self._version)
 
@@ -122,7 +135,7 @@ class _Follower:
             if not self._live.board.is_valid(snapshot):  # something fell due meanwhile
                 return await self._next()
             if made is None:
-                return await self._snapshot("too_old")
+                return await self._snapshot(ResetReason.TOO_OLD)
             self._version, event = made
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
             return event
@@ -131,7 +144,7 @@ class _Follower:
             return events.heartbeat(self._version)
         return []
 
-    async def _snapshot(self, reset_reason: str | None = None) -> events.Pieces:
+    async def _snapshot(self, reset_reason: ResetReason | None = None) -> events.Pieces:
         self._version, pieces = await self._live.frames.snapshot(self._view)
         return pieces if reset_reason is None else [*events.reset(reset_reason, self._version), *pieces]
 

@@ -9,9 +9,10 @@ import anyio
 import msgspec
 
 from actors.board.history import Change, History
+from actors.board.snapshot import RemovalReason
 from actors.core.cooperative import SLICE, Lane, Sliced, run_sliced
 from actors.core.messages import BookmakerId
-from web.encoding.schemas import Removed, match_v2
+from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, match_v2
 from web.encoding.segments import UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
 from web.feeds.lists import Answers, View
 
@@ -106,7 +107,9 @@ class Frames:
         if change.json is None:
             name = self._names[change.bookmaker]
             if change.entry is None:
-                change.json = _encode(Removed(change.id, name, str(change.reason), change.version))
+                change.json = _encode(
+                    Removed(change.id, name, change.reason or RemovalReason.WITHDRAWN, change.version)
+                )
             else:
                 try:
                     change.json = _encode(match_v2(change.entry, name))
@@ -132,19 +135,19 @@ class _Known:
         self._bytes += size
 
 
-def reset(reason: str, version: int) -> Pieces:
+def reset(reason: ResetReason, version: int) -> Pieces:
     """Return the event before a snapshot; without an id, because the client does not have that yet."""
-    return _event("reset", [_encode({"reason": reason, "version": version})])
+    return _event("reset", [_encode(Reset(reason, version))])
 
 
 def heartbeat(version: int) -> Pieces:
     """Return the event that says that `version` is still the newest."""
-    return _event("heartbeat", [b'{"version":%d}' % version])
+    return _event("heartbeat", [_encode(Heartbeat(version))])
 
 
 def bye(version: int, retry_ms: int) -> Pieces:
     """Return the last event before the service ends, with the milliseconds to wait before reconnecting."""
-    (event,) = _event("bye", [b'{"version":%d,"retry":%d}' % (version, retry_ms)])
+    (event,) = _event("bye", [_encode(Bye(version, retry_ms))])
     return [b"retry: %d\n%b" % (retry_ms, event)]
 
 

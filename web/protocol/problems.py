@@ -1,8 +1,51 @@
-"""What a handler raises to answer with an error; `responses.py` makes the document."""
+"""What a handler raises to answer with an error, and its document; `responses.py` makes the answer."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec import UNSET, Struct, UnsetType
+
+CODES: Final[Mapping[str, int]] = {
+    "invalid_bookmaker": 400,
+    "invalid_since": 400,
+    "invalid_wait": 400,
+    "invalid_conflate_ms": 400,
+    "bad_request": 400,
+    "http2_not_supported": 400,
+    "too_many_parameters": 400,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "not_acceptable": 406,
+    "version_not_available": 410,
+    "target_too_long": 414,
+    "too_many_requests": 429,
+    "too_many_client_streams": 429,
+    "headers_too_large": 431,
+    "internal_error": 500,
+    "no_bookmaker_serving": 503,
+    "too_many_streams": 503,
+    "overloaded": 503,
+    "stopping": 503,
+}
+"""Every code of a problem document and the status that it comes with."""
+
+
+class ProblemDocument(Struct, frozen=True):
+    """An error (RFC 9457). `request_id` is in the log; the last three members are 410's only."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    code: str
+    request_id: str
+    oldest_version: int | UnsetType = UNSET
+    current_version: int | UnsetType = UNSET
+    epoch: str | UnsetType = UNSET
 
 
 @dataclass(eq=False)

@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from web.protocol.problems import Problem
 from web.protocol.request_head import REFUSALS, Refusal
 from web.protocol.responses import (
-    CORS,
+    COMMON,
     PREFLIGHT,
     Handler,
     HttpCounters,
@@ -86,7 +86,7 @@ def install(app: Quart, counters: HttpCounters) -> None:
     @app.after_request
     async def end(response: Response) -> Response:
         response.headers["X-Request-Id"] = g.asked.id
-        response.headers.update(CORS)
+        response.headers.update(COMMON)
         if not response.content_length:
             response.headers.pop("Content-Type", None)  # Quart's default, for a body that is not there
         if "Access-Control-Request-Method" in request.headers:

@@ -1,12 +1,13 @@
-"""Reading the query of a request. Unknown parameters are ignored."""
+"""The parameters of queries: what they may be, as published, and reading them. Unknown ones are ignored."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 from urllib.parse import parse_qs
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from actors.core.messages import BookmakerId
 from web.protocol.problems import Problem
@@ -17,8 +18,39 @@ MAX_DIGITS = 20
 """No version is longer; Python refuses to read a number of more than a few thousand digits."""
 
 _TOKEN = re.compile(r"(-?[0-9]+)(?:-([0-9a-z]{1,32}))?", re.ASCII)
-_SECONDS = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,9})?", re.ASCII)
+_SECONDS = re.compile(r"(?:30(?:\.0{1,9})?|[0-2]?[0-9](?:\.[0-9]{1,9})?)", re.ASCII)
 _MILLISECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
+
+
+class Parameter(Struct, frozen=True):
+    """A parameter of a query, or a header that a client may send; `schema` is JSON Schema."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
+    is_required: bool = False
+    place: str = "query"
+
+
+BOOKMAKER: Final = Parameter("bookmaker", "Show only this bookmaker; without it all are shown.")
+"""Its schema lists the configured ones."""
+SINCE: Final = Parameter(
+    "since",
+    "The version that the client has: `VERSION-EPOCH`, as in an ETag, or `VERSION` alone.",
+    {"type": "string", "pattern": f"^{_TOKEN.pattern}$"},
+    is_required=True,
+)
+LAST_SINCE: Final = Parameter("since", "As `Last-Event-ID`, for clients that cannot set headers.")
+WAIT: Final = Parameter(
+    "wait",
+    f"Seconds to wait for a change, at most {MAX_WAIT_S}; without it the answer comes at once.",
+    {"type": "string", "pattern": f"^{_SECONDS.pattern}$"},
+)
+CONFLATE: Final = Parameter(
+    "conflate_ms",
+    "At most one event of changes in so many milliseconds.",
+    {"type": "integer", "minimum": 0, "maximum": MAX_CONFLATE_MS},
+)
 
 
 class Since(Struct, frozen=True):
@@ -41,33 +73,33 @@ class Query:
     def bookmaker(self, known: Collection[BookmakerId]) -> BookmakerId | None:
         """Return the filter: None if absent, else exactly one of `known`."""
         must = f"must be one of: {', '.join(known)}"
-        given = self._one("bookmaker", must)
+        given = self._one(BOOKMAKER.name, must)
         if given is not None and given not in known:
-            raise _invalid("bookmaker", f"was {given[:64]!r}", must)
+            raise _invalid(BOOKMAKER.name, f"was {given[:64]!r}", must)
         return None if given is None else BookmakerId(given)
 
     def since(self) -> Since:
         """Return the version since which changes are wanted, which must be given."""
         must = "must be the version of an answer, an integer, or that and its epoch: VERSION-EPOCH"
-        given = self._one("since", must)
+        given = self._one(SINCE.name, must)
         if given is None:
-            raise _invalid("since", "is missing", must)
+            raise _invalid(SINCE.name, "is missing", must)
         if (since := since_of(given)) is None:
-            raise _invalid("since", f"was {given[:64]!r}", must)
+            raise _invalid(SINCE.name, f"was {given[:64]!r}", must)
         return since
 
     def last_since(self) -> str | None:
         """Return `since` as it was written, valid or not; None if absent."""
-        given = self._values.get("since")
+        given = self._values.get(LAST_SINCE.name)
         return None if given is None else ", ".join(given)
 
     def wait_s(self) -> float:
         """Return the seconds to wait for a change, 0 if absent."""
-        return self._number("wait", _SECONDS, MAX_WAIT_S, "seconds")
+        return self._number(WAIT.name, _SECONDS, MAX_WAIT_S, "seconds")
 
     def conflate_s(self) -> float:
         """Return the least seconds between two changes, 0 if absent."""
-        return self._number("conflate_ms", _MILLISECONDS, MAX_CONFLATE_MS, "whole milliseconds") / 1000
+        return self._number(CONFLATE.name, _MILLISECONDS, MAX_CONFLATE_MS, "whole milliseconds") / 1000
 
     def _number(self, name: str, form: re.Pattern[str], most: int, unit: str) -> float:
         must = f"must be {unit}, at most {most}"

@@ -22,7 +22,7 @@ LIST = pytest.mark.parametrize("path", LISTS)
 CODING = pytest.mark.parametrize("coding", ["identity", "gzip"])
 COMMON = {
     *("access-control-allow-origin", "access-control-expose-headers"),
-    *("connection", "date", "x-request-id"),
+    *("connection", "date", "x-request-id", "x-content-type-options"),
 }
 TAG = f"5003-{EPOCH}"
 HAD = ('"@"', 'W/"@"', '"x", W/"@" ,"y"', ', "@",', "*", ",".join(['"x"'] * 1900) + ',"@"')

@@ -46,6 +46,13 @@ async def test_every_answer_can_be_read_from_any_origin(site: Site, path: str) -
 
 
 @PATH
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST"])
+async def test_no_answer_may_be_read_as_another_type(site: Site, path: str, method: str) -> None:
+    """A browser takes every answer for what its Content-Type says."""
+    assert "nosniff" == (await site.raw(method, path)).headers["x-content-type-options"]
+
+
+@PATH
 async def test_every_answer_has_its_own_request_id(site: Site, path: str) -> None:
     """X-Request-Id is always made by the service, whatever the client sends."""
     ids = [(await site.raw("GET", path, "X-Request-Id: forged")).headers["x-request-id"] for _ in range(2)]

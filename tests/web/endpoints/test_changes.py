@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from typing import Any
 
@@ -83,6 +84,25 @@ async def test_the_answer_is_what_changed(site: Site) -> None:
         response.headers["Content-Type"],
         response.headers["Cache-Control"],
     )
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "gzip;q=0.5, identity;q=0", "identity", "br", ""])
+async def test_long_answers_are_compressed(site: Site, accepted: str) -> None:
+    """From a kilobyte on, for clients that accept gzip, and with the same content for all."""
+    site.publish("alder", *(match(f"{number:04}") for number in range(300)))
+    wanted = f"Accept-Encoding: {accepted}"
+
+    short = await site.raw("GET", _query(5003, "cedar"), wanted)
+    long = await site.raw("GET", _query(5003), wanted)
+    plain = await site.raw("GET", _query(5003))
+
+    is_packed = accepted.startswith("gzip")
+    assert plain.body == (gzip.decompress(long.body) if is_packed else long.body)
+    assert ("gzip" if is_packed else None) == long.headers.get("content-encoding")
+    assert "content-encoding" not in short.headers
+    assert {"Accept-Encoding"} == {one.headers["vary"] for one in (short, long, plain)}
+    assert len(long.body) == int(long.headers["content-length"])
+    assert not is_packed or len(long.body) * 5 < len(plain.body)
 
 
 @VIEW

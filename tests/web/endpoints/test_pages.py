@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 
 import pytest
@@ -27,6 +28,7 @@ POLICY = {
     *("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"),
     *("require-trusted-types-for 'script'", "trusted-types 'none'"),
 }
+GZIP = "Accept-Encoding: gzip, deflate, br"
 CHROME = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"
 
 
@@ -37,6 +39,25 @@ async def test_a_file_is_sent_as_it_is_with_its_type(site: Site, path: str) -> N
 
     assert (200, FILES[path].read_bytes()) == (answered.status, answered.body)
     assert TYPES[FILES[path].suffix] == answered.headers["content-type"]
+
+
+@FILE
+async def test_a_file_is_compressed_where_that_saves_a_packet(site: Site, path: str) -> None:
+    """Each coding has its own ETag, which is known again in that coding alone; HEAD says the same."""
+    plain, size = await site.raw("GET", path, "Accept-Encoding: br"), len(FILES[path].read_bytes())
+    packed, head = [await site.raw(method, path, GZIP) for method in ("GET", "HEAD")]
+    etag = packed.headers["etag"]
+    known = [await site.raw("GET", path, f"If-None-Match: {etag}", *line) for line in ([GZIP], [])]
+
+    assert (size < 1024) == ("content-encoding" not in packed.headers) == (etag == plain.headers["etag"])
+    if size >= 1024:
+        assert plain.body == gzip.decompress(packed.body)
+        assert (True, "gzip") == (len(packed.body) < size, packed.headers["content-encoding"])
+        assert ({"Accept-Encoding"}, [304, 200]) == (
+            {one.headers["vary"] for one in (plain, packed, head, *known)},
+            [one.status for one in known],
+        )
+        assert packed.headers["content-length"] == head.headers["content-length"] == str(len(packed.body))
 
 
 @FILE
@@ -97,8 +118,12 @@ async def test_the_monitor_is_html_when_html_is_preferred(
 
     answered = await site.raw("GET", "/monitor", *lines)
 
-    expected = "text/html; charset=utf-8" if is_page else "application/json"
-    assert (200, expected, "Accept") == (
+    expected = (
+        ("text/html; charset=utf-8", "Accept, Accept-Encoding")
+        if is_page
+        else ("application/json", "Accept")
+    )
+    assert (200, *expected) == (
         answered.status,
         answered.headers["content-type"],
         answered.headers["vary"],
@@ -113,4 +138,4 @@ async def test_only_the_monitors_page_may_be_cached(site: Site) -> None:
     again = await site.raw("GET", "/monitor", "Accept: text/html", f"If-None-Match: {page.headers['etag']}")
 
     assert ("no-cache", "no-store") == (page.headers["cache-control"], json.headers["cache-control"])
-    assert (200, 304, "Accept") == (json.status, again.status, again.headers["vary"])
+    assert (200, 304, "Accept, Accept-Encoding") == (json.status, again.status, again.headers["vary"])

@@ -17,6 +17,7 @@ from actors.core.messages import BookmakerId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import ManualClock
+from web.encoding.schemas import ResetReason
 from web.feeds import events as frames
 from web.feeds.events import MAX_KNOWN_BYTES, Frames
 from web.feeds.lists import Answers
@@ -132,7 +133,10 @@ def _data(results: tuple[int, frames.Pieces] | None) -> Any:
 
 def test_other_events_have_no_id() -> None:
     """A client that is cut off after such an event resumes from the version before it."""
-    made = [b"".join(one) for one in (frames.reset("too_old", 7), frames.heartbeat(7), frames.bye(7, 1500))]
+    made = [
+        b"".join(one)
+        for one in (frames.reset(ResetReason.TOO_OLD, 7), frames.heartbeat(7), frames.bye(7, 1500))
+    ]
 
     assert b'event: reset\ndata: {"reason":"too_old","version":7}\n\n' == made[0]
     assert b'event: heartbeat\ndata: {"version":7}\n\n' == made[1]

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.anyio
 CEDAR, ALDER = BookmakerId("cedar"), BookmakerId("alder")
 NAMES = {CEDAR: "Cédar", ALDER: "Alder"}
 EMPTY = Snapshot.empty(100, (CEDAR, ALDER), "e9")
-CORS = {name.lower(): value for name, value in prepared.CORS.items()}
+COMMON = {name.lower(): value for name, value in prepared.COMMON.items()}
 BOTH_APIS = pytest.mark.parametrize("api", Api)
 
 
@@ -81,8 +81,8 @@ class _Lists:
         self.board.snapshot = snapshot
         answer = await self.answers.answer(view, if_none_match, coding)
         headers = {name.decode(): value.decode() for name, value in answer.headers}
-        assert CORS.items() <= headers.items()
-        own = {name: value for name, value in headers.items() if name not in CORS}
+        assert COMMON.items() <= headers.items()
+        own = {name: value for name, value in headers.items() if name not in COMMON}
         return _Shown(answer.status, own, b"".join(answer.parts), answer)
 
 

@@ -1,0 +1,156 @@
+"""Every answer that a service can give, asked of real front ends over a socket: what the contract shows."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
+
+import anyio
+import msgspec
+
+from actors.board.snapshot import Entry, Snapshot
+from actors.core.limits import Limits
+from actors.core.messages import BookmakerId
+from tests.support.builders.messages import match
+from tests.support.systems.site import EPOCH, MAX_STREAMS, Answered, Site, open_site, parsed
+from web.endpoints.openapi import EXAMPLES
+from web.server.connections import Caps
+from web.server.servers import Serve, serve
+
+NAMES = {BookmakerId("alder"): "Alder", BookmakerId("birch"): "Birch"}
+LISTS = ("/api/v2/odds", "/api/odds")
+PROBES = ("/health", "/health/live", "/health/ready")
+CHANGES = f"/api/v2/changes?since=5001-{EPOCH}"
+ANSWERS = (*LISTS, "/api/capabilities", *PROBES, "/monitor", "/api/stats", CHANGES)
+BY_TARGET = {
+    "invalid_bookmaker": "/api/v2/odds?bookmaker=nobody",
+    "invalid_since": "/api/v2/changes?since=yesterday",
+    "invalid_wait": "/api/v2/changes?since=5001&wait=60",
+    "invalid_conflate_ms": "/api/v2/stream?conflate_ms=-1",
+    "too_many_parameters": "/api/v2/odds?" + "&" * 20,
+    "target_too_long": "/" + "a" * 3000,
+    "not_found": "/api/v3/odds",
+    "version_not_available": "/api/v2/changes?since=1",
+}
+BY_BYTES = {
+    "bad_request": b"GET /\r\n\r\n",
+    "http2_not_supported": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "headers_too_large": b"GET / HTTP/1.1\r\nHost: x\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+}
+
+
+class Broken:
+    """A board whose reading fails."""
+
+    async def read(self) -> Snapshot:
+        """Fail."""
+        raise RuntimeError("hunter2 in /srv/secret.py")
+
+    async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
+        """Never called."""
+        raise NotImplementedError(bookmaker, entry, why)
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        """Never called."""
+        raise NotImplementedError(snapshot)
+
+    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
+        """Never called."""
+        raise NotImplementedError(deadline, first_start, within_s)
+
+
+@contextlib.asynccontextmanager
+async def showing(**others: Any) -> AsyncIterator[Site]:
+    """Serve a board with an entry of each bookmaker, one of them changed since version 5001."""
+    async with open_site(names=NAMES, **others) as site:
+        derby = partial(match, "m1", home="Unión Calavares", away="Grandrive", league="France - Ligue 1")
+        site.publish("alder", derby(prices=(1.6, 4.71, 4.58)), match("m2"))
+        site.clock.pass_(4.2)
+        site.publish("alder", derby(prices=(1.65, 4.6, 4.4)))
+        site.publish("birch", derby(prices=(1.7, 4.5, 4.2)))
+        yield site
+
+
+async def answers(site: Site) -> dict[str, Answered]:
+    """Return the answers of 200 by path."""
+    return {target.partition("?")[0]: await site.raw("GET", target) for target in ANSWERS}
+
+
+async def failing_probes() -> dict[str, Answered]:
+    """Return the answers of 503 that are no problem documents, by path."""
+    async with open_site(names=NAMES) as site:
+        site.clock.pass_(60)
+        site.status.board.last_turn_mono = 0.0
+        return {path: await site.raw("GET", path) for path in PROBES}
+
+
+async def problems(server: Serve = serve, *, is_layered: bool = True) -> dict[str, Answered]:
+    """Return an answer for each code."""
+    async with showing(serve=server, is_layered=is_layered) as site:
+        found = {code: await site.raw("GET", target) for code, target in BY_TARGET.items()}
+        found |= {code: parsed(await site.exchange(data)) for code, data in BY_BYTES.items()}
+        refusing = "Accept-Encoding: identity;q=0, gzip;q=0"
+        found["not_acceptable"] = await site.raw("GET", "/api/v2/odds", refusing)
+        found["method_not_allowed"] = await site.raw("POST", "/api/v2/odds")
+        found["too_many_streams"] = await _crowded(site, MAX_STREAMS)
+        await site.audience.leave()
+        found["stopping"] = await site.raw("GET", "/api/v2/stream")
+    one = Limits(max_streams_per_client=1, trusted_proxies=("127.0.0.1",))
+    async with showing(serve=server, is_layered=is_layered, of_clients=one) as site:
+        found["too_many_client_streams"] = await _crowded(site, 1, "X-Forwarded-For: 198.51.100.1")
+    few = Limits(requests_per_s=0.01, burst=1, trusted_proxies=("127.0.0.1",))
+    async with showing(serve=server, is_layered=is_layered, of_clients=few) as site:
+        for _ in range(2):
+            found["too_many_requests"] = await site.raw(
+                "GET", "/api/v2/odds", "X-Forwarded-For: 198.51.100.1"
+            )
+    async with showing(serve=server, is_layered=is_layered, caps=Caps(connections=1)) as site:
+        found["overloaded"] = await _crowded(site, 1)
+    async with open_site(names=NAMES, serve=server, is_layered=is_layered) as site:
+        found["no_bookmaker_serving"] = await site.raw("GET", "/api/v2/odds")
+    async with open_site(Broken(), NAMES, serve=server, is_layered=is_layered) as site:
+        found["internal_error"] = await site.raw("GET", "/api/v2/odds")
+    return found
+
+
+async def _crowded(site: Site, others: int, *lines: str) -> Answered:
+    """Return what the next client gets when `others` follow already."""
+    async with anyio.create_task_group() as tasks:
+        for _ in range(others):
+            tasks.start_soon(site.raw, "GET", "/api/v2/changes?since=5003&wait=30", *lines)
+        await site.until(lambda: len(site.audience) == others)
+        refused = await site.raw("GET", "/api/v2/stream", *lines)
+        tasks.cancel_scope.cancel()
+    return refused
+
+
+async def examples() -> dict[str, dict[str, Any]]:
+    """Return the examples of the contract: answers by path and status, problem documents by code."""
+    async with showing() as site:
+        of_answers = {f"{path} 200": one for path, one in (await answers(site)).items()}
+        async with anyio.create_task_group() as tasks:
+            sent: list[bytes] = []
+            tasks.start_soon(_first_events, site, sent)
+            await site.until(lambda: len(site.audience) == 1)
+            await site.audience.leave()
+    of_answers |= {f"{path} 503": one for path, one in (await failing_probes()).items()}
+    return {
+        "answers": {
+            **{key: msgspec.json.decode(one.body) for key, one in of_answers.items()},
+            "/api/v2/stream 200": b"".join(sent).decode(),
+        },
+        "problems": {code: msgspec.json.decode(one.body) for code, one in (await problems()).items()},
+    }
+
+
+async def _first_events(site: Site, sent: list[bytes]) -> None:
+    body = (await site.client.get(f"/api/v2/stream?since=5001-{EPOCH}")).content
+    sent.append(body)
+
+
+if __name__ == "__main__":
+    text = json.dumps(anyio.run(examples), indent=1, ensure_ascii=False)
+    EXAMPLES.write_text(f"{text}\n", "utf-8")

@@ -1,0 +1,154 @@
+"""/openapi.json is what is served: paths, parameters, statuses, headers, bodies and examples."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from tests.support.systems.every_answer import (
+    BY_TARGET,
+    answers,
+    examples,
+    failing_probes,
+    problems,
+    showing,
+)
+from tests.support.systems.site import Answered, Site
+from web.app import OPERATIONS
+from web.endpoints.openapi import EXAMPLES
+from web.protocol.problems import CODES
+
+pytestmark = pytest.mark.anyio
+
+NUMBERS = ("/health", "/health/live", "/monitor", "/api/stats")
+"""Paths whose numbers differ from run to run."""
+
+
+async def _contract(site: Site) -> dict[str, Any]:
+    contract = await site.json("/openapi.json")
+    assert isinstance(contract, dict)
+    return contract
+
+
+def _resolved(contract: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in value:
+        _, *path = value["$ref"].split("/")
+        value = contract
+        for name in path:
+            value = value[name]
+    return value
+
+
+def _check(contract: dict[str, Any], path: str, one: Answered) -> None:
+    """Check an answer to a GET of `path` against the contract: status, headers, media type and body."""
+    responses = contract["paths"][path]["get"]["responses"]
+    declared = _resolved(contract, responses[str(one.status)])
+    headers = {name.lower(): _resolved(contract, value) for name, value in declared["headers"].items()}
+    required = {name for name, value in headers.items() if value["required"]}
+    of_transport = {"content-length", "content-type", "date", "connection"}
+    assert required <= one.headers.keys() <= headers.keys() | of_transport
+    for name in headers.keys() & one.headers.keys():
+        is_number = headers[name]["schema"].get("type") == "integer"
+        value = int(one.headers[name]) if is_number else one.headers[name]
+        Draft202012Validator(headers[name]["schema"]).validate(value)
+    content = declared["content"][one.headers["content-type"].partition(";")[0]]
+    schema = {**content["schema"], "components": contract["components"]}
+    Draft202012Validator(schema).validate(json.loads(one.body))
+
+
+async def test_the_contract_is_valid() -> None:
+    """By the published schema of OpenAPI 3.1, every reference leads somewhere."""
+    async with showing() as site:
+        contract = await _contract(site)
+
+    OpenAPIV31SpecValidator(contract).validate()
+    references = set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(contract)))
+    assert all(_resolved(contract, {"$ref": one}) for one in references)
+
+
+async def test_the_paths_are_the_endpoints() -> None:
+    """With the parameters that the capabilities list, and the supported bookmakers."""
+    async with showing() as site:
+        contract, capabilities = await _contract(site), await site.json("/api/capabilities")
+    of_queries = {
+        path: [one["name"] for one in methods["get"]["parameters"] if one["in"] == "query"]
+        for path, methods in contract["paths"].items()
+    }
+
+    assert capabilities["endpoints"] == sorted(contract["paths"])
+    assert capabilities["filters"] == {path: names for path, names in of_queries.items() if names}
+    assert capabilities["version"] == contract["info"]["version"]
+    lists = contract["paths"]["/api/odds"]["get"]["parameters"]
+    assert capabilities["supported_bookmakers"] == lists[0]["schema"]["enum"]
+
+
+async def test_every_answer_is_as_declared() -> None:
+    """Status, headers, media type and body of each path, of a probe that fails, and of each problem."""
+    async with showing() as site:
+        contract = await _contract(site)
+        for path, one in (await answers(site)).items():
+            _check(contract, path, one)
+    for path, one in (await failing_probes()).items():
+        _check(contract, path, one)
+    for code, one in (await problems()).items():
+        path = BY_TARGET.get(code, "/api/v2/odds").partition("?")[0]
+        if code in {"stopping", "too_many_streams", "too_many_client_streams"}:
+            path = "/api/v2/stream"
+        if CODES[code] not in {404, 405}:  # those of no path
+            _check(contract, path if path in contract["paths"] else "/api/v2/odds", one)
+
+
+async def test_no_body_has_more_than_is_declared() -> None:
+    """A body that is read into its type and written again is what it was."""
+    async with showing() as site:
+        for path, one in (await answers(site)).items():
+            kind = OPERATIONS[path].answers[0].body
+            body = msgspec.json.decode(one.body)
+            assert body == json.loads(msgspec.json.encode(msgspec.convert(body, kind)))
+
+
+async def test_the_examples_are_real_answers() -> None:
+    """A service that is asked now gives the same, but for ids, and for what it measures.
+
+    `python -m tests.support.systems.every_answer` writes them anew.
+    """
+    assert _steady(await examples()) == _steady(json.loads(EXAMPLES.read_bytes()))
+
+
+async def test_the_contract_is_served_prepared_and_compressed() -> None:
+    """Its ETag is that of its content; the page for people has the same paths, without scripts."""
+    async with showing() as site:
+        plain, packed = [
+            await site.raw("GET", "/openapi.json", f"Accept-Encoding: {one}") for one in ("br", "gzip")
+        ]
+        again = await site.raw("GET", "/openapi.json", f"If-None-Match: {plain.headers['etag']}")
+        page = (await site.raw("GET", "/docs", "Accept-Encoding: gzip")).body
+    html = gzip.decompress(page).decode()
+
+    assert ("application/json", plain.body) == (plain.headers["content-type"], gzip.decompress(packed.body))
+    assert (304, b"") == (again.status, again.body)
+    assert len(packed.body) < 16_384
+    assert all(f"<code>{path}</code>" in html for path in json.loads(plain.body)["paths"])
+    assert ["theme.js"] == re.findall(r'<script[^>]*src="static/([^"]+)"', html)
+    assert [] == re.findall(r'(?:src|href)="(?:https?:)?//', html)
+
+
+def _steady(value: Any, path: str = "") -> Any:
+    """Return an example without what differs from run to run."""
+    if isinstance(value, dict):
+        return {
+            key: "" if key == "request_id" else _steady(one, key.split(" ")[0] if " " in key else path)
+            for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [_steady(one, path) for one in value]
+    if path == "/api/v2/stream" and isinstance(value, str):
+        return re.sub(r'(retry"?: ?)\d+', r"\1", value)
+    return None if path in NUMBERS and isinstance(value, int | float | None) else value

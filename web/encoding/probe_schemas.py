@@ -1,0 +1,222 @@
+"""The JSON of the probes for operators (docs/operations.md). Times are Unix seconds; null: not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypedDict
+
+from actors.core.messages import Prices
+from actors.monitoring.status import BookmakerState
+from actors.runtime.actor import ActorState
+
+Grade = Literal["pass", "warn", "fail"]
+
+
+class Live(TypedDict):
+    """Whether the process works: seconds since the aggregator's last turn."""
+
+    status: Literal["pass", "fail"]
+    last_turn_age_s: float | None
+
+
+class Ready(TypedDict):
+    """Whether there are odds to serve, and if not, why."""
+
+    status: Literal["pass", "fail"]
+    reason: str | None
+
+
+class Check(TypedDict):
+    """One bookmaker in `/health`."""
+
+    name: str
+    status: Grade
+    state: BookmakerState
+    since: float | None
+    matches: int
+    simulated: bool
+    prices: Prices
+    last_error: str | None
+
+
+class Health(TypedDict):
+    """The state of every bookmaker by id; 503 if and only if it fails."""
+
+    status: Grade
+    epoch: str
+    checks: dict[str, Check]
+
+
+class Actor(TypedDict):
+    """One actor of the supervision tree."""
+
+    name: str
+    state: ActorState
+    since: float | None
+    restarts: int
+    crashes: int
+    backoff_until: float | None
+    mailbox_depth: int | None
+    last_error: str | None
+
+
+class Loop(TypedDict):
+    """How often the event loop was blocked, and how long at most."""
+
+    stalls: int
+    longest_s: float | None
+
+
+class Scope(TypedDict):
+    """One scope of a source."""
+
+    interval_s: float | None
+    stale_after_s: float | None
+    failures_in_a_row: int
+    last_success_at: float | None
+    next_attempt_at: float | None
+    last_error: str | None
+
+
+class Source(TypedDict):
+    """One source."""
+
+    name: str
+    kind: str
+    simulated: bool
+    prices: Prices
+    state: Literal["down", "retrying", "starting", "up"]
+    attempts: int
+    failures_in_a_row: int
+    failures: int
+    failed_by: dict[str, int]
+    payloads: int
+    confirmations: int
+    received_bytes: int
+    slow_messages: int
+    failing_since: float | None
+    last_success_at: float | None
+    next_attempt_at: float | None
+    last_error: str | None
+    quota: Mapping[str, float | None] | None
+    scopes: dict[str, Scope]
+
+
+class Durations(TypedDict):
+    """Percentiles in milliseconds, of the last one to two minutes."""
+
+    count: int
+    p50: float | None
+    p95: float | None
+    p99: float | None
+
+
+class Rates(TypedDict):
+    """Of the last one to two minutes."""
+
+    batches_per_s: float
+    changes_per_s: float
+
+
+class ListOfScope(TypedDict):
+    """One list of a bookmaker."""
+
+    withdrawn: bool
+    doubted: int
+    stale_after_s: float | None
+
+
+class Bookmaker(TypedDict):
+    """One bookmaker and its lists."""
+
+    id: str
+    name: str
+    source: str
+    prices: Prices
+    state: BookmakerState
+    since: float | None
+    matches: int
+    rejected: dict[str, int]
+    last_error: str | None
+    rates: Rates
+    latency_ms: Durations
+    lists: dict[str, ListOfScope]
+
+
+class Monitor(TypedDict):
+    """Every actor, source and bookmaker."""
+
+    started_at: float
+    draining: bool
+    loop: Loop
+    version: int
+    epoch: str
+    actors: list[Actor]
+    sources: list[Source]
+    bookmakers: list[Bookmaker]
+
+
+class SourceCounters(TypedDict):
+    """What a source did since the start."""
+
+    attempts: int
+    payloads: int
+    failed_by: dict[str, int]
+    quota: Mapping[str, float | None] | None
+
+
+class BookmakerCounters(TypedDict):
+    """What a bookmaker did since the start."""
+
+    matches: int
+    named_matches: int
+    batches: int
+    last_batch_at: float | None
+    rejected: dict[str, int]
+
+
+class DataCounters(TypedDict):
+    """What the board did since the start."""
+
+    version: int
+    uptime_s: float
+    matches: int
+    commits: int
+    commit_ms: Durations
+    loop: Loop
+    batches: dict[str, int]
+    batches_dropped: int
+    batches_received: int
+    batches_conflated: int
+    matches_upserted: int
+    matches_removed: int
+    matches_finished: int
+    sources: dict[str, SourceCounters]
+    bookmakers: dict[str, BookmakerCounters]
+
+
+class HttpCounters(TypedDict):
+    """Answers since the start, by path and status."""
+
+    answers: dict[str, dict[str, int]]
+    answers_total: int
+    body_bytes: int
+    streams: int
+    clients: int
+    throttled: int
+    client_errors: dict[str, int]
+
+
+class LogCounters(TypedDict):
+    """Lines of the log that were lost."""
+
+    dropped: int
+    failed: int
+
+
+class Stats(TypedDict):
+    """Counters."""
+
+    data: DataCounters
+    http: HttpCounters
+    log: LogCounters

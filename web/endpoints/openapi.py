@@ -1,0 +1,210 @@
+"""/openapi.json: the contract for programs (OpenAPI 3.1), made of what the endpoints declare and serve.
+
+Schemas come from the types of the bodies, parameters from what reads queries, problems from the table of
+codes. The examples are answers of a real service (`examples.json`; a test compares them with new ones).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from actors.core.messages import BookmakerId
+from web.encoding.schemas import EVENTS
+from web.endpoints.capabilities import API_VERSION
+from web.protocol.contract import (
+    COUNTED,
+    EVENT_STREAM,
+    JSON,
+    OF_ALL,
+    OF_GATE,
+    PROBLEM,
+    Answer,
+    Operation,
+)
+from web.protocol.problems import CODES, ProblemDocument
+from web.protocol.query import Parameter
+from web.protocol.responses import COMMON, Handler, constant
+
+PATH = "/openapi.json"
+OPERATIONS = {
+    PATH: Operation(
+        "This contract, for programs",
+        "OpenAPI 3.1, made of what serves.",
+        (
+            Answer(200, "The contract.", dict[str, Any], headers=("ETag", "Cache-Control", "Vary")),
+            Answer(304, "The client has it already.", headers=("ETag", "Cache-Control", "Vary")),
+        ),
+    )
+}
+EXAMPLES = Path(__file__).with_name("examples.json")
+"""Answers of a real service: bodies of 200 and 503 by path, problem documents by code."""
+
+_TEXT = {"type": "string"}
+_HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "Allow": ("The methods that the path has.", _TEXT),
+    "Cache-Control": ("Whether and how long it may be kept.", _TEXT),
+    "Content-Encoding": ("Absent for `identity`.", {"const": "gzip"}),
+    "Content-Security-Policy": ("What a page may load: nothing but this service.", _TEXT),
+    "ETag": (
+        "Names this body in this coding; send it back as `If-None-Match`.",
+        {"type": "string", "pattern": '^"[^"]+"$'},
+    ),
+    "Link": ("The list that replaces this one.", _TEXT),
+    "RateLimit": ("How many requests may follow, and in what time.", _TEXT),
+    "RateLimit-Policy": ("How many requests a client may make in what time.", _TEXT),
+    "Referrer-Policy": ("A page's links tell nothing.", {"const": "no-referrer"}),
+    "Retry-After": ("Seconds to wait before the next attempt.", {"type": "integer", "minimum": 0}),
+    "Vary": ("The request headers that the answer depends on.", _TEXT),
+    "X-Accel-Expires": (
+        "That no proxy may keep this answer, which shows what is about to go.",
+        {"type": "integer", "const": 0},
+    ),
+    "X-Request-Id": (
+        "Names this answer in the log.",
+        {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+    ),
+    **{name: ("The same in every answer.", {"const": value}) for name, value in COMMON.items()},
+}
+_ALWAYS = ("X-Request-Id", *COMMON)
+_REQUIRED = {*_ALWAYS, "ETag", "Cache-Control", "Link", "Allow"}
+_LIMITED = ("RateLimit", "RateLimit-Policy")
+
+
+def handlers(contract: Mapping[str, Any]) -> dict[str, Handler]:
+    """Return the handler by path."""
+    return {PATH: constant(msgspec.json.encode(contract), JSON, {"Cache-Control": "no-cache"})}
+
+
+def document(operations: Mapping[str, Operation], bookmakers: Iterable[BookmakerId]) -> dict[str, Any]:
+    """Return the contract of these paths as plain values."""
+    return _Document(tuple(bookmakers)).of(operations)
+
+
+class _Document:
+    """Collects the schemas and problems that operations refer to."""
+
+    def __init__(self, bookmakers: tuple[str, ...]) -> None:
+        self._bookmakers = bookmakers
+        self._examples = msgspec.json.decode(EXAMPLES.read_bytes())
+        self._responses: dict[str, Any] = {}
+
+    def of(self, operations: Mapping[str, Operation]) -> dict[str, Any]:
+        bodies = [one.body for operation in operations.values() for one in operation.answers if one.body]
+        types = [*dict.fromkeys([*bodies, *EVENTS.values(), ProblemDocument])]
+        schemas, named = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+        self._schemas = dict(zip(types, schemas, strict=True))
+        return {
+            "openapi": "3.1.1",
+            "info": {
+                "title": "oddsboard",
+                "version": API_VERSION,
+                "summary": "Football odds of several bookmakers, read-only",
+                "description": "GET, HEAD and OPTIONS, without credentials, from any origin.",
+                "license": {"name": "MIT", "identifier": "MIT"},
+            },
+            "paths": {path: self._path(path, operation) for path, operation in operations.items()},
+            "components": {
+                "schemas": named,
+                "responses": self._responses,
+                "headers": {name: _header(name) for name in _HEADERS},
+                "examples": {code: {"value": value} for code, value in self._examples["problems"].items()},
+            },
+        }
+
+    def _path(self, path: str, operation: Operation) -> dict[str, Any]:
+        name = path.strip("/").replace("/", "_").replace(".", "_") or "board"
+        of_get = {
+            "summary": operation.summary,
+            "description": operation.description,
+            "parameters": [self._parameter(one) for one in operation.parameters],
+        }
+        answers = {str(one.status): one for one in operation.answers}
+        problems = self._problems((*OF_ALL, *operation.problems), answers)
+        found: dict[str, Any] = {
+            method: {
+                "operationId": f"{method}_{name}",
+                **of_get,
+                "responses": {
+                    **{key: self._answer(path, one, method) for key, one in answers.items()},
+                    **problems,
+                },
+            }
+            for method in ("get", "head")
+        }
+        if operation.answers[0].media_type == EVENT_STREAM:
+            found["get"]["x-events"] = {event: self._schemas[body] for event, body in EVENTS.items()}
+        found["options"] = {
+            "operationId": f"options_{name}",
+            "summary": "The methods of this path; also the preflight of a browser",
+            "responses": {
+                "200": {"description": "No body.", "headers": _headers(("Allow", *_ALWAYS, *_LIMITED))},
+                **self._problems((*OF_ALL, *COUNTED), {}),
+            },
+        }
+        return found
+
+    def _parameter(self, one: Parameter) -> dict[str, Any]:
+        schema = dict(one.schema) | ({"enum": self._bookmakers} if one.name == "bookmaker" else {})
+        required = {"required": True} if one.is_required else {}
+        return {
+            "name": one.name,
+            "in": one.place,
+            **required,
+            "description": one.description,
+            "schema": schema,
+        }
+
+    def _answer(self, path: str, answer: Answer, method: str) -> dict[str, Any]:
+        made: dict[str, Any] = {
+            "description": answer.description,
+            "headers": _headers((*answer.headers, *_ALWAYS, *_LIMITED)),
+        }
+        if answer.body is not None and method == "get":
+            content: dict[str, Any] = {"schema": self._schemas[answer.body]}
+            example = self._examples["answers"].get(f"{path} {answer.status}")
+            if example is not None:
+                content["examples"] = {"real": {"value": example}}
+            made["content"] = {answer.media_type: content}
+            if answer.also:
+                made["content"][answer.also] = {"schema": _TEXT}
+        return made
+
+    def _problems(self, codes: Iterable[str], answers: Mapping[str, Answer]) -> dict[str, Any]:
+        by_status: dict[str, list[str]] = {}
+        for code in codes:
+            by_status.setdefault(str(CODES[code]), []).append(code)
+        found: dict[str, Any] = {}
+        for status, some in sorted(by_status.items()):
+            if status in answers:
+                continue
+            key = "-".join([status, *(code for code in some if code not in OF_GATE)])
+            self._responses.setdefault(key, self._problem(int(status), some))
+            found[status] = {"$ref": f"#/components/responses/{key}"}
+        return found
+
+    def _problem(self, status: int, codes: list[str]) -> dict[str, Any]:
+        own = {406: ("Vary",), 429: ("Retry-After",), 503: ("Retry-After",)}.get(status, ())
+        is_one = {"properties": {"code": {"enum": codes}, "status": {"const": status}}}
+        content = {
+            "schema": {"allOf": [self._schemas[ProblemDocument], is_one]},
+            "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in codes},
+        }
+        return {
+            "description": f"{HTTPStatus(status).phrase}: {', '.join(codes)}.",
+            "headers": _headers((*own, "Cache-Control", *_ALWAYS, *_LIMITED)),
+            "content": {PROBLEM: content},
+        }
+
+
+def _headers(names: Iterable[str]) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in sorted({*names})}
+
+
+def _header(name: str) -> dict[str, Any]:
+    description, schema = _HEADERS[name]
+    return {"description": description, "required": name in _REQUIRED, "schema": schema}

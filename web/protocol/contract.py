@@ -1,0 +1,65 @@
+"""What a path takes and what it answers, as each endpoint declares it; /openapi.json is made of these.
+
+Pure declarations. What is true of every path is here as well: the gate's refusals, the limit, CORS.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from web.protocol.query import Parameter
+from web.protocol.request_head import REFUSALS
+
+JSON: Final = "application/json"
+HTML: Final = "text/html"
+EVENT_STREAM: Final = "text/event-stream"
+PROBLEM: Final = "application/problem+json"
+
+IF_NONE_MATCH: Final = Parameter(
+    "If-None-Match", "ETags that the client has, or `*`; anything else is ignored.", place="header"
+)
+ACCEPT_ENCODING: Final = Parameter(
+    "Accept-Encoding", "The content codings `gzip` and `identity` exist.", place="header"
+)
+LAST_EVENT_ID: Final = Parameter(
+    "Last-Event-ID", "The id of the last event that the client has: `VERSION-EPOCH`.", place="header"
+)
+
+OF_GATE: Final = tuple(code for code in REFUSALS if code != "overloaded")
+OF_ALL: Final = (*OF_GATE, "internal_error")
+"""Codes of problems that any path may answer, besides those of its own."""
+COUNTED: Final = ("too_many_requests", "overloaded")
+"""Codes that all but the three health probes may answer, `too_many_requests` not the stream either."""
+
+
+class Answer(Struct, frozen=True):
+    """An answer that is no problem: `body` is its type, None without a body; `headers` those of its own."""
+
+    status: int
+    description: str
+    body: Any = None
+    media_type: str = JSON
+    headers: tuple[str, ...] = ()
+    also: str = ""
+    """Another media type, of a text that depends on Accept."""
+
+
+class Operation(Struct, frozen=True):
+    """A GET of a path; HEAD has the same headers. `problems` are codes besides `OF_ALL`."""
+
+    summary: str
+    description: str
+    answers: tuple[Answer, ...]
+    parameters: tuple[Parameter, ...] = ()
+    problems: tuple[str, ...] = COUNTED
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The names of its parameters in the query."""
+        return tuple(one.name for one in self.parameters if one.place == "query")
+
+
+CACHED: Final = ("ETag", "Cache-Control")
+NOT_MODIFIED: Final = Answer(304, "The client has this already.", headers=CACHED)
