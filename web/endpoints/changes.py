@@ -15,9 +15,11 @@ from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
 from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
 from web.protocol.query import BOOKMAKER, SINCE, WAIT, Query, Since
-from web.protocol.responses import MIN_GZIP_BYTES, Asked, Handler, Prepared, prepared
+from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 PATH = "/api/v2/changes"
+MIN_GZIP_BYTES = 2_048
+"""Bytes of an answer from which on it is compressed, each anew: below it saves one packet at most."""
 OPERATIONS = {
     PATH: Operation(
         "What changed in the v2 list since a version",

@@ -14,6 +14,7 @@ from web.protocol.contract import (
     COUNTED,
     IF_NONE_MATCH,
     Answer,
+    Link,
     Operation,
 )
 from web.protocol.query import BOOKMAKER, Query
@@ -21,20 +22,27 @@ from web.protocol.responses import Asked, Handler, Prepared
 
 PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
 
+_HEADERS = (*CACHED, "Vary", "X-Accel-Expires")
 OPERATIONS = {
     path: Operation(
         f"The list, version {version}",
         "Sorted by bookmaker, in the order of the configuration, and by id. Poll with `If-None-Match`.",
         (
-            Answer(200, "The list.", body, headers=(*headers, "Content-Encoding")),
+            Answer(200, "The list.", body, headers=(*headers, "Content-Encoding"), links=links),
             Answer(304, "The client has this version already.", headers=headers),
         ),
         (BOOKMAKER, IF_NONE_MATCH, ACCEPT_ENCODING),
         ("invalid_bookmaker", "not_acceptable", "no_bookmaker_serving", *COUNTED),
     )
-    for path, version, body, headers in (
-        ("/api/v2/odds", 2, ListV2, (*CACHED, "Vary", "X-Accel-Expires")),
-        ("/api/odds", 1, ListV1, (*CACHED, "Vary", "X-Accel-Expires", "Link")),
+    for path, version, body, headers, links in (
+        (
+            "/api/v2/odds",
+            2,
+            ListV2,
+            _HEADERS,
+            (Link("/api/v2/changes", "since", "$response.body#/version"),),
+        ),
+        ("/api/odds", 1, ListV1, (*_HEADERS, "Link"), ()),
     )
 }
 

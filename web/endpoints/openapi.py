@@ -117,7 +117,7 @@ class _Document:
         }
 
     def _path(self, path: str, operation: Operation) -> dict[str, Any]:
-        name = path.strip("/").replace("/", "_").replace(".", "_") or "board"
+        name = _name(path)
         of_get = {
             "summary": operation.summary,
             "description": operation.description,
@@ -172,6 +172,11 @@ class _Document:
             made["content"] = {answer.media_type: content}
             if answer.also:
                 made["content"][answer.also] = {"schema": _TEXT}
+            for one in answer.links:
+                target = f"get_{_name(one.path)}"
+                made["links"] = {
+                    target: {"operationId": target, "parameters": {one.parameter: one.expression}}
+                }
         return made
 
     def _problems(self, codes: Iterable[str], answers: Mapping[str, Answer]) -> dict[str, Any]:
@@ -199,6 +204,10 @@ class _Document:
             "headers": _headers((*own, "Cache-Control", *_ALWAYS, *_LIMITED)),
             "content": {PROBLEM: content},
         }
+
+
+def _name(path: str) -> str:
+    return path.strip("/").replace("/", "_").replace(".", "_") or "board"
 
 
 def _headers(names: Iterable[str]) -> dict[str, Any]:

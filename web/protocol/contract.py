@@ -34,6 +34,14 @@ COUNTED: Final = ("too_many_requests", "overloaded")
 """Codes that all but the three health probes may answer, `too_many_requests` not the stream either."""
 
 
+class Link(Struct, frozen=True):
+    """What to ask next: `path`, with `parameter` from this answer (a runtime expression of OpenAPI)."""
+
+    path: str
+    parameter: str
+    expression: str
+
+
 class Answer(Struct, frozen=True):
     """An answer that is no problem: `body` is its type, None without a body; `headers` those of its own."""
 
@@ -44,6 +52,7 @@ class Answer(Struct, frozen=True):
     headers: tuple[str, ...] = ()
     also: str = ""
     """Another media type, of a text that depends on Accept."""
+    links: tuple[Link, ...] = ()
 
 
 class Operation(Struct, frozen=True):

@@ -88,7 +88,7 @@ async def test_the_answer_is_what_changed(site: Site) -> None:
 
 @pytest.mark.parametrize("accepted", ["gzip", "gzip;q=0.5, identity;q=0", "identity", "br", ""])
 async def test_long_answers_are_compressed(site: Site, accepted: str) -> None:
-    """From a kilobyte on, for clients that accept gzip, and with the same content for all."""
+    """From two kilobytes on, for clients that accept gzip, and with the same content for all."""
     site.publish("alder", *(match(f"{number:04}") for number in range(300)))
     wanted = f"Accept-Encoding: {accepted}"
 
