@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.oracles.negotiation import coding_by_rfc, matches_by_rfc
 from web.protocol.negotiation import Coding, coding_for, has_already, prefers_html
 
 ETAG = '"1001"'
@@ -90,7 +91,7 @@ def test_the_choice_equals_the_oracle(weights: dict[str, str | None]) -> None:
 
     chosen = coding_for(header)
 
-    assert _by_rfc({name: float(weight or 1) for name, weight in weights.items()}) == chosen
+    assert coding_by_rfc({name: float(weight or 1) for name, weight in weights.items()}) == chosen
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_an_etag_matches_when_the_list_names_it(header: str, *, expected: bool) 
 @given(st.lists(st.sampled_from(TAGS + SEPARATORS + GARBAGE), max_size=10).map("".join))
 def test_matching_equals_the_oracle(header: str) -> None:
     """For any mixture of tags, separators and garbage the result is that of a hand-written parser."""
-    assert _matches_by_rfc(header) == has_already(header, ETAG)
+    assert matches_by_rfc(header, ETAG) == has_already(header, ETAG)
 
 
 @given(st.text(max_size=60))
@@ -158,41 +159,6 @@ def test_a_tag_at_the_end_of_8_kb_is_found() -> None:
 def test_8_kb_of_garbage_take_linear_time(header: str) -> None:
     """Reading time is proportional to the length, so that a header cannot block the service."""
     assert not has_already(header, ETAG)
-
-
-def _by_rfc(weights: dict[str, float]) -> Coding | None:
-    for_others = weights.get("*")
-    gzip = weights.get("gzip", for_others)
-    identity = weights.get("identity", for_others)
-    if gzip is not None and gzip > 0 and (identity is None or gzip >= identity):
-        return Coding.GZIP
-    return Coding.IDENTITY if identity is None or identity > 0 else None
-
-
-def _matches_by_rfc(header: str) -> bool:
-    if header.strip(" \t") == "*":
-        return True
-    rest, tags = header.lstrip(" \t"), set[str]()
-    while rest:
-        if rest[0] != ",":
-            opaque, closing, rest = _tag(rest)
-            if not closing or any(not _is_etag_character(character) for character in opaque):
-                return False
-            tags.add(f'"{opaque}"')
-            rest = rest.lstrip(" \t")
-        if rest and rest[0] != ",":
-            return False
-        rest = rest[1:].lstrip(" \t")
-    return ETAG in tags
-
-
-def _tag(text: str) -> tuple[str, str, str]:
-    text = text.removeprefix("W/")
-    return text[1:].partition('"') if text.startswith('"') else ("", "", text)
-
-
-def _is_etag_character(character: str) -> bool:
-    return character == "!" or "#" <= character <= "~" or "\x80" <= character <= "\xff"
 
 
 @pytest.mark.parametrize(

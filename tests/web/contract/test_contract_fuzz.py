@@ -1,0 +1,238 @@
+"""Invented queries and headers on a real socket, compared with oracles (faults.md, E4, F4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterable
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.builders.messages import match
+from tests.support.oracles.negotiation import coding_by_rfc, matches_by_rfc
+from tests.support.oracles.queries import status_of
+from tests.support.systems.site import EPOCH, NAMES, Answered, Site, open_site, parsed
+from web.protocol.contract import IF_NONE_MATCH
+from web.protocol.problems import CODES, Problem, ProblemDocument
+from web.protocol.query import CONFLATE, SINCE, WAIT, Parameter, Query
+from web.protocol.responses import COMMON
+from web.server.servers import serve, serve_with_uvicorn
+
+pytestmark = pytest.mark.anyio
+
+VERSION = f"5001-{EPOCH}"
+TOGETHER = 20
+"""Requests in a row on one connection."""
+
+FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANY = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+_words = st.sampled_from(
+    [
+        *(
+            "bookmaker",
+            "bookmaker=",
+            "=",
+            "&",
+            "alder",
+            "birch",
+            "cedar",
+            "%61lder",
+            "+",
+            ";",
+            "%00",
+            "%zz",
+        ),
+        *(
+            "%",
+            "%ff",
+            "%c0%af",
+            "%e2%80%ae",
+            "x",
+            "since=1",
+            "Bookmaker",
+            "bookmaker%3dalder",
+            "b%6fokmaker",
+        ),
+        *("?", "/", "..", "[]", "%26", "%2525", "&bookmaker=alder"),
+    ]
+)
+_visible = st.text(
+    st.characters(min_codepoint=0x21, max_codepoint=0x7E, exclude_characters="#"), max_size=40
+)
+_queries = st.lists(st.one_of(_words, _visible), max_size=8).map("".join)
+_tags = st.sampled_from(
+    [
+        *(f'"{VERSION}"', f'W/"{VERSION}"', f'"{VERSION}-gzip"', '"5000"', '""', "*", ",", ", ", " ", "\t"),
+        *('"', "W/", VERSION, '"a,b"', '"\xe9"', "w/", "'"),
+    ]
+)
+_field = st.characters(
+    min_codepoint=0x20, max_codepoint=0xFF, exclude_characters="\x7f", exclude_categories=["Cc"]
+)
+_if_none_match = st.one_of(st.lists(_tags, max_size=8).map("".join), st.text(_field, max_size=40))
+_weights = st.dictionaries(
+    st.sampled_from(["gzip", "identity", "*", "br", "deflate"]),
+    st.sampled_from(["0", "0.000", "0.001", "0.5", "1", "1.000"]),
+)
+
+
+@pytest.fixture(
+    params=["layer", *(pytest.param(name, marks=pytest.mark.long) for name in ("quart", "uvicorn"))]
+)
+async def site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
+    """Return a site with a bookmaker that serves: with the fast path, without it, and on uvicorn."""
+    server = serve_with_uvicorn if request.param == "uvicorn" else serve
+    async with open_site(serve=server, is_layered=request.param != "quart") as one:
+        for bookmaker in NAMES:
+            one.publish(bookmaker)
+        one.publish("alder", match())
+        yield one
+
+
+async def _ask(site: Site, requests: Iterable[tuple[str, str]]) -> list[Answered]:
+    """Send requests, each a target and header lines, on one connection; return their answers in order."""
+    heads = [f"GET {target} HTTP/1.1\r\nHost: x\r\n{lines}\r\n" for target, lines in requests]
+    last = "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    received = await site.exchange("".join([*heads, last]).encode("latin-1"))
+    answers: list[Answered] = []
+    while received:
+        head, _, rest = received.partition(b"\r\n\r\n")
+        found = re.search(rb"\r\ncontent-length: ([0-9]+)", head, re.IGNORECASE)
+        length = int(found[1]) if found else 0
+        answers.append(parsed(head + b"\r\n\r\n" + rest[:length]))
+        received = rest[length:]
+    return answers
+
+
+def _check_form(one: Answered) -> None:
+    """Check what holds for every answer; an error is a problem document."""
+    assert {name: one.headers.get(name.lower()) for name in COMMON} == COMMON
+    if one.status >= 400:
+        document = msgspec.json.decode(one.body, type=ProblemDocument)
+        assert one.status == document.status == CODES[document.code]
+
+
+def _coding(weights: dict[str, str]) -> tuple[str, str | None]:
+    line = ", ".join(f"{name};q={weight}" for name, weight in weights.items())
+    return line, coding_by_rfc({name: float(weight) for name, weight in weights.items()})
+
+
+async def _queries_hold(site: Site, queries: list[str]) -> None:
+    for query in queries:  # one that is refused by the gate ends its connection
+        one, *_ = await _ask(site, [(f"/api/v2/odds?{query}", "")])
+        _check_form(one)
+        assert status_of(query.encode(), NAMES) == one.status, query
+
+
+async def _validators_hold(site: Site, headers: list[tuple[str, dict[str, str]]]) -> None:
+    lines = [(known, *_coding(weights)) for known, weights in headers]
+    sent = [f"{IF_NONE_MATCH.name}: {known}\r\nAccept-Encoding: {line}\r\n" for known, line, _ in lines]
+    answers = await _ask(site, [("/api/v2/odds?bookmaker=alder", one) for one in sent])
+    assert len(answers) == len(lines) + 1
+    etags = await _etags(site)
+    for (known, line, coding), one in zip(lines, answers, strict=False):
+        _check_form(one)
+        expected = 406
+        if coding is not None:
+            expected = 304 if matches_by_rfc(known.strip(" \t"), etags[coding]) else 200
+        assert expected == one.status, (known, line)
+        if one.status != 406:
+            assert etags[str(coding)] == one.headers["etag"]
+
+
+async def _etags(site: Site) -> dict[str, str]:
+    path = "/api/v2/odds?bookmaker=alder"
+    return {
+        coding: (await site.raw("GET", path, f"Accept-Encoding: {coding}")).headers["etag"]
+        for coding in ("gzip", "identity")
+    }
+
+
+_batches = st.lists(st.tuples(_if_none_match, _weights), min_size=1, max_size=TOGETHER)
+
+
+@FEW
+@given(st.lists(_queries, max_size=4))
+async def test_any_query_is_read_as_the_oracle_reads_it(site: Site, queries: list[str]) -> None:
+    """200 or 400, as somebody else's reading of the same bytes says; an error is a problem document."""
+    await _queries_hold(site, queries)
+
+
+@FEW
+@given(_batches)
+async def test_any_validator_gets_what_the_rfc_says(
+    site: Site, headers: list[tuple[str, dict[str, str]]]
+) -> None:
+    """304, 200 or 406, whatever If-None-Match and Accept-Encoding are."""
+    await _validators_hold(site, headers)
+
+
+@FEW
+@given(
+    st.binary(max_size=300),
+    st.sampled_from([b"", b"GET / HTTP/1.1\r\n", b"GET /api/odds HTTP/1.1\r\nHost: x\r\n"]),
+)
+async def test_any_bytes_get_an_answer_of_ours(site: Site, noise: bytes, start: bytes) -> None:
+    """Never one that a library makes by itself, and never a failure of the server."""
+    received = await site.exchange(
+        start + noise + b"\r\n\r\n\r\nGET / HTTP/1.1\r\nConnection: close\r\n\r\n"
+    )
+
+    for head in re.findall(rb"HTTP/1\.1 [0-9]{3}.*?\r\n\r\n", received, re.DOTALL):
+        one = parsed(head)
+        assert {name: one.headers.get(name.lower()) for name in COMMON} == COMMON
+        assert one.status < 500 or one.status == 503
+    assert received.startswith(b"HTTP/1.1 ")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@MANY
+@given(st.lists(_queries, max_size=4))
+async def test_thousands_of_queries(site: Site, queries: list[str]) -> None:
+    """As above, for longer."""
+    await _queries_hold(site, queries)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@MANY
+@given(_batches)
+async def test_thousands_of_validators(site: Site, headers: list[tuple[str, dict[str, str]]]) -> None:
+    """As above, for longer."""
+    await _validators_hold(site, headers)
+
+
+@pytest.mark.parametrize("one", [SINCE, WAIT], ids=lambda one: one.name)
+@given(st.data())
+def test_a_value_is_accepted_if_and_only_if_the_published_form_has_it(
+    one: Parameter, data: st.DataObject
+) -> None:
+    """The pattern of the contract is neither stricter nor looser than the reading."""
+    digits = st.text("0123456789.-e+ \n\u0665abz", max_size=8)
+    value = data.draw(st.one_of(digits, st.from_regex(one.schema["pattern"]), st.text(max_size=8)))
+
+    assert bool(re.fullmatch(one.schema["pattern"][1:-1], value, re.ASCII)) == _accepts(one, value)
+
+
+@given(st.one_of(st.integers(-10, 130_000).map(str), st.text("0123456789.-e+ ", max_size=8)))
+def test_conflation_is_accepted_if_and_only_if_the_published_form_has_it(value: str) -> None:
+    """A whole number without sign, within the published bounds."""
+    least, most = CONFLATE.schema["minimum"], CONFLATE.schema["maximum"]
+    is_allowed = bool(re.fullmatch("[0-9]{1,6}", value, re.ASCII)) and least <= int(value) <= most
+
+    assert is_allowed == _accepts(CONFLATE, value)
+
+
+def _accepts(one: Parameter, value: str) -> bool:
+    escaped = "".join(f"%{byte:02x}" for byte in value.encode("utf-8", "surrogatepass"))
+    query = Query(f"{one.name}={escaped}".encode())
+    read = {"since": query.since, "wait": query.wait_s, "conflate_ms": query.conflate_s}[one.name]
+    try:
+        read()
+    except Problem as problem:
+        return (400, f"invalid_{one.name}") != (problem.status, problem.code)
+    return True
