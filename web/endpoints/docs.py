@@ -56,7 +56,7 @@ def _path(path: str, methods: Mapping[str, Any], document: Mapping[str, Any]) ->
     for answer in get["responses"].values():
         for media_type, content in answer.get("content", {}).items():
             for example in content.get("examples", {}).values():
-                title = f"Example, {escape(answer['description'])} {escape(media_type)}"
+                title = f"Example of {escape(media_type)}: {escape(answer['description'])}"
                 yield f"<details><summary>{title}</summary>"
                 yield f"<pre>{escape(_shown(example['value']))}</pre></details>"
     yield "</section>"

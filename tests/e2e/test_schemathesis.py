@@ -1,0 +1,66 @@
+"""Schemathesis reads the contract of a real service by its URL, and asks what it allows and forbids."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.peers.plain_http import NO_TLS
+from tests.support.systems.process import ROOT, program
+from tests.support.time.waiting import eventually
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+
+DEFAULT = ROOT / "config" / "default.toml"
+CONFIG = """
+color = false
+
+[generation]
+allow-extra-parameters = false  # unknown parameters are ignored, so no request is wrong because of them
+
+[checks.positive_data_acceptance]
+# Changes since an invented version are gone; any Accept-Encoding is valid, and some refuse all.
+expected-statuses = ["2xx", "304", "406", "410"]
+
+[checks.negative_data_rejection]
+# A header that makes no sense is ignored, as RFC 9110 has it.
+expected-statuses = ["400", "405", "406", "414", "431", "501"]
+"""
+PROGRAM = Path(sys.executable).with_name("schemathesis")
+
+
+@pytest.mark.parametrize(("server", "examples"), [("hypercorn", 100), ("uvicorn", 20)])
+def test_nothing_contradicts_the_contract(tmp_path: Path, server: str, examples: int) -> None:
+    """All checks, all paths but the stream, which never ends: no failure."""
+    config = tmp_path / "schemathesis.toml"
+    config.write_text(CONFIG)
+    serve = ("serve", "--server", server, "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
+    with (
+        program(*serve) as one,
+        httpx2.Client(base_url=one.base, trust_env=False, verify=NO_TLS) as client,
+    ):
+        eventually(lambda: client.get("/health/ready").status_code == 200, "odds are served")
+
+        done = subprocess.run(
+            [
+                *(PROGRAM, "--config-file", config, "run", f"{one.base}/openapi.json"),
+                *("--checks", "all", "--exclude-path", "/api/v2/stream", "--max-examples", str(examples)),
+                *("--generation-database", "none", "--suppress-health-check", "all"),
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+
+    cases = re.search(r"([0-9]+) generated, ([0-9]+) passed", done.stdout)
+    assert 0 == done.returncode, done.stdout[-4000:] + done.stderr[-1000:]
+    assert cases is not None
+    assert cases[1] == cases[2]
+    assert int(cases[1]) > 500
