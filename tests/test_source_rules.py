@@ -18,6 +18,7 @@ HARMLESS_CALLS = {
     *("BoardRules", "Caps", "HistoryLimits", "Limits", "Memo", "Refusal", "ServerSettings", "replay_kind"),
     *(
         "Answer",
+        "Link",
         "Operation",
         "Parameter",
         "operation",
