@@ -6,16 +6,25 @@ stays as it was: after a crash half-way, and for a reader at any moment, there i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
 
 from actors.board.chunks import all_removed, begun_by, changed, entries_where, find, merged
 from actors.board.diff import Diff, Verdict, complete_changes, delta_changes, is_other, seen_of
-from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason, Snapshot
+from actors.board.snapshot import (
+    Book,
+    Chunk,
+    Differences,
+    Entry,
+    Linked,
+    ListState,
+    RemovalReason,
+    Snapshot,
+)
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId
@@ -31,6 +40,13 @@ class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
     max_matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 20_000
 
 
+Books: TypeAlias = Mapping[BookmakerId, Book]
+Noted: TypeAlias = Mapping[BookmakerId, Differences]
+
+Advance: TypeAlias = Callable[[Snapshot, Books, Noted, Instant], Sliced[Linked | None]]
+"""Returns what becomes of the fixtures of a snapshot with these books and differences; None: nothing."""
+
+
 class Applied(Struct, frozen=True):
     """What became of a batch; `finished`, `too_many` count matches past their time, or without room."""
 
@@ -44,9 +60,11 @@ class Applied(Struct, frozen=True):
 class Board:
     """The next snapshot in the making. Owned by one caller; never waits."""
 
-    def __init__(self, base: Snapshot, rules: BoardRules) -> None:
+    def __init__(self, base: Snapshot, rules: BoardRules, advance: Advance | None = None) -> None:
         self._base = base
         self._rules = rules
+        self._advance = advance
+        self._linked: Linked | None = None
         self._books = dict(base.books)
         self._noted: dict[BookmakerId, Differences] = {}
         self._seen: dict[BookmakerId, tuple[bool, bool]] = {}
@@ -108,20 +126,40 @@ class Board:
         yield from self.withdraw(bookmaker, found.scope, RemovalReason.REJECTED)
         return found.scope
 
+    def rebase(self, base: Snapshot) -> bool:
+        """Take another base, if it differs from the present one by what is linked only."""
+        if base.books is not self._base.books:
+            return False
+        self._base = base
+        return True
+
+    def finish(self, now: Instant) -> Sliced[Snapshot]:
+        """Work out what becomes of the fixtures at `now`, and commit."""
+        if self._advance is not None:
+            self._linked = yield from self._advance(self._base, self._books, self._noted, now)
+        return self.commit()
+
     def commit(self) -> Snapshot:
         """Return the next snapshot: version + 1 if it shows anything else, the base if nothing changed."""
-        if all(book is self._base.books[bookmaker] for bookmaker, book in self._books.items()):
-            return self._base
-        books = {bookmaker: self._stamped(bookmaker) for bookmaker in self._books}
+        base, linked = self._base, self._linked
+        books: Books = base.books
+        if any(book is not base.books[bookmaker] for bookmaker, book in self._books.items()):
+            books = {bookmaker: self._stamped(bookmaker) for bookmaker in self._books}
+        elif linked is None:
+            return base
         newest = max((book.v1_version for book in books.values()), default=0)
-        version = max(newest, self._base.version)
+        is_seen = linked is not None and linked.is_seen
+        fixtures = base.fixtures if linked is None else linked.fixtures
+        of_books = min((book.deadline for book in books.values()), default=inf)
         return Snapshot(
-            version,
+            max(newest, base.version + is_seen),
             books,
-            min((book.deadline for book in books.values()), default=inf),
+            of_books if fixtures is None else min(of_books, fixtures.valid_until),
             min((book.first_start for book in books.values()), default=inf),
             {name: self._noted[name] for name, (_, by_v2) in self._seen.items() if by_v2},
-            self._base.epoch,
+            base.epoch,
+            fixtures,
+            None if linked is None else linked.changes,
         )
 
     def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], reason: RemovalReason) -> Sliced[None]:

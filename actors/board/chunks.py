@@ -154,5 +154,9 @@ class ChunkMapping(Mapping[SourceMatchId, V]):
 
 def merged(older: Mapping[SourceMatchId, V], newer: Mapping[SourceMatchId, V]) -> dict[SourceMatchId, V]:
     """Return both in one dict; where they have the same id the newer counts."""
-    plain = [one.copied() if isinstance(one, ChunkMapping) else one for one in (older, newer)]
-    return {**plain[0], **plain[1]}
+    return {**copied(older), **copied(newer)}
+
+
+def copied(mapping: Mapping[SourceMatchId, V]) -> Mapping[SourceMatchId, V]:
+    """Return a mapping of which each value is at hand."""
+    return mapping.copied() if isinstance(mapping, ChunkMapping) else mapping

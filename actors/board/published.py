@@ -8,7 +8,7 @@ from math import inf
 import anyio
 import msgspec
 
-from actors.board.board import Board, BoardRules, is_due, is_overdue
+from actors.board.board import Advance, Board, BoardRules, is_due, is_overdue
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
@@ -17,7 +17,10 @@ from actors.core.messages import BookmakerId, ListId, Scope
 
 
 class Published:
-    """Holds the newest snapshot; `history` has what changed since older ones."""
+    """Holds the newest snapshot; `history` has what changed since older ones.
+
+    Who works out a commit in slices holds `finishing` meanwhile, so that nobody makes it do so again.
+    """
 
     def __init__(
         self,
@@ -26,14 +29,27 @@ class Published:
         clock: Clock,
         limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
         on_rejected: Callable[[BookmakerId, Scope, str], None] = lambda *_: None,
+        *,
+        advance: Advance | None = None,
     ) -> None:
         self.rules = rules
         self.history = History(snapshot, limits)
+        self.finishing = anyio.Lock(fast_acquire=True)
+        self._advance = advance
+        self._followers: list[Callable[[Snapshot], None]] = []
         self._snapshot = snapshot
         self._clock = clock
         self._read_at = Instant(inf, inf)
         self._on_rejected = on_rejected
         self._withdrawing = anyio.Lock(fast_acquire=True)
+
+    def follow(self, follower: Callable[[Snapshot], None]) -> None:
+        """Have `follower` called with each snapshot as it is published; it must not wait."""
+        self._followers.append(follower)
+
+    def board(self, base: Snapshot, advance: Advance | None = None) -> Board:
+        """Return a board on `base` that links as this one does, or as `advance` does."""
+        return Board(base, self.rules, advance or self._advance)
 
     async def read(self) -> Snapshot:
         """Return the newest snapshot, with all that is overdue by now withdrawn; waits only for that."""
@@ -49,19 +65,19 @@ class Published:
 
     def _reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> Sliced[None]:
         while True:
-            board = Board(base := self._snapshot, self.rules)
+            board = self.board(base := self._snapshot)
             if (scope := (yield from board.reject(bookmaker, entry))) is None:
                 return
-            if self.replace(base, board.commit()):
+            if self.replace(base, (yield from board.finish(self._clock.now()))):
                 self._on_rejected(bookmaker, scope, why)
                 return
 
     def current(self) -> Sliced[Snapshot]:
         """Return the same in slices, for callers that cannot wait."""
         while not self.is_valid(base := self._snapshot):
-            board = Board(base, self.rules)
-            yield from board.expire(self._clock.now())
-            self.replace(base, board.commit())
+            board, now = self.board(base), self._clock.now()
+            yield from board.expire(now)
+            self.replace(base, (yield from board.finish(now)))
         return self._snapshot
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
@@ -85,6 +101,10 @@ class Published:
             return False
         if new is not base:
             self.history.add(new)
-            # The history has the differences; here they would be kept for as long as this is shown.
-            self._snapshot = msgspec.structs.replace(new, differences={}) if new.differences else new
+            for follower in self._followers:
+                follower(new)
+            # The histories have the differences; here they would be kept for as long as this is shown.
+            if new.differences or new.fixture_changes is not None:
+                new = msgspec.structs.replace(new, differences={}, fixture_changes=None)
+            self._snapshot = new
         return True

@@ -115,12 +115,30 @@ class Differences(Struct, frozen=True, eq=False):
     reasons: Mapping[SourceMatchId, RemovalReason]
 
 
+class Fixtures(Protocol):
+    """What entries of several sources are one match; committed with the books that it is made of."""
+
+    @property
+    def valid_until(self) -> float:
+        """Monotonic second at which it changes by itself."""
+        ...
+
+
+class Linked(Struct, frozen=True, eq=False):
+    """The fixtures of a commit, and what it changed of them; whether readers see any of that."""
+
+    fixtures: Fixtures
+    changes: object = None
+    is_seen: bool = False
+
+
 class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     """The whole board at one version, bookmakers in the order of the configuration.
 
     After `valid_until` (monotonic seconds) a list is stale. `first_start` (Unix seconds) is the earliest of
     the books'. `differences` are those of its commit, of the bookmakers whose v2 view that changed.
     `version` counts within `epoch` (lower-case letters and digits): another process may repeat it.
+    `fixtures`, None where nothing is linked, and `fixture_changes` are those of `actors/fixtures/state.py`.
     """
 
     version: int
@@ -129,6 +147,8 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     first_start: float = inf
     differences: Mapping[BookmakerId, Differences] = {}
     epoch: str = "0"
+    fixtures: Fixtures | None = None
+    fixture_changes: object = None
 
     @classmethod
     def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...], epoch: str = "0") -> Snapshot:

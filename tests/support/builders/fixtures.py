@@ -1,0 +1,146 @@
+"""A board that links: two sources, one of them with two bookmakers, and a linker that compares names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from actors.board.board import Advance, Board, BoardRules
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import Sliced, run_now
+from actors.core.messages import Batch, BookmakerId, SourceName
+from actors.fixtures.advance import Advancing
+from actors.fixtures.event import Chances, Event, EventKey
+from actors.fixtures.linker import Changes, Group, Member
+from actors.fixtures.linking import Linking
+from actors.fixtures.rules import Rule
+from actors.fixtures.state import Fixture, FixtureChanges, FixtureState, Listed, fixtures_of
+from tests.support.time.virtual import WALL_0
+
+ALDER, BIRCH, CEDAR = (BookmakerId(name) for name in ("alder", "birch", "cedar"))
+ONE, TWO = SourceName("one"), SourceName("two")
+ROSTER = {ALDER: Listed(TWO, 0, 1), BIRCH: Listed(ONE, 1, 0), CEDAR: Listed(TWO, 2, 1)}
+"""The second source's bookmakers stand first and last, so that the two orders differ."""
+RULES = BoardRules()
+START = Instant(0.0, WALL_0)
+FAR = 0.25
+
+
+def veto(rule: Rule, a: Chances | None, b: Chances | None) -> bool:
+    """Return whether two sources' chances are far apart; whatever the rule."""
+    del rule
+    return a is not None and b is not None and max(abs(x - y) for x, y in zip(a, b, strict=True)) > FAR
+
+
+class EqualNames:
+    """A linker: events of two sources are one match if names and kick-off are equal, prices not far."""
+
+    def __init__(self) -> None:
+        self._events: dict[EventKey, Event] = {}
+        self._groups: dict[EventKey, Group] = {}
+
+    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
+        """Group all events anew, and return what is different."""
+        for key in gone:
+            del self._events[key]
+        self._events |= {event.key: event for event in changed}
+        yield
+        before, self._groups = self._groups, self._partition()
+        yield
+        groups = {group: None for group in self._groups.values() if group != before.get(group[0].key)}
+        alone = [key for key in before if key in self._events and key not in self._groups]
+        return Changes(tuple(groups), tuple(alone))
+
+    def _partition(self) -> dict[EventKey, Group]:
+        by_match: dict[object, list[Event]] = {}
+        for key in sorted(self._events):
+            event = self._events[key]
+            some = by_match.setdefault((event.home, event.away, event.start_time), [])
+            is_far = any(veto(Rule.SAME, event.chances, one.chances) for one in some)
+            if not is_far and event.source not in {one.source for one in some}:
+                some.append(event)
+        groups = [self._group(some) for some in by_match.values() if len(some) > 1]
+        return {member.key: group for group in groups for member in group}
+
+    def _group(self, events: list[Event]) -> Group:
+        first, *others = events
+        return Member(first.key, Rule.FIRST), *(Member(one.key, Rule.SAME, first.key) for one in others)
+
+
+class LinkedBoard:
+    """A board with fixtures, whose linker is run when a test says so."""
+
+    def __init__(self) -> None:
+        self.advancing = Advancing(ROSTER, veto)
+        self.linking = Linking(EqualNames(), self.advancing)
+        empty = Snapshot.empty(1000, tuple(ROSTER))
+        self.snapshot = msgspec.structs.replace(empty, fixtures=FixtureState(1000))
+        self.changes: list[FixtureChanges] = []
+        self.waiting: dict[EventKey, None] = {}
+        self.now = START
+
+    @property
+    def state(self) -> FixtureState:
+        """The fixtures."""
+        return fixtures_of(self.snapshot)
+
+    def fixtures(self) -> list[Fixture]:
+        """Return them in order."""
+        return list(self.state)
+
+    def shown(self) -> list[list[str]]:
+        """Return the ids of the entries of each fixture."""
+        return [[one.id for one in fixture.entries.values()] for fixture in self.state]
+
+    def apply(self, *batches: Batch) -> None:
+        """Apply batches and commit once."""
+        board = self.board(self.advancing)
+        for one in batches:
+            run_now(board.apply(one, self.now))
+        self.publish(board)
+
+    def expire(self) -> None:
+        """Withdraw what is overdue now."""
+        board = self.board(self.advancing)
+        run_now(board.expire(self.now))
+        self.publish(board)
+
+    def link(self) -> None:
+        """Link to the end."""
+        while self.waiting or self.linking.is_outdated:
+            self.propose()
+            while self.linking.is_due:
+                self.publish_links()
+
+    def propose(self) -> None:
+        """Link what waits, and publish nothing of it."""
+        waiting, self.waiting = self.waiting, {}
+        run_now(self.linking.update(self.state, waiting))
+
+    def publish_links(self) -> None:
+        """Publish the next links."""
+        proposal = self.linking.propose()
+        self.publish(self.board(self.advancing.linking(lambda draft: self.linking.apply(draft, proposal))))
+
+    def restart(self) -> None:
+        """Let another linker begin anew."""
+        self.linking = Linking(EqualNames(), self.advancing)
+        run_now(self.linking.update(self.state, None))
+        while self.linking.is_due:
+            self.publish_links()
+        self.link()
+
+    def board(self, advance: Advance) -> Board:
+        """Return a board on the present snapshot."""
+        return Board(self.snapshot, RULES, advance)
+
+    def publish(self, board: Board) -> None:
+        """Commit, and keep what changed."""
+        self.snapshot = run_now(board.finish(self.now))
+        changes = self.snapshot.fixture_changes
+        if isinstance(changes, FixtureChanges):
+            self.changes.append(changes)
+            self.waiting |= dict.fromkeys(sorted(changes.events))
+            self.snapshot = msgspec.structs.replace(self.snapshot, fixture_changes=None, differences={})
