@@ -37,15 +37,25 @@ class Published:
         self.finishing = anyio.Lock(fast_acquire=True)
         self._advance = advance
         self._followers: list[Callable[[Snapshot], None]] = []
+        self._digests = [self.history.digest]
         self._snapshot = snapshot
         self._clock = clock
         self._read_at = Instant(inf, inf)
         self._on_rejected = on_rejected
         self._withdrawing = anyio.Lock(fast_acquire=True)
 
-    def follow(self, follower: Callable[[Snapshot], None]) -> None:
-        """Have `follower` called with each snapshot as it is published; it must not wait."""
+    def follow(
+        self, follower: Callable[[Snapshot], None], digest: Callable[[], Sliced[None]] | None = None
+    ) -> None:
+        """Have `follower` called with each snapshot that is published; the rest is for `digest`."""
         self._followers.append(follower)
+        if digest is not None:
+            self._digests.append(digest)
+
+    def digest(self) -> Sliced[None]:
+        """Have all who follow work through what was published."""
+        for digest in self._digests:
+            yield from digest()
 
     def board(self, base: Snapshot, advance: Advance | None = None) -> Board:
         """Return a board on `base` that links as this one does, or as `advance` does."""
@@ -96,7 +106,7 @@ class Published:
         return is_due(deadline, first_start, self.rules, self._read_at, within_s)
 
     def replace(self, base: Snapshot, new: Snapshot) -> bool:
-        """Publish `new`; False if `base` is replaced by now. The caller has `history` digest it."""
+        """Publish `new`; False if `base` is replaced by now. The caller has it digested."""
         if self._snapshot is not base:
             return False
         if new is not base:

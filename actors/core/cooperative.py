@@ -31,6 +31,7 @@ class Lane(Enum):
     SOURCES = "sources"
     BOARD = "board"
     READERS = "readers"
+    LINKS = "links"  # nothing waits for it
 
 
 _turns: RunVar[dict[Lane, anyio.Lock]] = RunVar("turns")

@@ -158,6 +158,13 @@ class BoardStatus:
 
 
 @dataclass(slots=True)
+class LinksStatus:
+    """The linker's record; without it fixtures stay as they are, but for what commits take away."""
+
+    actor: ActorStatus
+
+
+@dataclass(slots=True)
 class LoopStatus:
     """How often the event loop was blocked for most of a second or longer; written by `loop_watch`."""
 
@@ -187,6 +194,7 @@ class ServiceStatus:
     sources: dict[SourceName, SourceStatus]
     bookmakers: dict[BookmakerId, BookmakerStatus]
     actors: dict[str, ActorStatus]
+    links: LinksStatus = field(default_factory=lambda: LinksStatus(ActorStatus("linker")))
     is_draining: bool = False
     loop: LoopStatus = field(default_factory=LoopStatus)
     log: LogStatus = field(default_factory=LogStatus)

@@ -51,7 +51,7 @@ class AggregatorActor:
         self._recover()
         last_mono = self.clock.now().mono
         while True:
-            await run_sliced(self.published.history.digest(), Lane.BOARD)
+            await run_sliced(self.published.digest(), Lane.BOARD)
             left_s = (await self.published.read()).valid_until - self.clock.now().mono
             first: Batch | None = None
             with anyio.move_on_after(min(self.tick_s, max(left_s, 0.0))):
@@ -66,15 +66,20 @@ class AggregatorActor:
         began = elapsed_s()
         base = await self.published.read()
         waiting = self.intake.depth
-        board = Board(base, self.published.rules)
+        board = self.published.board(base)
         applied = [] if first is None else [await self._apply(board, first)]
         while waiting and (batch := self.intake.get_nowait()) is not None:
             applied.append(await self._apply(board, batch))
             waiting -= 1
-        while not self.published.replace(base, snapshot := self._committed(board)):
-            base = await self.published.read()
-            board = Board(base, self.published.rules)
-            applied = [await self._apply_again(board, batch) for batch in self.intake.unacked]
+        async with self.published.finishing:
+            while True:
+                if (newest := await self.published.read()) is not base:
+                    base = newest
+                    if not board.rebase(base):
+                        board = self.published.board(base)
+                        applied = [await self._apply_again(board, batch) for batch in self.intake.unacked]
+                if self.published.replace(base, snapshot := await self._committed(board)):
+                    break
         record_latencies(self.status, self.intake.unacked, applied, self.clock.now())
         self.intake.ack_all()
         self._note(base, snapshot, applied, elapsed_s() - began)
@@ -90,10 +95,10 @@ class AggregatorActor:
         self.intake.in_flight = None
         return applied
 
-    def _committed(self, board: Board) -> Snapshot:
+    async def _committed(self, board: Board) -> Snapshot:
         if len(self.intake.unacked) == 1:  # then no other batch can be the cause
             self.intake.in_flight = self.intake.unacked[0]
-        snapshot = board.commit()
+        snapshot = await run_sliced(board.finish(self.clock.now()), Lane.BOARD)
         self.intake.in_flight = None
         return snapshot
 
@@ -103,9 +108,9 @@ class AggregatorActor:
         if batch is None:
             return
         base = run_now(self.published.current())
-        board = Board(base, self.published.rules)
+        board = self.published.board(base)
         run_now(board.withdraw(batch.bookmaker, batch.scope))
-        self.published.replace(base, board.commit())
+        self.published.replace(base, run_now(board.finish(self.clock.now())))
         self.status.board.dropped += 1
         self._log.error("batch.dropped", bookmaker=batch.bookmaker, scope=batch.scope)
         self.blame(batch.bookmaker)

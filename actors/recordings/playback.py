@@ -6,7 +6,7 @@ recordings give the same versions and content every time. No loop, no actors, no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from heapq import merge
 from math import inf, nextafter
@@ -14,7 +14,7 @@ from math import inf, nextafter
 import msgspec
 from msgspec import Struct
 
-from actors.board.board import Applied, Board, BoardRules, is_due, is_overdue
+from actors.board.board import Advance, Applied, Board, BoardRules, is_due, is_overdue
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Instant
@@ -22,6 +22,9 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
+from actors.fixtures.advance import Advancing
+from actors.fixtures.linking import Linking, Partition, Unlinked, Waiting
+from actors.fixtures.state import Listed, Roster, first_snapshot, fixtures_of, roster
 from actors.pipeline.fanout import (
     Delivery,
     batches_of_tick,
@@ -33,7 +36,7 @@ from actors.pipeline.fanout import (
 from actors.pipeline.stream_feed import StreamFeed
 from actors.recordings.format import Ending
 from actors.recordings.reader import RecordedSource
-from actors.source_api.kinds import PolledKind, TickingKind
+from actors.source_api.kinds import PolledKind, TickingKind, prices_of
 from actors.source_api.stream import StreamKind
 
 
@@ -72,7 +75,9 @@ class MomentResult(Struct, frozen=True):
 class Playback:
     """Recordings on one board; also their clock. `snapshot` is the board as of the last moment played."""
 
-    def __init__(self, sources: tuple[RecordedSource, ...]) -> None:
+    def __init__(
+        self, sources: tuple[RecordedSource, ...], linker: Callable[[], Partition] = Unlinked
+    ) -> None:
         self.endings: dict[SourceName, Ending] = {}
         self._feeds: dict[SourceName, StreamFeed] = {}
         self._sources = sources
@@ -85,7 +90,10 @@ class Playback:
         names = tuple(one.id for one in sorted(bookmakers, key=lambda one: one.position))
         headers = msgspec.json.encode([source.header for source in sources])
         epoch = blake2b(headers, digest_size=4).hexdigest()  # the same of the same recordings every time
-        self.snapshot = Snapshot.empty(int(self._now.wall * 1000), names, epoch)
+        self.snapshot = first_snapshot(int(self._now.wall * 1000), names, epoch)
+        self._advancing = Advancing(_roster_of(sources))
+        self._linking = Linking(linker(), self._advancing)
+        self._waiting = Waiting()
         self.history = History(self.snapshot, HistoryLimits())
 
     def now(self) -> Instant:
@@ -99,9 +107,9 @@ class Playback:
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Withdraw the list of an entry that cannot be shown."""
         del why
-        board = Board(self.snapshot, self._rules)
+        board = self._board()
         if run_now(board.reject(bookmaker, entry)) is not None:
-            self._publish(board)
+            run_now(self._publish(board))
 
     def is_valid(self, snapshot: Snapshot) -> bool:
         """Return whether nothing in `snapshot` was overdue at that moment."""
@@ -122,10 +130,12 @@ class Playback:
     def play(self, moment: Moment) -> Sliced[MomentResult]:
         """Withdraw what is overdue, then apply what arrived; the caller may let `history` digest it."""
         yield from self.history.digest()
-        board = Board(self.snapshot, self._rules)
+        board = self._board()
         yield from board.expire(moment.at)
+        new = yield from board.finish(moment.at)
         self._now = moment.at  # not before: a read in between would find the board overdue
-        self._publish(board)
+        self._replace(new)
+        yield from self._link()
         if moment.arrival is None:
             return MomentResult()
         source = moment.arrival.source
@@ -133,7 +143,9 @@ class Playback:
             offered = yield from self._deliveries(source, moment.arrival.payload)
         except SourceError as error:
             return MomentResult(error=error)
-        return MomentResult((yield from self._apply(source, offered)))
+        result = MomentResult((yield from self._apply(source, offered)))
+        yield from self._link()
+        return result
 
     def _deliveries(
         self, source: RecordedSource, payload: Payload
@@ -161,7 +173,7 @@ class Playback:
     def _apply(
         self, source: RecordedSource, offered: list[tuple[BookmakerId, Delivery]]
     ) -> Sliced[tuple[BookmakerResult, ...]]:
-        board, options, keys = Board(self.snapshot, self._rules), source.options, source.keys
+        board, options, keys = self._board(), source.options, source.keys
         bounds = Bounds(options.book_sum_min, options.book_sum_max)
         results = []
         for bookmaker, delivery in offered:
@@ -173,14 +185,27 @@ class Playback:
             else:
                 applied = yield from board.apply(read.batch, self._now)
                 results.append(BookmakerResult(bookmaker, read.rejected, read.title, applied=applied))
-        self._publish(board)
+        yield from self._publish(board)
         return tuple(results)
 
-    def _publish(self, board: Board) -> None:
-        new = board.commit()
+    def _link(self) -> Sliced[None]:
+        """Link what changed, to the end, so that the same recordings give the same versions."""
+        while (keys := self._waiting.get_nowait()) != {} or self._linking.is_outdated:
+            yield from self._linking.update(fixtures_of(self.snapshot), keys)
+            while self._linking.is_due:
+                yield from self._publish(self._board(self._advancing.linking(self._linking.apply)))
+
+    def _board(self, advance: Advance | None = None) -> Board:
+        return Board(self.snapshot, self._rules, advance or self._advancing)
+
+    def _publish(self, board: Board) -> Sliced[None]:
+        self._replace((yield from board.finish(self._now)))
+
+    def _replace(self, new: Snapshot) -> None:
         if new is not self.snapshot:
             self.snapshot = new
             self.history.add(new)
+            self._waiting.add(new)
 
     def _arrivals(self) -> Iterator[Arrival]:
         return merge(*map(self._arrivals_of, self._sources), key=lambda arrival: arrival.at.mono)
@@ -207,3 +232,17 @@ class Playback:
         if stale_mono <= over_mono:
             return Instant(stale_mono, now.wall + (stale_mono - now.mono))
         return Instant(over_mono, over_at)
+
+
+def _roster_of(sources: tuple[RecordedSource, ...]) -> Roster:
+    """Return the bookmakers in the order of the configuration that was recorded."""
+    found = sorted(
+        ((one.position, one.id, source) for source in sources for one in source.header.bookmakers),
+        key=lambda item: item[:2],
+    )
+    return roster(
+        {
+            name: Listed(source.header.source, prices_of(source.kind, source.options))
+            for _, name, source in found
+        }
+    )

@@ -14,15 +14,24 @@ from typing import Any
 import structlog
 
 from actors.board.published import Published
-from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
-from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.fixtures.advance import Advancing
+from actors.fixtures.linking import Partition, Unlinked, Waiting
+from actors.fixtures.state import Listed, Roster, first_snapshot, roster
+from actors.monitoring.status import (
+    BoardStatus,
+    BookmakerStatus,
+    LinksStatus,
+    ServiceStatus,
+    SourceStatus,
+)
 from actors.pipeline.aggregator import TICK_S, AggregatorActor
 from actors.pipeline.bookmaker import BookmakerActor
 from actors.pipeline.context import SourceContext
 from actors.pipeline.fanout import extractor
+from actors.pipeline.linker import LinkerActor
 from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
 from actors.pipeline.stream_source import StreamSourceActor
@@ -44,7 +53,8 @@ class System:
     """The whole service below the web: `supervisor` runs it, `published` and `status` show it.
 
     `record(source)`, where given, returns the function that records a payload of that source. `transports`
-    open what polled sources fetch with, in place of HTTP; `tick_s` is as of `AggregatorActor`.
+    open what polled sources fetch with, in place of HTTP; `linker` makes what groups events; `tick_s` is as
+    of `AggregatorActor`.
     """
 
     def __init__(
@@ -55,6 +65,7 @@ class System:
         record: Callable[[SourceName], Callable[[Payload], None]] | None = None,
         *,
         transports: Mapping[SourceName, Callable[[], AbstractAsyncContextManager[Transport]]] = {},
+        linker: Callable[[], Partition] = Unlinked,
         tick_s: float = TICK_S,
     ) -> None:
         now = clock.now()
@@ -68,8 +79,14 @@ class System:
         self.status.board.last_turn_mono = now.mono
         self.status.board.first_version = int(now.wall * 1000)
         epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
-        first = Snapshot.empty(self.status.board.first_version, tuple(settings.bookmakers), epoch)
-        self.published = Published(first, settings.board, clock, settings.history, self._reject_list)
+        first = first_snapshot(self.status.board.first_version, tuple(settings.bookmakers), epoch)
+        self._advancing = Advancing(roster_of(settings))
+        reject = self._reject_list
+        self.published = Published(
+            first, settings.board, clock, settings.history, reject, advance=self._advancing
+        )
+        self._waiting = Waiting()
+        self.published.follow(self._waiting.add)
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
         self.bus = Bus()
         self.bus.subscribe(self._intake.put_nowait)
@@ -79,7 +96,8 @@ class System:
         self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId, float] = {}
         bookmakers, sources = map(self._bookmaker, settings.bookmakers), map(self._source, settings.sources)
-        self.supervisor = Supervisor([self._aggregator(), *bookmakers, *sources], clock)
+        core = (self._aggregator(), self._links(linker))
+        self.supervisor = Supervisor([*core, *bookmakers, *sources], clock)
 
     def _aggregator(self) -> ChildSpec:
         board, intake = self.status.board, self._intake
@@ -89,6 +107,12 @@ class System:
         parts = (intake, self.published, self.status, self._blame, self._clock)
         start = partial(AggregatorActor, *parts, resumed=self._wake_sources, tick_s=self._tick_s)
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
+
+    def _links(self, linker: Callable[[], Partition]) -> ChildSpec:
+        actor, waiting = self.status.links.actor, self._waiting
+        actor.mailbox_depth = lambda: waiting.depth
+        start = partial(LinkerActor, self.published, waiting, self._advancing, linker, self._clock)
+        return ChildSpec(actor, start)
 
     def _wake_sources(self) -> None:
         for context in self._contexts.values():
@@ -181,6 +205,14 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
         )
         for name, one in settings.bookmakers.items()
     }
-    owners: list[BoardStatus | BookmakerStatus | SourceStatus] = [board]
+    links = LinksStatus(ActorStatus("linker"))
+    owners: list[BoardStatus | LinksStatus | BookmakerStatus | SourceStatus] = [board, links]
     actors = [one.actor for one in (*owners, *bookmakers.values(), *sources.values())]
-    return ServiceStatus(now, board, sources, bookmakers, {actor.name: actor for actor in actors})
+    return ServiceStatus(now, board, sources, bookmakers, {actor.name: actor for actor in actors}, links)
+
+
+def roster_of(settings: Settings) -> Roster:
+    """Return what linking and surebets need to know of the bookmakers."""
+    kinds = {name: prices_of(one.kind, one.options) for name, one in settings.sources.items()}
+    listed = {name: Listed(one.source, kinds[one.source]) for name, one in settings.bookmakers.items()}
+    return roster(listed)

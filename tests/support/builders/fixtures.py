@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import msgspec
 
 from actors.board.board import Advance, Board, BoardRules
-from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
@@ -16,13 +15,21 @@ from actors.fixtures.event import Chances, Event, EventKey
 from actors.fixtures.linker import Changes, Group, Member
 from actors.fixtures.linking import Linking
 from actors.fixtures.rules import Rule
-from actors.fixtures.state import Fixture, FixtureChanges, FixtureState, Listed, fixtures_of
+from actors.fixtures.state import (
+    Fixture,
+    FixtureChanges,
+    FixtureState,
+    Listed,
+    first_snapshot,
+    fixtures_of,
+    roster,
+)
 from tests.support.time.virtual import WALL_0
 
 ALDER, BIRCH, CEDAR = (BookmakerId(name) for name in ("alder", "birch", "cedar"))
 ONE, TWO = SourceName("one"), SourceName("two")
-ROSTER = {ALDER: Listed(TWO, 0, 1), BIRCH: Listed(ONE, 1, 0), CEDAR: Listed(TWO, 2, 1)}
-"""The second source's bookmakers stand first and last, so that the two orders differ."""
+ROSTER = roster({ALDER: Listed(TWO), BIRCH: Listed(ONE), CEDAR: Listed(TWO)})
+"""The bookmakers of one source stand first and last."""
 RULES = BoardRules()
 START = Instant(0.0, WALL_0)
 FAR = 0.25
@@ -75,8 +82,7 @@ class LinkedBoard:
     def __init__(self) -> None:
         self.advancing = Advancing(ROSTER, veto)
         self.linking = Linking(EqualNames(), self.advancing)
-        empty = Snapshot.empty(1000, tuple(ROSTER))
-        self.snapshot = msgspec.structs.replace(empty, fixtures=FixtureState(1000))
+        self.snapshot = first_snapshot(1000, tuple(ROSTER))
         self.changes: list[FixtureChanges] = []
         self.waiting: dict[EventKey, None] = {}
         self.now = START
@@ -121,8 +127,7 @@ class LinkedBoard:
 
     def publish_links(self) -> None:
         """Publish the next links."""
-        proposal = self.linking.propose()
-        self.publish(self.board(self.advancing.linking(lambda draft: self.linking.apply(draft, proposal))))
+        self.publish(self.board(self.advancing.linking(self.linking.apply)))
 
     def restart(self) -> None:
         """Let another linker begin anew."""
@@ -142,5 +147,5 @@ class LinkedBoard:
         changes = self.snapshot.fixture_changes
         if isinstance(changes, FixtureChanges):
             self.changes.append(changes)
-            self.waiting |= dict.fromkeys(sorted(changes.events))
+            self.waiting |= dict.fromkeys(changes.events)
             self.snapshot = msgspec.structs.replace(self.snapshot, fixture_changes=None, differences={})

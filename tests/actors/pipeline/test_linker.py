@@ -1,0 +1,138 @@
+"""The linker actor: links after commits, and never in their way, whatever becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import anyio
+import pytest
+
+from actors.board.published import Published
+from actors.core.cooperative import Sliced
+from actors.core.messages import Batch
+from actors.fixtures.advance import Advancing
+from actors.fixtures.event import Event, EventKey
+from actors.fixtures.linker import Changes
+from actors.fixtures.linking import Partition, Waiting
+from actors.fixtures.state import FixtureView, Kind, first_snapshot, fixtures_of
+from actors.pipeline.aggregator import AggregatorActor
+from actors.pipeline.linker import LinkerActor
+from actors.runtime.actor import ActorState, ActorStatus
+from actors.runtime.conflation import Intake, merged_batches
+from actors.runtime.mailbox import Mailbox
+from actors.runtime.supervisor import ChildSpec
+from tests.support.builders.fixtures import ALDER, BIRCH, ROSTER, RULES, EqualNames, veto
+from tests.support.builders.messages import batch, match
+from tests.support.systems.supervision import service_record, supervised
+from tests.support.time.virtual import VirtualClock, settle
+
+pytestmark = pytest.mark.anyio
+
+ALL = FixtureView(Kind.FIXTURES)
+
+
+class Breaking(EqualNames):
+    """A linker that raises while it is told to."""
+
+    is_broken = False
+
+    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
+        """Link, or raise."""
+        if Breaking.is_broken:
+            raise RuntimeError("the linker is broken")
+        return super().update(changed, gone)
+
+
+class Stage:
+    """An aggregator and a linker on one board."""
+
+    def __init__(self) -> None:
+        clock = VirtualClock()
+        self.intake: Intake = Mailbox(lambda one: (one.bookmaker, one.scope), merged_batches)
+        advancing = Advancing(ROSTER, veto)
+        self.published = Published(first_snapshot(1000, tuple(ROSTER)), RULES, clock, advance=advancing)
+        self.waiting = Waiting()
+        self.published.follow(self.waiting.add)
+        self.status = service_record(*ROSTER)
+        start: type[Partition] = Breaking
+        self.linker = ChildSpec(
+            ActorStatus("linker"),
+            lambda: LinkerActor(self.published, self.waiting, advancing, start, clock),
+        )
+        self.aggregator = ChildSpec(
+            self.status.board.actor,
+            lambda: AggregatorActor(
+                self.intake, self.published, self.status, lambda _: None, clock, resumed=lambda: None
+            ),
+        )
+
+    async def put(self, *batches: Batch) -> None:
+        """Commit batches, and let everything run."""
+        for one in batches:
+            self.intake.put_nowait(one)
+        await settle()
+
+    async def shown(self) -> list[list[str]]:
+        """Return the bookmakers of each fixture."""
+        return [[*one.entries] for one in fixtures_of(await self.published.read())]
+
+
+@pytest.fixture(autouse=True)
+def _whole() -> Iterable[None]:
+    yield
+    Breaking.is_broken = False
+
+
+ON_BOTH = (batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+
+
+async def test_links_follow_a_commit_in_one_of_their_own() -> None:
+    """What a commit brought is linked at once, in the version after it."""
+    stage = Stage()
+    async with supervised(stage.aggregator, stage.linker):
+        await stage.put(*ON_BOTH)
+        snapshot = await stage.published.read()
+
+        assert [[ALDER, BIRCH]] == await stage.shown()
+        assert 1002 == snapshot.version == fixtures_of(snapshot).version(ALL)
+        assert [1001, 1001, 1000] == [book.v2_version for book in snapshot.books.values()]
+
+
+async def test_lists_go_on_while_the_linker_is_in_quarantine() -> None:
+    """A broken linker is quarantined; lists change, fixtures stay linked as they were, and lose entries."""
+    stage = Stage()
+    async with supervised(stage.aggregator, stage.linker):
+        await stage.put(*ON_BOTH)
+        Breaking.is_broken = True
+        await stage.put(batch([match("a"), match("c")], bookmaker=ALDER, list_id="2"))
+        await anyio.sleep(5)
+        await stage.put(batch([match("b"), match("c")], bookmaker=BIRCH, list_id="2", received_mono=5.0))
+        broken = stage.linker.status.state
+        unlinked = await stage.shown()
+        Breaking.is_broken = False
+        await anyio.sleep(20)
+        await stage.put(batch(complete=False, list_id="2", received_mono=25.0))
+
+        assert ActorState.QUARANTINED is broken
+        assert [[ALDER], [ALDER, BIRCH], [BIRCH]] == sorted(unlinked)
+        assert (1, 0) == (stage.status.board.actor.starts, stage.status.board.actor.crashes)
+
+
+async def test_linker_links_everything_after_its_quarantine() -> None:
+    """The instance after a quarantine links what came meanwhile, also what was unlinked."""
+    stage = Stage()
+    Breaking.is_broken = True
+    async with supervised(stage.aggregator, stage.linker):
+        await stage.put(*(one for one in ON_BOTH))
+        before = await stage.shown()
+        Breaking.is_broken = False
+        for second in range(10, 600, 10):
+            await anyio.sleep(10)
+            await stage.put(
+                batch(complete=False, received_mono=float(second)),
+                batch(complete=False, bookmaker=BIRCH, received_mono=float(second)),
+            )
+
+        assert [[ALDER], [BIRCH]] == sorted(before)
+        assert [[ALDER, BIRCH]] == await stage.shown()
+        assert ActorState.RUNNING is stage.linker.status.state
