@@ -231,7 +231,21 @@ def _confirmed(batch: Batch, state: ListState | None, whole_from: float = -inf) 
     """Return the state of a list after `batch`; only a complete list restores what it lacked."""
     if state is not None and not batch.complete and state.whole_from > whole_from:
         whole_from = state.whole_from
-    return ListState(batch.list_id, batch.received_mono, batch.stale_after_s, whole_from=whole_from)
+    vouched = state.vouched if state is not None and not batch.complete else _vouched(batch)
+    times = batch.received_mono, batch.stale_after_s
+    return ListState(batch.list_id, *times, whole_from=whole_from, vouched=vouched)
+
+
+def _vouched(batch: Batch) -> Mapping[SourceMatchId, float]:
+    """Return when its source vouched for the prices of each match, by our clock, where it says so."""
+    if batch.answered_at is None:
+        return {}
+    offset = batch.received_mono - batch.answered_at
+    return {
+        match.source_match_id: min(match.source_time + offset, batch.received_mono)
+        for match in batch.matches
+        if match.source_time is not None
+    }
 
 
 def _incomplete(book: Book, scopes: set[Scope], whole_from: float) -> Book:

@@ -114,7 +114,8 @@ class Batch(Struct, frozen=True):
     Complete: `matches` is the whole list, `removals` only say why something is not in it; with `is_image`,
     what is missing was removed, not lost. Otherwise a change of the list named `list_id`: upserts and
     removals; with neither, its confirmation. With `withdrawn` the list leaves the board until a complete
-    one comes. `received_mono` is when the source vouched for it, which holds for `stale_after_s`.
+    one comes. `received_mono` is when the source vouched for it, which holds for `stale_after_s`. With
+    `answered_at`, the source's clock then, the `source_time` of a match is when it vouched for its prices.
     """
 
     bookmaker: BookmakerId
@@ -128,6 +129,7 @@ class Batch(Struct, frozen=True):
     stale_after_s: float
     withdrawn: bool = False
     is_image: bool = False
+    answered_at: float | None = None
 
     @property
     def is_confirmation(self) -> bool:

@@ -180,4 +180,5 @@ def _batch(
         received_at=origin.received_at,
         received_mono=origin.received_mono,
         stale_after_s=origin.stale_after_s,
+        answered_at=extract.answered_at,
     )

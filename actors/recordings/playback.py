@@ -22,7 +22,7 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
-from actors.fixtures.advance import Advancing
+from actors.fixtures.advance import advancing
 from actors.fixtures.linking import Linking, Partition, Unlinked, Waiting
 from actors.fixtures.state import Listed, Roster, first_snapshot, fixtures_of, roster
 from actors.pipeline.fanout import (
@@ -91,7 +91,7 @@ class Playback:
         headers = msgspec.json.encode([source.header for source in sources])
         epoch = blake2b(headers, digest_size=4).hexdigest()  # the same of the same recordings every time
         self.snapshot = first_snapshot(int(self._now.wall * 1000), names, epoch)
-        self._advancing = Advancing(_roster_of(sources))
+        self._advancing = advancing(_roster_of(sources))
         self._linking = Linking(linker(), self._advancing)
         self._waiting = Waiting()
         self.history = History(self.snapshot, HistoryLimits())

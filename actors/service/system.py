@@ -17,7 +17,7 @@ from actors.board.published import Published
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
-from actors.fixtures.advance import Advancing
+from actors.fixtures.advance import advancing
 from actors.fixtures.linking import Partition, Unlinked, Waiting
 from actors.fixtures.state import Listed, Roster, first_snapshot, roster
 from actors.monitoring.status import (
@@ -80,13 +80,10 @@ class System:
         self.status.board.first_version = int(now.wall * 1000)
         epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
         first = first_snapshot(self.status.board.first_version, tuple(settings.bookmakers), epoch)
-        self._advancing = Advancing(roster_of(settings))
-        reject = self._reject_list
+        self._advancing, reject = advancing(roster_of(settings)), self._reject_list
         self.published = Published(
             first, settings.board, clock, settings.history, reject, advance=self._advancing
         )
-        self._waiting = Waiting()
-        self.published.follow(self._waiting.add)
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
         self.bus = Bus()
         self.bus.subscribe(self._intake.put_nowait)
@@ -109,7 +106,8 @@ class System:
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
 
     def _links(self, linker: Callable[[], Partition]) -> ChildSpec:
-        actor, waiting = self.status.links.actor, self._waiting
+        actor, waiting = self.status.links.actor, Waiting()
+        self.published.follow(waiting.add)
         actor.mailbox_depth = lambda: waiting.depth
         start = partial(LinkerActor, self.published, waiting, self._advancing, linker, self._clock)
         return ChildSpec(actor, start)

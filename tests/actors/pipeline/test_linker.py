@@ -10,7 +10,6 @@ import pytest
 from actors.board.published import Published
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch
-from actors.fixtures.advance import Advancing
 from actors.fixtures.event import Event, EventKey
 from actors.fixtures.linker import Changes
 from actors.fixtures.linking import Partition, Waiting
@@ -21,7 +20,7 @@ from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.conflation import Intake, merged_batches
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
-from tests.support.builders.fixtures import ALDER, BIRCH, ROSTER, RULES, EqualNames, veto
+from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, ROSTER, RULES, EqualNames
 from tests.support.builders.messages import batch, match
 from tests.support.systems.supervision import service_record, supervised
 from tests.support.time.virtual import VirtualClock, settle
@@ -49,15 +48,14 @@ class Stage:
     def __init__(self) -> None:
         clock = VirtualClock()
         self.intake: Intake = Mailbox(lambda one: (one.bookmaker, one.scope), merged_batches)
-        advancing = Advancing(ROSTER, veto)
-        self.published = Published(first_snapshot(1000, tuple(ROSTER)), RULES, clock, advance=advancing)
+        self.published = Published(first_snapshot(1000, tuple(ROSTER)), RULES, clock, advance=ADVANCING)
         self.waiting = Waiting()
         self.published.follow(self.waiting.add)
         self.status = service_record(*ROSTER)
         start: type[Partition] = Breaking
         self.linker = ChildSpec(
             ActorStatus("linker"),
-            lambda: LinkerActor(self.published, self.waiting, advancing, start, clock),
+            lambda: LinkerActor(self.published, self.waiting, ADVANCING, start, clock),
         )
         self.aggregator = ChildSpec(
             self.status.board.actor,

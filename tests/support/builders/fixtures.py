@@ -12,9 +12,11 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.fixtures.advance import Advancing
 from actors.fixtures.event import Chances, Event, EventKey
+from actors.fixtures.fair import Method
 from actors.fixtures.linker import Changes, Group, Member
 from actors.fixtures.linking import Linking
 from actors.fixtures.rules import Rule
+from actors.fixtures.standing import Surebets
 from actors.fixtures.state import (
     Fixture,
     FixtureChanges,
@@ -24,6 +26,7 @@ from actors.fixtures.state import (
     fixtures_of,
     roster,
 )
+from actors.fixtures.surebets import SurebetRules
 from tests.support.time.virtual import WALL_0
 
 ALDER, BIRCH, CEDAR = (BookmakerId(name) for name in ("alder", "birch", "cedar"))
@@ -39,6 +42,9 @@ def veto(rule: Rule, a: Chances | None, b: Chances | None) -> bool:
     """Return whether two sources' chances are far apart; whatever the rule."""
     del rule
     return a is not None and b is not None and max(abs(x - y) for x, y in zip(a, b, strict=True)) > FAR
+
+
+ADVANCING = Advancing(ROSTER, Surebets(ROSTER, SurebetRules(), Method.POWER), veto)
 
 
 class EqualNames:
@@ -80,8 +86,8 @@ class LinkedBoard:
     """A board with fixtures, whose linker is run when a test says so."""
 
     def __init__(self) -> None:
-        self.advancing = Advancing(ROSTER, veto)
-        self.linking = Linking(EqualNames(), self.advancing)
+        self.advancing = ADVANCING
+        self.linking = Linking(EqualNames(), ADVANCING)
         self.snapshot = first_snapshot(1000, tuple(ROSTER))
         self.changes: list[FixtureChanges] = []
         self.waiting: dict[EventKey, None] = {}
