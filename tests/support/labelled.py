@@ -1,0 +1,230 @@
+"""Labelled pairs of real lists, and how hard they can be made: what linking is measured on.
+
+The labels were made from results, never from names (`links/README.md` of the recordings).
+"""
+
+from __future__ import annotations
+
+import csv
+from datetime import datetime
+from random import Random
+
+import msgspec
+from msgspec import Struct
+
+from actors.core.messages import Scope, SourceMatchId, SourceName
+from actors.fixtures.event import Chances, Event, EventKey
+from tests.support.recordings import FOLDER
+
+WEEKS = ("2022-09-14", "2023-01-18", "2023-03-08")
+LINKS = FOLDER / "links"
+HOUR = 3600
+
+
+class Labelled(Struct, frozen=True):
+    """Events of several sources, and the pairs that are the same match.
+
+    A pair of events that both stand in `known`, or one of which does, and that is not in `pairs` is wrong.
+    """
+
+    events: tuple[Event, ...]
+    pairs: frozenset[tuple[EventKey, EventKey]]
+
+
+def week(name: str, others: str = "") -> Labelled:
+    """Return both lists of a week; `others` names the second source, the week's own by default."""
+    a = _events(name, "a", SourceName("football_data"))
+    b = _events(name, "b", SourceName(others or ("openfootball" if name == "2023-01-18" else "footystats")))
+    keys = {event.source_match_id: event.key for event in (*a, *b)}
+    with (LINKS / f"{name}_links.csv").open(encoding="utf-8") as lines:
+        pairs = frozenset((keys[SourceMatchId(row["a"])], keys[SourceMatchId(row["b"])]) for row in csv.DictReader(lines))
+    return Labelled((*a, *b), pairs)
+
+
+def _events(name: str, side: str, source: SourceName) -> list[Event]:
+    with (LINKS / f"{name}_{side}.csv").open(encoding="utf-8") as lines:
+        return [event_of(row, source) for row in csv.DictReader(lines)]
+
+
+def event_of(row: dict[str, str], source: SourceName, at: str = "") -> Event:
+    """Return the event of a row; `at` comes before the names of its columns."""
+    start = datetime.fromisoformat(row[f"{at}kickoff"].replace("Z", "+00:00"))
+    prices = [row[f"{at}{'odds_' if not at else ''}{one}"] for one in "1X2"]
+    return Event(
+        source,
+        SourceMatchId(row["key" if not at else "case"]),
+        row[f"{at}home"],
+        row[f"{at}away"],
+        row[f"{at}league"] or None,
+        Scope("all"),
+        int(start.timestamp()),
+        chances_of(*map(float, prices)) if all(prices) else None,
+    )
+
+
+def chances_of(home: float, draw: float, away: float) -> Chances:
+    """Return the probabilities in three prices, their margin taken out in proportion."""
+    total = 1 / home + 1 / draw + 1 / away
+    return 1 / home / total, 1 / draw / total, 1 / away / total
+
+
+def replaced(event: Event, **changes: object) -> Event:
+    """Return the event with other values."""
+    return msgspec.structs.replace(event, **changes)
+
+
+def of_source(labelled: Labelled, source: str) -> list[Event]:
+    """Return the events of one source."""
+    return [event for event in labelled.events if event.source == source]
+
+
+def without_partners(labelled: Labelled, random: Random, share: float = 0.5) -> Labelled:
+    """Take that share of the second events of the pairs out."""
+    out = {b for _, b in sorted(labelled.pairs) if random.random() < share}
+    events = tuple(event for event in labelled.events if event.key not in out)
+    return Labelled(events, frozenset(pair for pair in labelled.pairs if pair[1] not in out))
+
+
+_IN_NAMES = (
+    *("{} W", "{} (W)", "{} Women", "{} Ladies", "{} Femenino", "{} Frauen", "{} Fem", "{} WFC"),
+    *("{} U19", "{} U21", "{} Under 23", "{} U-23", "{} Sub 20", "{} Primavera", "{} Youth", "{} (U18)", "{} U 20"),
+    *("{} II", "{} B", "{} Res.", "{} Reserves", "{} (A)", "Jong {}", "{} 2", "{} (Res)", "{} Am", "{} Naiset", "{} Xyz"),
+)
+_IN_LEAGUES = (
+    *("{} Women", "{} Femenina", "Women's {}", "{} Reserves", "{} U21", "{} U19", "Frauen {}", "{} Youth League"),
+    *("Premier League 2", "FA WSL", "Primavera 1", "Junioren", "Reserve League", "Under 23 {}", "Liga F"),
+)
+
+
+def with_twins(labelled: Labelled, random: Random, share: float = 1.0) -> Labelled:
+    """Add matches of the same clubs' women, youth and reserves, marked in the names or only in the league's."""
+    twins = []
+    for event in labelled.events:
+        if random.random() >= share or event.source == "football_data":
+            continue
+        start = (event.start_time or 0) + random.choice((0, 0, 0, 60, -300, 900, -3600, 7200, 86_400))
+        chances = None if event.chances is None or random.random() < 0.2 else _near(event.chances, random, 0.1)
+        changes: dict[str, object] = {"start_time": start, "chances": chances}
+        if random.random() < 0.6:
+            mark = random.choice(_IN_NAMES)
+            changes |= {"home": mark.format(event.home), "away": mark.format(event.away)}
+        else:
+            changes["league"] = random.choice(_IN_LEAGUES).format(event.league)
+        twin_id = SourceMatchId(f"{event.source_match_id}-twin")
+        twins.append(replaced(event, source_match_id=twin_id, **changes))
+    return Labelled((*labelled.events, *twins), labelled.pairs)
+
+
+def _near(chances: Chances, random: Random, width: float) -> Chances:
+    moved = [max(0.01, one + random.uniform(-width, width)) for one in chances]
+    return moved[0] / sum(moved), moved[1] / sum(moved), moved[2] / sum(moved)
+
+
+def with_jitter(labelled: Labelled, random: Random, share: float = 0.2) -> Labelled:
+    """Move kick-offs of that share of the events of all sources but the first."""
+    steps = (-60, 60, 300, -900, 1800, -3600, 3600, 7200, -10_800, 86_400, -93_600)
+    events = tuple(
+        replaced(event, start_time=(event.start_time or 0) + random.choice(steps))
+        if event.source != "football_data" and random.random() < share
+        else event
+        for event in labelled.events
+    )
+    return Labelled(events, labelled.pairs)
+
+
+def without_leagues(labelled: Labelled, random: Random, share: float = 0.3) -> Labelled:
+    """Take the league from that share of the events, but not from twins that only it marks."""
+    events = tuple(
+        replaced(event, league=None)
+        if random.random() < share and not event.source_match_id.endswith("-twin")
+        else event
+        for event in labelled.events
+    )
+    return Labelled(events, labelled.pairs)
+
+
+def with_double_headers(labelled: Labelled, random: Random, share: float = 0.1) -> Labelled:
+    """Add the same two teams once more within days, as another competition's match or the other way round."""
+    more = []
+    for event in labelled.events:
+        if event.source == "football_data" or random.random() >= share:
+            continue
+        start = (event.start_time or 0) + random.choice((-3, 3, 2, 4)) * 24 * HOUR
+        again_id = SourceMatchId(f"{event.source_match_id}-again")
+        if random.random() < 0.5:
+            more.append(replaced(event, source_match_id=again_id, start_time=start, league="League Cup"))
+        else:
+            more.append(
+                replaced(
+                    event,
+                    source_match_id=again_id,
+                    start_time=start,
+                    home=event.away,
+                    away=event.home,
+                    chances=event.chances and event.chances[::-1],
+                )
+            )
+    return Labelled((*labelled.events, *more), labelled.pairs)
+
+
+def with_sources(labelled: Labelled, random: Random, count: int) -> Labelled:
+    """Add that many sources: the second source's events respelled, moved by minutes, with other prices."""
+    partners = {b: a for a, b in labelled.pairs}
+    events, pairs = list(labelled.events), set(labelled.pairs)
+    first = {event.key for event in labelled.events if event.source == "football_data"}
+    for number in range(count):
+        source = SourceName(f"source{number}")
+        for event in labelled.events:
+            if event.key in first or random.random() < 0.1:
+                continue
+            copy = replaced(
+                event,
+                source=source,
+                home=respelled(event.home, random),
+                away=respelled(event.away, random),
+                league=respelled_league(event.league, random),
+                start_time=(event.start_time or 0) + random.choice((0, 0, 0, 0, 60, -60, 300)),
+                chances=event.chances and _near(event.chances, random, 0.02),
+            )
+            events.append(copy)
+            pairs.add((event.key, copy.key))
+            if event.key in partners:
+                pairs.add((partners[event.key], copy.key))
+    return Labelled(tuple(events), _closed(pairs))
+
+
+def _closed(pairs: set[tuple[EventKey, EventKey]]) -> frozenset[tuple[EventKey, EventKey]]:
+    """Return the pairs and those that follow from them, in the order of keys."""
+    of: dict[EventKey, set[EventKey]] = {}
+    for a, b in pairs:
+        joined = of.get(a, {a}) | of.get(b, {b})
+        for key in joined:
+            of[key] = joined
+    return frozenset((a, b) for one in of.values() for a in one for b in one if a < b)
+
+
+def respelled(name: str, random: Random) -> str:
+    """Return a team's name as somebody else might spell it."""
+    match random.randrange(8):
+        case 0:
+            return f"{name} FC"
+        case 1:
+            return f"FC {name}"
+        case 2:
+            return name.upper()
+        case 3:
+            return name.replace("United", "Utd").replace("City", "C.").replace("Saint", "St.")
+        case 4:
+            return name.replace("-", " ").replace(".", "")
+        case 5 if len(name) > 8 and " " not in name:
+            return name[:-1]
+        case _:
+            return name
+
+
+def respelled_league(league: str | None, random: Random) -> str | None:
+    """Return a league's label as somebody else might spell it, or none."""
+    if league is None or random.random() < 0.1:
+        return None
+    country, _, rest = league.partition(" ")
+    return random.choice((league, f"{rest} - {country}", f"{country} / {rest}", league.upper())) if rest else league
