@@ -22,9 +22,9 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
-from actors.fixtures.advance import advancing
+from actors.fixtures.advance import Advancing
 from actors.fixtures.linking import Linking, Partition, Unlinked, Waiting
-from actors.fixtures.state import Listed, Roster, first_snapshot, fixtures_of, roster
+from actors.fixtures.state import Listed, Roster, Terms, first_snapshot, fixtures_of, roster_of
 from actors.pipeline.fanout import (
     Delivery,
     batches_of_tick,
@@ -86,12 +86,11 @@ class Playback:
         self._rules = BoardRules(header.expire_after_kickoff_s, header.max_matches)
         first = next(self._arrivals(), None)
         self._now = Instant(0.0, self._began_at) if first is None else first.at
-        bookmakers = [one for source in sources for one in source.header.bookmakers]
-        names = tuple(one.id for one in sorted(bookmakers, key=lambda one: one.position))
         headers = msgspec.json.encode([source.header for source in sources])
         epoch = blake2b(headers, digest_size=4).hexdigest()  # the same of the same recordings every time
-        self.snapshot = first_snapshot(int(self._now.wall * 1000), names, epoch)
-        self._advancing = advancing(_roster_of(sources))
+        terms = Terms(_roster_of(sources))
+        self.snapshot = first_snapshot(int(self._now.wall * 1000), terms, epoch)
+        self._advancing = Advancing(terms)
         self._linking = Linking(linker(), self._advancing)
         self._waiting = Waiting()
         self.history = History(self.snapshot, HistoryLimits())
@@ -240,7 +239,7 @@ def _roster_of(sources: tuple[RecordedSource, ...]) -> Roster:
         ((one.position, one.id, source) for source in sources for one in source.header.bookmakers),
         key=lambda item: item[:2],
     )
-    return roster(
+    return roster_of(
         {
             name: Listed(source.header.source, prices_of(source.kind, source.options))
             for _, name, source in found

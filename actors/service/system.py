@@ -17,9 +17,9 @@ from actors.board.published import Published
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
-from actors.fixtures.advance import advancing
+from actors.fixtures.advance import Advancing
 from actors.fixtures.linking import Partition, Unlinked, Waiting
-from actors.fixtures.state import Listed, Roster, first_snapshot, roster
+from actors.fixtures.state import Listed, Terms, first_snapshot, roster_of
 from actors.monitoring.status import (
     BoardStatus,
     BookmakerStatus,
@@ -78,9 +78,10 @@ class System:
         self.status = service_status(settings, now.wall)
         self.status.board.last_turn_mono = now.mono
         self.status.board.first_version = int(now.wall * 1000)
+        terms = terms_of(settings)
         epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
-        first = first_snapshot(self.status.board.first_version, tuple(settings.bookmakers), epoch)
-        self._advancing, reject = advancing(roster_of(settings)), self._reject_list
+        first = first_snapshot(self.status.board.first_version, terms, epoch)
+        self._advancing, reject = Advancing(terms), self._reject_list
         self.published = Published(
             first, settings.board, clock, settings.history, reject, advance=self._advancing
         )
@@ -209,8 +210,8 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
     return ServiceStatus(now, board, sources, bookmakers, {actor.name: actor for actor in actors}, links)
 
 
-def roster_of(settings: Settings) -> Roster:
-    """Return what linking and surebets need to know of the bookmakers."""
+def terms_of(settings: Settings) -> Terms:
+    """Return what fixtures are made by."""
     kinds = {name: prices_of(one.kind, one.options) for name, one in settings.sources.items()}
     listed = {name: Listed(one.source, kinds[one.source]) for name, one in settings.bookmakers.items()}
-    return roster(listed)
+    return Terms(roster_of(listed))

@@ -20,7 +20,7 @@ from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.conflation import Intake, merged_batches
 from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
-from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, ROSTER, RULES, EqualNames
+from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, ROSTER, RULES, TERMS, EqualNames
 from tests.support.builders.messages import batch, match
 from tests.support.systems.supervision import service_record, supervised
 from tests.support.time.virtual import VirtualClock, settle
@@ -48,7 +48,7 @@ class Stage:
     def __init__(self) -> None:
         clock = VirtualClock()
         self.intake: Intake = Mailbox(lambda one: (one.bookmaker, one.scope), merged_batches)
-        self.published = Published(first_snapshot(1000, tuple(ROSTER)), RULES, clock, advance=ADVANCING)
+        self.published = Published(first_snapshot(1000, TERMS), RULES, clock, advance=ADVANCING)
         self.waiting = Waiting()
         self.published.follow(self.waiting.add)
         self.status = service_record(*ROSTER)

@@ -7,32 +7,33 @@ from collections.abc import Iterable
 import msgspec
 
 from actors.board.board import Advance, Board, BoardRules
+from actors.board.history import HistoryLimits
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.fixtures.advance import Advancing
 from actors.fixtures.event import Chances, Event, EventKey
-from actors.fixtures.fair import Method
+from actors.fixtures.history import FixtureHistory
 from actors.fixtures.linker import Changes, Group, Member
 from actors.fixtures.linking import Linking
 from actors.fixtures.rules import Rule
-from actors.fixtures.standing import Surebets
 from actors.fixtures.state import (
     Fixture,
     FixtureChanges,
     FixtureState,
     Listed,
+    Terms,
     first_snapshot,
     fixtures_of,
-    roster,
+    roster_of,
 )
-from actors.fixtures.surebets import SurebetRules
 from tests.support.time.virtual import WALL_0
 
 ALDER, BIRCH, CEDAR = (BookmakerId(name) for name in ("alder", "birch", "cedar"))
 ONE, TWO = SourceName("one"), SourceName("two")
-ROSTER = roster({ALDER: Listed(TWO), BIRCH: Listed(ONE), CEDAR: Listed(TWO)})
+ROSTER = roster_of({ALDER: Listed(TWO), BIRCH: Listed(ONE), CEDAR: Listed(TWO)})
 """The bookmakers of one source stand first and last."""
+TERMS = Terms(ROSTER)
 RULES = BoardRules()
 START = Instant(0.0, WALL_0)
 FAR = 0.25
@@ -44,7 +45,7 @@ def veto(rule: Rule, a: Chances | None, b: Chances | None) -> bool:
     return a is not None and b is not None and max(abs(x - y) for x, y in zip(a, b, strict=True)) > FAR
 
 
-ADVANCING = Advancing(ROSTER, Surebets(ROSTER, SurebetRules(), Method.POWER), veto)
+ADVANCING = Advancing(TERMS, veto)
 
 
 class EqualNames:
@@ -88,7 +89,8 @@ class LinkedBoard:
     def __init__(self) -> None:
         self.advancing = ADVANCING
         self.linking = Linking(EqualNames(), ADVANCING)
-        self.snapshot = first_snapshot(1000, tuple(ROSTER))
+        self.snapshot = first_snapshot(1000, TERMS)
+        self.history = FixtureHistory(self.snapshot, HistoryLimits())
         self.changes: list[FixtureChanges] = []
         self.waiting: dict[EventKey, None] = {}
         self.now = START
@@ -150,6 +152,7 @@ class LinkedBoard:
     def publish(self, board: Board) -> None:
         """Commit, and keep what changed."""
         self.snapshot = run_now(board.finish(self.now))
+        self.history.add(self.snapshot)
         changes = self.snapshot.fixture_changes
         if isinstance(changes, FixtureChanges):
             self.changes.append(changes)
