@@ -108,7 +108,8 @@ async def _run_service(
     system = System(settings, clock, Random())
     published, status = system.published, system.status
     status.log = written
-    audience = Audience(published.history, max_streams, settings.limits.max_streams_per_client)
+    per_client = settings.limits.max_streams_per_client
+    audience = Audience(published.history, max_streams, per_client, system.fixture_history)
     app = create_app(
         published,
         status,
@@ -159,7 +160,8 @@ async def _run_replay(
     replay = Replay(sources, speed, SystemClock())
     status, playback = replay.status, replay.playback
     status.log = written
-    audience = Audience(playback.history, max_streams, Limits().max_streams_per_client)
+    per_client = Limits().max_streams_per_client
+    audience = Audience(playback.history, max_streams, per_client, playback.fixture_history)
     app = create_app(
         playback,
         status,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from hypercorn.typing import ASGIFramework
@@ -13,8 +14,9 @@ from actors.core.clock import Clock
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import ServiceStatus
-from web.endpoints import capabilities, changes, docs, odds, openapi, pages, probes, stream
-from web.feeds.events import Frames
+from web.endpoints import capabilities, changes, docs, fixtures, odds, openapi, pages, probes, stream
+from web.feeds.events import ListFrames
+from web.feeds.fixture_events import FixtureFrames
 from web.feeds.lists import Answers
 from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
@@ -26,6 +28,7 @@ from web.server.listener import KeepFresh
 
 OPERATIONS = {
     **odds.OPERATIONS,
+    **fixtures.OPERATIONS,
     **changes.OPERATIONS,
     **stream.OPERATIONS,
     **capabilities.OPERATIONS,
@@ -62,10 +65,15 @@ def create_app(
         lambda: {"streams": len(audience), "clients": len(limit), "throttled": limit.refused}
     )
     answers = Answers(board, names)
-    live = Live(board, names, audience, Frames(audience.history, names, answers))
+    live = Live(board, names, audience, ListFrames(audience.history, names, answers))
     handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock)
     handlers |= pages.handlers()
-    waiting = changes.handlers(live)  # for Quart only, which notices when a waiting client has gone
+    routed: dict[str, Handler] = {}
+    if audience.fixtures is not None:
+        live = replace(live, fixtures=FixtureFrames(audience.fixtures, answers))
+        handlers |= fixtures.handlers(answers, names)
+        routed = fixtures.handlers_of_one(answers, audience.fixtures)
+    waiting = changes.handlers(live) | routed  # for Quart only, which notices when a client has gone
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
     handlers |= _describing(tuple(paths), tuple(names))
     quart_setup.install(app, counters)

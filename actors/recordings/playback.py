@@ -23,6 +23,7 @@ from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
 from actors.fixtures.advance import Advancing
+from actors.fixtures.history import FixtureHistory
 from actors.fixtures.linking import Linking, Partition, Unlinked, Waiting
 from actors.fixtures.state import Listed, Roster, Terms, first_snapshot, fixtures_of, roster_of
 from actors.pipeline.fanout import (
@@ -94,6 +95,12 @@ class Playback:
         self._linking = Linking(linker(), self._advancing)
         self._waiting = Waiting()
         self.history = History(self.snapshot, HistoryLimits())
+        self.fixture_history = FixtureHistory(self.snapshot, HistoryLimits())
+
+    def digest(self) -> Sliced[None]:
+        """Have the histories work through what was played."""
+        yield from self.history.digest()
+        yield from self.fixture_history.digest()
 
     def now(self) -> Instant:
         """Return the time of the recordings: that of the last moment, of the first payload before it."""
@@ -128,7 +135,7 @@ class Playback:
 
     def play(self, moment: Moment) -> Sliced[MomentResult]:
         """Withdraw what is overdue, then apply what arrived; the caller may let `history` digest it."""
-        yield from self.history.digest()
+        yield from self.digest()
         board = self._board()
         yield from board.expire(moment.at)
         new = yield from board.finish(moment.at)
@@ -204,6 +211,7 @@ class Playback:
         if new is not self.snapshot:
             self.snapshot = new
             self.history.add(new)
+            self.fixture_history.add(new)
             self._waiting.add(new)
 
     def _arrivals(self) -> Iterator[Arrival]:

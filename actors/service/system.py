@@ -18,6 +18,7 @@ from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.fixtures.advance import Advancing
+from actors.fixtures.history import FixtureHistory
 from actors.fixtures.linking import Partition, Unlinked, Waiting
 from actors.fixtures.state import Listed, Terms, first_snapshot, roster_of
 from actors.monitoring.status import (
@@ -85,6 +86,7 @@ class System:
         self.published = Published(
             first, settings.board, clock, settings.history, reject, advance=self._advancing
         )
+        self.fixture_history = FixtureHistory(first, settings.history)
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
         self.bus = Bus()
         self.bus.subscribe(self._intake.put_nowait)
@@ -109,6 +111,7 @@ class System:
     def _links(self, linker: Callable[[], Partition]) -> ChildSpec:
         actor, waiting = self.status.links.actor, Waiting()
         self.published.follow(waiting.add)
+        self.published.follow(self.fixture_history.add, self.fixture_history.digest)
         actor.mailbox_depth = lambda: waiting.depth
         start = partial(LinkerActor, self.published, waiting, self._advancing, linker, self._clock)
         return ChildSpec(actor, start)

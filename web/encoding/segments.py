@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
+from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -56,8 +57,22 @@ class Packed(Struct, frozen=True, gc=False):
     length: int
 
 
-class Segment:
-    """One chunk in one API version: its JSON without brackets, and that packed on first demand."""
+class Segment(Protocol):
+    """Part of a list: how many entries, their JSON without brackets, and that packed on first demand."""
+
+    @property
+    def json(self) -> bytes:
+        """The JSON."""
+        ...
+
+    @property
+    def packed(self) -> Packed:
+        """The JSON deflated."""
+        ...
+
+
+class ChunkSegment:
+    """One chunk in one API version."""
 
     def __init__(self, json: bytes) -> None:
         self.json = json
@@ -65,15 +80,20 @@ class Segment:
     @cached_property
     def packed(self) -> Packed:
         """The JSON deflated, with its CRC-32."""
-        deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-        deflated = deflater.compress(self.json) + deflater.flush(zlib.Z_FULL_FLUSH)
-        return Packed(deflated, zlib.crc32(self.json), len(self.json))
+        return packed(self.json)
+
+
+def packed(json: bytes) -> Packed:
+    """Return JSON deflated, with its CRC-32."""
+    deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    deflated = deflater.compress(json) + deflater.flush(zlib.Z_FULL_FLUSH)
+    return Packed(deflated, zlib.crc32(json), len(json))
 
 
 class Run:
     """Neighbouring segments of one bookmaker that show something; joined, they begin with a comma."""
 
-    def __init__(self, segments: tuple[Segment, ...]) -> None:
+    def __init__(self, segments: Sequence[Segment]) -> None:
         self.segments = segments
         self._packed: Packed | None = None
 
@@ -98,7 +118,7 @@ class Segments:
     """The segments of all chunks that live, by API version, and the newest runs of each bookmaker."""
 
     def __init__(self) -> None:
-        self._known: dict[Api, WeakKeyDictionary[Chunk, Segment]] = {
+        self._known: dict[Api, WeakKeyDictionary[Chunk, ChunkSegment]] = {
             api: WeakKeyDictionary() for api in Api
         }
         self._runs: dict[tuple[Api, BookmakerId], dict[tuple[Chunk, ...], Run]] = {}
@@ -109,10 +129,10 @@ class Segments:
         runs: dict[tuple[Chunk, ...], Run] = {}
         for chunks in _cut(book.chunks):
             if (run := before.get(chunks)) is None:
-                segments: list[Segment] = []
+                segments: list[ChunkSegment] = []
                 for chunk in chunks:
                     if (segment := known.get(chunk)) is None:
-                        segment = known[chunk] = Segment(_json(api, chunk, bookmaker, name))
+                        segment = known[chunk] = ChunkSegment(_json(api, chunk, bookmaker, name))
                         yield
                     if segment.json:
                         segments.append(segment)
@@ -170,24 +190,29 @@ def _list_json(api: Api, entries: Sequence[Entry], name: str) -> bytes:
             return _encode([match_v2(entry, name) for entry in entries if entry.is_named])[1:-1]
 
 
+MATCHES, FIXTURES = b"matches", b"fixtures"
 WHOLE_BYTES = 2**20  # up to this a body is one part: to send more parts costs more than to join them
 
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
 
 
-def plain_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[bytes, ...]]:
+def plain_body(
+    version: int, count: int, runs: Sequence[Run], name: bytes = MATCHES
+) -> Sliced[tuple[bytes, ...]]:
     """Return the list of `runs`, none of them empty, as JSON, in parts."""
     pieces: list[bytes] = []
     for run in runs:
         yield
         pieces.append(run.json)
-    head, tail = _ends(version, count)
+    head, tail = ends(version, count, name)
     return _parts(head, pieces, 1, tail)
 
 
-def gzip_body(version: int, count: int, runs: Sequence[Run]) -> Sliced[tuple[bytes, ...]]:
+def gzip_body(
+    version: int, count: int, runs: Sequence[Run], name: bytes = MATCHES
+) -> Sliced[tuple[bytes, ...]]:
     """Return the same compressed, in parts."""
-    head, tail = _ends(version, count)
+    head, tail = ends(version, count, name)
     parts: list[Packed] = []
     for run in runs:
         packed = yield from run.packed()
@@ -219,5 +244,6 @@ def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[b
     return (head, *pieces, tail)
 
 
-def _ends(version: int, count: int) -> tuple[bytes, bytes]:
-    return b'{"version":%d,"matches":[' % version, b'],"matches_count":%d}' % count
+def ends(version: int, count: int, name: bytes = MATCHES) -> tuple[bytes, bytes]:
+    """Return what stands before and after the `name` of a list."""
+    return b'{"version":%d,"%b":[' % (version, name), b'],"%b_count":%d}' % (name, count)

@@ -12,7 +12,7 @@ from web.protocol.contract import CACHED, IF_NONE_MATCH, NOT_MODIFIED, Answer, O
 from web.protocol.responses import Handler, constant
 
 PATH = "/api/capabilities"
-API_VERSION = "2.2"
+API_VERSION = "2.3"
 OPERATIONS = {
     PATH: Operation(
         "The endpoints, their parameters, the bookmakers",
@@ -26,7 +26,7 @@ OPERATIONS = {
 def handlers(operations: Mapping[str, Operation], bookmakers: Iterable[BookmakerId]) -> dict[str, Handler]:
     """Return the handler by path; `operations` by path, `bookmakers` in configured order."""
     capabilities = Capabilities(
-        endpoints=tuple(sorted(operations)),
+        endpoints=tuple(sorted(path for path in operations if "{" not in path)),
         filters={path: one.filters for path, one in sorted(operations.items()) if one.filters},
         supported_bookmakers=tuple(bookmakers),
         version=API_VERSION,

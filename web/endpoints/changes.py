@@ -6,15 +6,16 @@ import anyio
 
 from actors.board.history import MAX_ANSWER
 from actors.core.cooperative import Lane, run_sliced
-from actors.core.messages import BookmakerId
+from actors.fixtures.state import FixtureView
+from web.encoding.fixture_schemas import FixtureChanges
 from web.encoding.schemas import Changes
 from web.encoding.segments import gzipped
-from web.feeds.events import Pieces
-from web.feeds.subscribers import Live
+from web.feeds.events import Pieces, Versioned
+from web.feeds.subscribers import Live, Watched
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
 from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKER, SINCE, WAIT, Query, Since
+from web.protocol.query import BOOKMAKER, NOT_IN_CHANGES, SINCE, VIEW, WAIT, Query, Since
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 PATH = "/api/v2/changes"
@@ -24,10 +25,19 @@ OPERATIONS = {
     PATH: Operation(
         "What changed in the v2 list since a version",
         "Put `matches` in place of the entries with the same id, take off what is in `removed`, and sort.",
-        (Answer(200, "The changes.", Changes, headers=("Cache-Control", "Vary", "Content-Encoding")),),
-        (SINCE, BOOKMAKER, WAIT, ACCEPT_ENCODING),
         (
-            *("invalid_since", "invalid_bookmaker", "invalid_wait", "version_not_available"),
+            Answer(
+                200,
+                "The changes; with `view` their entries are fixtures.",
+                Changes,
+                headers=("Cache-Control", "Vary", "Content-Encoding"),
+                bodies=(FixtureChanges,),
+            ),
+        ),
+        (SINCE, VIEW, BOOKMAKER, WAIT, ACCEPT_ENCODING),
+        (
+            *("invalid_since", "invalid_view", "invalid_bookmaker", "invalid_wait"),
+            *(*NOT_IN_CHANGES, "version_not_available"),
             *("too_many_client_streams", "too_many_streams", "stopping", *COUNTED),
         ),
     )
@@ -40,25 +50,27 @@ def handlers(live: Live) -> dict[str, Handler]:
 
     async def changes(request: Asked) -> Prepared:
         query = Query(request.query)
-        view, asked, wait_s = query.bookmaker(live.names), query.since(), query.wait_s()
+        view, asked, wait_s = query.watched(live.names), query.since(), query.wait_s()
         since, newest = asked.version, (await board.read()).version
-        if not asked.is_of(live.history.epoch):
-            raise _not_available(asked, live, view, newest)
-        if wait_s and live.history.latest(view) <= since <= newest:
+        frames = live.frames(view)
+        history = frames.history
+        if not asked.is_of(history.epoch):
+            raise _not_available(asked, history, view, newest)
+        if wait_s and history.latest(view) <= since <= newest:
             with audience.admitted(request.client), anyio.move_on_after(wait_s):
-                while live.history.latest(view) <= since and not audience.is_leaving:
+                while history.latest(view) <= since and not audience.is_leaving:
                     await audience.wait(view)
                     await board.read()  # withdraws what is overdue
         while True:  # until nothing fell due while the answer was made
             snapshot = await board.read()
-            delta = await live.frames.delta(view, since) if since <= snapshot.version else None
+            delta = await frames.delta(view, since) if since <= snapshot.version else None
             headers = {"Cache-Control": "no-store", "Content-Type": "application/json"}
             if delta is not None:
                 delta = await _coded(delta, request, headers)
             if board.is_valid(snapshot):
                 break
         if delta is None:
-            raise _not_available(asked, live, view, snapshot.version)
+            raise _not_available(asked, history, view, snapshot.version)
         return prepared(200, headers, tuple(delta))
 
     return {PATH: changes}
@@ -74,17 +86,20 @@ async def _coded(delta: Pieces, request: Asked, headers: dict[str, str]) -> Piec
     return await run_sliced(gzipped(delta), Lane.READERS)
 
 
-def _not_available(asked: Since, live: Live, view: BookmakerId | None, current: int) -> Problem:
-    oldest, epoch = live.history.oldest(view), live.history.epoch
+def _not_available(asked: Since, history: Versioned[Watched], view: Watched, current: int) -> Problem:
+    oldest, epoch = history.oldest(view), history.epoch
+    what, path = "matches", "/api/v2/odds"
+    if isinstance(view, FixtureView):
+        what, path = "fixtures", f"/api/v2/{view.kind}"
     given = str(asked.version) if asked.epoch is None else f"{asked.version} of epoch {asked.epoch}"
     why = (
         f"version {given} is not among those that changes are known since: {oldest} to {current}"
-        f" of epoch {epoch}; get the whole list from /api/v2/odds"
+        f" of epoch {epoch}; get the whole list from {path}"
     )
     if asked.is_of(epoch) and oldest <= asked.version <= current:
         why = (
-            f"more than {MAX_ANSWER} matches changed since version {given};"
-            " get the whole list from /api/v2/odds, which is smaller"
+            f"more than {MAX_ANSWER} {what} changed since version {given};"
+            f" get the whole list from {path}, which is smaller"
         )
     extra: dict[str, int | str] = {"oldest_version": oldest, "current_version": current, "epoch": epoch}
     return Problem(410, "version_not_available", why, extra=extra)

@@ -6,6 +6,7 @@ codes. The examples are answers of a real service (`examples.json`; a test compa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 
 from actors.core.messages import BookmakerId
+from web.encoding.fixture_schemas import EVENTS as OF_FIXTURES
 from web.encoding.schemas import EVENTS
 from web.endpoints.capabilities import API_VERSION
 from web.protocol.contract import (
@@ -94,8 +96,14 @@ class _Document:
         self._responses: dict[str, Any] = {}
 
     def of(self, operations: Mapping[str, Operation]) -> dict[str, Any]:
-        bodies = [one.body for operation in operations.values() for one in operation.answers if one.body]
-        types = [*dict.fromkeys([*bodies, *EVENTS.values(), ProblemDocument])]
+        bodies = [
+            body
+            for operation in operations.values()
+            for one in operation.answers
+            for body in (one.body, *one.bodies)
+            if body
+        ]
+        types = [*dict.fromkeys([*bodies, *EVENTS.values(), *OF_FIXTURES.values(), ProblemDocument])]
         schemas, named = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
         self._schemas = dict(zip(types, schemas, strict=True))
         return {
@@ -137,7 +145,7 @@ class _Document:
             for method in ("get", "head")
         }
         if operation.answers[0].media_type == EVENT_STREAM:
-            found["get"]["x-events"] = {event: self._schemas[body] for event, body in EVENTS.items()}
+            found["get"]["x-events"] = {event: self._event(event) for event in EVENTS}
         found["options"] = {
             "operationId": f"options_{name}",
             "summary": "The methods of this path; also the preflight of a browser",
@@ -147,6 +155,10 @@ class _Document:
             },
         }
         return found
+
+    def _event(self, event: str) -> Any:
+        schemas = [self._schemas[one[event]] for one in (EVENTS, OF_FIXTURES) if event in one]
+        return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
     def _parameter(self, one: Parameter) -> dict[str, Any]:
         schema = dict(one.schema) | ({"enum": self._bookmakers} if one.name == "bookmaker" else {})
@@ -165,7 +177,8 @@ class _Document:
             "headers": _headers((*answer.headers, *_ALWAYS, *_LIMITED)),
         }
         if answer.body is not None and method == "get":
-            content: dict[str, Any] = {"schema": self._schemas[answer.body]}
+            schemas = [self._schemas[body] for body in (answer.body, *answer.bodies)]
+            content: dict[str, Any] = {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}
             example = self._examples["answers"].get(f"{path} {answer.status}")
             if example is not None:
                 content["examples"] = {"real": {"value": example}}
@@ -207,7 +220,7 @@ class _Document:
 
 
 def _name(path: str) -> str:
-    return path.strip("/").replace("/", "_").replace(".", "_") or "board"
+    return re.sub("[{}]", "", path.strip("/")).replace("/", "_").replace(".", "_") or "board"
 
 
 def _headers(names: Iterable[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from web.feeds import events
 from web.feeds.subscribers import Live, Rest
 from web.protocol.contract import EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKER, CONFLATE, LAST_SINCE, Query, since_of
+from web.protocol.query import BOOKMAKER, CONFLATE, LAST_SINCE, NOT_IN_CHANGES, VIEW, Query, since_of
 from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, send_problem
 from web.server.listener import KeepFresh
 
@@ -29,9 +29,10 @@ OPERATIONS = {
         "The v2 list and then its changes, as events",
         "Server-Sent Events: `snapshot` with the list, `changes`, `reset`, `heartbeat` and `bye`.",
         (Answer(200, "Events without end.", str, EVENT_STREAM, ("Cache-Control",)),),
-        (BOOKMAKER, LAST_SINCE, CONFLATE, LAST_EVENT_ID),
+        (VIEW, BOOKMAKER, LAST_SINCE, CONFLATE, LAST_EVENT_ID),
         (
-            *("invalid_bookmaker", "invalid_conflate_ms", "too_many_client_streams", "too_many_streams"),
+            *("invalid_view", "invalid_bookmaker", *NOT_IN_CHANGES, "invalid_conflate_ms"),
+            *("too_many_client_streams", "too_many_streams"),
             *("stopping", "overloaded"),
         ),
     )
@@ -94,7 +95,8 @@ class _Follower:
         self.sent_bytes = 0
         self._live = live
         self._audience = live.audience
-        self._view = query.bookmaker(live.names)
+        self._view = query.watched(live.names)
+        self._frames = live.frames(self._view)
         self._conflate_s = query.conflate_s()
         self._since = request.header(b"last-event-id") or query.last_since()
         self._version = 0
@@ -120,7 +122,7 @@ class _Follower:
             return await self._snapshot()
         if (since := since_of(self._since)) is None:
             return await self._snapshot(ResetReason.MALFORMED)
-        if not since.is_of(self._live.history.epoch):
+        if not since.is_of(self._frames.history.epoch):
             return await self._snapshot(ResetReason.OTHER_EPOCH)
         if since.version > newest:
             return await self._snapshot(ResetReason.FUTURE)
@@ -129,9 +131,9 @@ class _Follower:
 
     async def _next(self) -> events.Pieces:
         snapshot = await self._live.board.read()  # withdraws what is overdue
-        latest = self._live.history.latest(self._view)
+        latest = self._frames.history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
-            made = await self._live.frames.changes(self._view, self._version)
+            made = await self._frames.changes(self._view, self._version)
             if not self._live.board.is_valid(snapshot):  # something fell due meanwhile
                 return await self._next()
             if made is None:
@@ -145,7 +147,7 @@ class _Follower:
         return []
 
     async def _snapshot(self, reset_reason: ResetReason | None = None) -> events.Pieces:
-        self._version, pieces = await self._live.frames.snapshot(self._view)
+        self._version, pieces = await self._frames.snapshot(self._view)
         return pieces if reset_reason is None else [*events.reset(reset_reason, self._version), *pieces]
 
     async def _write(self, pieces: events.Pieces) -> None:

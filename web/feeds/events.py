@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Mapping
 from itertools import islice
+from typing import Generic, Protocol, TypeVar
 
 import anyio
 import msgspec
@@ -13,38 +15,58 @@ from actors.board.snapshot import RemovalReason
 from actors.core.cooperative import SLICE, Lane, Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, match_v2
-from web.encoding.segments import UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
-from web.feeds.lists import Answers, View
+from web.encoding.segments import MATCHES, UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
+from web.feeds.lists import Answers, Listed, View
 
 MAX_KNOWN_BYTES = 4 * 1024 * 1024  # events kept of a view, one for each version that clients have
 Pieces = list[bytes]  # one text, in several pieces if it is long, so that a stream need not join it
 
+K = TypeVar("K", bound=Hashable)
+K_contra = TypeVar("K_contra", contravariant=True)
+
 _encode = msgspec.json.Encoder().encode
 
 
-class Frames:
-    """Makes and keeps events; `names` are the display names, `answers` has the lists."""
+class Versioned(Protocol[K_contra]):
+    """A history: the newest version of a view, and the oldest since which its changes are known."""
+
+    epoch: str
+
+    def latest(self, view: K_contra) -> int:
+        """Return the view's own version."""
+        ...
+
+    def oldest(self, view: K_contra) -> int:
+        """Return the oldest version since which all changes of the view are known."""
+        ...
+
+
+class Frames(ABC, Generic[K]):
+    """Makes and keeps the events of views; `answers` has the lists."""
 
     def __init__(
-        self,
-        history: History,
-        names: Mapping[BookmakerId, str],
-        answers: Answers,
-        max_known_bytes: int = MAX_KNOWN_BYTES,
+        self, history: Versioned[K], answers: Answers, max_known_bytes: int = MAX_KNOWN_BYTES
     ) -> None:
-        self._history = history
+        self.history = history
         self._max_known_bytes = max_known_bytes
-        self._names = names
         self._answers = answers
-        self._known: dict[BookmakerId | None, _Known] = {}
+        self._known: dict[K, _Known] = {}
         self._making = anyio.Lock(fast_acquire=True)
 
-    async def delta(self, view: BookmakerId | None, since: int) -> Pieces | None:
+    @abstractmethod
+    def listed(self, view: K) -> Listed:
+        """Return the list of a view."""
+
+    @abstractmethod
+    def _delta(self, view: K, since: int, *, is_marked: bool) -> Sliced[tuple[int, Pieces] | None]:
+        """Return what changed in a view after `since`, with its newest version; None if it is not known."""
+
+    async def delta(self, view: K, since: int) -> Pieces | None:
         """Return what changed in a view after `since` as JSON; None if the history does not say it."""
         made = await self._made(view, since, is_marked=False)
         return None if made is None else made[1]
 
-    async def changes(self, view: BookmakerId | None, since: int) -> tuple[int, Pieces] | None:
+    async def changes(self, view: K, since: int) -> tuple[int, Pieces] | None:
         """Return the view's newest version and the event from `since` to it; None if it is not known."""
         known = self._newest(view)
         if since not in known.changes:
@@ -61,47 +83,56 @@ class Frames:
                     return version, event
         return known.version, known.changes[since]
 
-    async def snapshot(self, view: BookmakerId | None) -> tuple[int, Pieces]:
+    async def snapshot(self, view: K) -> tuple[int, Pieces]:
         """Return the view's newest version, and the event with its whole list."""
-        version, parts = await self._answers.listed(View(Api.V2, view))
+        version, parts = await self._answers.listed(self.listed(view))
         return version, _event("snapshot", [*parts], self._id(version))
 
     def _id(self, version: int) -> bytes:
-        return b"%d-%b" % (version, self._history.epoch.encode())
+        return b"%d-%b" % (version, self.history.epoch.encode())
 
-    def _newest(self, view: BookmakerId | None) -> _Known:
-        version, known = self._history.latest(view), self._known.get(view)
+    def _newest(self, view: K) -> _Known:
+        version, known = self.history.latest(view), self._known.get(view)
         if known is None or known.version != version:
             known = self._known[view] = _Known(version)
         return known
 
-    async def _made(
-        self, view: BookmakerId | None, since: int, *, is_marked: bool
-    ) -> tuple[int, Pieces] | None:
+    async def _made(self, view: K, since: int, *, is_marked: bool) -> tuple[int, Pieces] | None:
         while True:
             try:
                 return await run_sliced(self._delta(view, since, is_marked=is_marked), Lane.READERS)
             except UnencodableError as error:
                 await self._answers.reject(error)
 
+
+class ListFrames(Frames[BookmakerId | None]):
+    """The events of the odds lists; `names` are the display names."""
+
+    def __init__(
+        self,
+        history: History,
+        names: Mapping[BookmakerId, str],
+        answers: Answers,
+        max_known_bytes: int = MAX_KNOWN_BYTES,
+    ) -> None:
+        super().__init__(history, answers, max_known_bytes)
+        self._changes = history
+        self._names = names
+
+    def listed(self, view: BookmakerId | None) -> View:
+        """Return the list of a view."""
+        return View(Api.V2, view)
+
     def _delta(
         self, view: BookmakerId | None, since: int, *, is_marked: bool
     ) -> Sliced[tuple[int, Pieces] | None]:
-        recent = yield from self._history.since(view, since)
+        recent = yield from self._changes.since(view, since)
         if recent is None:
             return None
-        matches = yield from self._listed(one for one in recent.changes if one.entry is not None)
-        removed = yield from self._listed(one for one in recent.changes if one.entry is None)
-        mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
-        head = b'{"version":%d,"since":%d,%b"matches":[' % (recent.version, since, mark)
+        matches = yield from joined(self._encoded(one) for one in recent.changes if one.entry is not None)
+        removed = yield from joined(self._encoded(one) for one in recent.changes if one.entry is None)
+        head = opening(recent.version, since, MATCHES, is_marked=is_marked and recent.is_merged)
         return recent.version, [head, *matches, b'],"removed":[', *removed, b"]}"]
-
-    def _listed(self, changes: Iterable[Change]) -> Sliced[Pieces]:
-        rest, pieces = iter(changes), list[bytes]()
-        while some := [self._encoded(change) for change in islice(rest, SLICE // 2)]:
-            pieces.append(b"," * bool(pieces) + b",".join(some))
-            yield
-        return pieces
 
     def _encoded(self, change: Change) -> bytes:
         if change.json is None:
@@ -116,6 +147,21 @@ class Frames:
                 except UNENCODABLE as error:
                     raise UnencodableError(change.bookmaker, change.entry, error) from error
         return change.json
+
+
+def opening(version: int, since: int, name: bytes, *, is_marked: bool) -> bytes:
+    """Return how changes begin, up to the first entry."""
+    mark = b'"conflated":true,' if is_marked else b""
+    return b'{"version":%d,"since":%d,%b"%b":[' % (version, since, mark, name)
+
+
+def joined(encoded: Iterator[bytes]) -> Sliced[Pieces]:
+    """Return entries as pieces of a list, encoding them in slices."""
+    pieces = list[bytes]()
+    while some := [*islice(encoded, SLICE // 2)]:
+        pieces.append(b"," * bool(pieces) + b",".join(some))
+        yield
+    return pieces
 
 
 class _Known:

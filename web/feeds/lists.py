@@ -7,7 +7,8 @@ its view shows nothing newer.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -17,7 +18,21 @@ from msgspec import Struct
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.cooperative import Lane, Sliced, run_sliced
 from actors.core.messages import BookmakerId
-from web.encoding.segments import Api, Run, Segments, UnencodableError, gzip_body, plain_body
+from actors.fixtures.state import FixtureId, fixtures_of
+from web.encoding.fixture_schemas import link
+from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
+from web.encoding.segments import (
+    FIXTURES,
+    Api,
+    Run,
+    Segments,
+    UnencodableError,
+    ends,
+    gzip_body,
+    gzipped,
+    plain_body,
+)
+from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
@@ -46,6 +61,20 @@ class View(Struct, frozen=True):
         books = self.books(snapshot).values()
         return max(book.v1_version if self.api is Api.V1 else book.v2_version for book in books)
 
+    def valid_until(self, snapshot: Snapshot) -> tuple[float, float]:
+        """Return the earliest deadline and kick-off of what it shows."""
+        books = self.books(snapshot).values()
+        return min(book.deadline for book in books), min(book.first_start for book in books)
+
+    @property
+    def link(self) -> Mapping[str, str]:
+        """The header that names the list that replaces it."""
+        return {"Link": SUCCESSOR} if self.api is Api.V1 else {}
+
+
+Listed: TypeAlias = View | FixturesOf
+"""What a URL shows as a list."""
+
 
 class Answers:
     """Makes and keeps answers from `board`; `names` are the display names of the bookmakers."""
@@ -54,12 +83,19 @@ class Answers:
         self._board = board
         self._names = names
         self._segments = Segments()
+        self.fixtures = FixtureSegments(names)
         self._newest: Callable[[], Snapshot | None] = lambda: None
-        self._pages: dict[View, _Page] = {}
-        self._replaced: dict[View, _Page] = {}  # kept until the next body is made, in memory of its own
+        self._pages: dict[Listed, _Page] = {}
+        self._replaced: dict[Listed, _Page] = {}  # kept until the next body is made, in memory of its own
 
-    async def answer(self, view: View, if_none_match: str | None, accept_encoding: str | None) -> Prepared:
-        """Answer a GET of `view`; waits only while a body is made.
+    async def answer(
+        self,
+        view: Listed,
+        if_none_match: str | None,
+        accept_encoding: str | None,
+        choice: Choice = EVERYTHING,
+    ) -> Prepared:
+        """Answer a GET of `view`, or of some of its fixtures; waits only while a body is made.
 
         Raises: Problem 503 if no bookmaker of the view is serving, else 406 if no coding is acceptable.
         """
@@ -75,8 +111,8 @@ class Answers:
             found: Prepared | None
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
                 found = page.not_modified[coding]
-            elif (found := page.ready.get(coding)) is None:
-                found = await self._made(page, coding, snapshot)
+            elif choice is not EVERYTHING or (found := page.ready.get(coding)) is None:
+                found = await self._made(page, coding, snapshot, choice)
                 # If a list was withdrawn for it, or fell due while it was made, there is a newer board.
                 if found is None or not self._board.is_valid(snapshot):
                     continue
@@ -84,7 +120,7 @@ class Answers:
                 return msgspec.structs.replace(found, headers=(*found.headers, UNCACHED))
             return found
 
-    async def listed(self, view: View) -> tuple[int, tuple[bytes, ...]]:
+    async def listed(self, view: Listed) -> tuple[int, tuple[bytes, ...]]:
         """Return the version of `view` and its list as JSON in parts, whether or not it is serving."""
         while True:
             snapshot = await self._board.read()
@@ -93,38 +129,90 @@ class Answers:
             if made is not None and self._board.is_valid(snapshot):
                 return page.version, made.parts
 
+    async def one(self, fixture_id: FixtureId, if_none_match: str | None) -> Prepared | None:
+        """Answer a GET of one fixture, with what links it; None if there is none of that id."""
+        while True:
+            snapshot = await self._board.read()
+            state = fixtures_of(snapshot)
+            if (fixture := state.by_id.get(fixture_id)) is None:
+                return None
+            page = self._page(ALL, snapshot)
+            headers = {"ETag": page.etags[Coding.IDENTITY], "Cache-Control": "no-cache"}
+            if has_already(if_none_match or "", headers["ETag"]):
+                return prepared(304, headers, None)
+            try:
+                shown = self.fixtures.json(fixture, state.terms)
+            except UnencodableError as error:
+                await self.reject(error)
+                continue
+            links = msgspec.json.encode([link(member) for member in fixture.members])
+            body = b'{"version":%d,"fixture":%b,"links":%b}' % (page.version, shown, links)
+            return prepared(200, headers | {"Content-Type": "application/json"}, (body,))
+
     async def reject(self, error: UnencodableError) -> None:
         """Withdraw the list with an entry that cannot be encoded, so that all others are served."""
         await self._board.reject(error.bookmaker, error.entry, str(error))
         await anyio.lowlevel.checkpoint()  # so that trying again can never hold the loop
 
-    def _page(self, view: View, snapshot: Snapshot) -> _Page:
+    def _page(self, view: Listed, snapshot: Snapshot) -> _Page:
         if snapshot is not self._newest():  # leave out what was made for older ones and is not shown now
             self._newest = weakref.ref(snapshot)
             self._replaced = self._pages
             self._pages = {view: page for view, page in self._pages.items() if page.still_shows(snapshot)}
         if view not in self._pages:
+            of_fixtures = [one for one in self._pages if isinstance(one, FixturesOf)]
+            for one in of_fixtures[: len(of_fixtures) - MAX_VIEWS]:  # each may be as large as the whole
+                del self._pages[one]
             self._pages[view] = _Page(view, snapshot)
         return self._pages[view]
 
-    async def _made(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Prepared | None:
-        """Make the answer once; None if a list had to be withdrawn for it."""
-        async with page.making[coding]:
-            if coding not in page.ready:
-                try:
+    async def _made(
+        self, page: _Page, coding: Coding, snapshot: Snapshot, choice: Choice = EVERYTHING
+    ) -> Prepared | None:
+        """Make the answer, that of all once; None if a list had to be withdrawn for it."""
+        try:
+            if choice is not EVERYTHING and isinstance(view := page.view, FixturesOf):
+                making = self._chosen(view, page, coding, snapshot, choice)
+                return await run_sliced(making, Lane.READERS)
+            async with page.making[coding]:
+                if coding not in page.ready:
                     page.ready[coding] = await run_sliced(self._make(page, coding, snapshot), Lane.READERS)
-                except UnencodableError as error:
-                    await self.reject(error)
-                    return None
-            return page.ready[coding]
+                return page.ready[coding]
+        except UnencodableError as error:
+            await self.reject(error)
+            return None
+
+    def _chosen(
+        self, view: FixturesOf, page: _Page, coding: Coding, snapshot: Snapshot, choice: Choice
+    ) -> Sliced[Prepared]:
+        state = fixtures_of(snapshot)
+        found: list[bytes] = []
+        for chunk in state.chunks:
+            if chunk.first[0] >= choice.ends_at:
+                break
+            some = [one for one in chunk.fixtures if view.view.shows(one) and choice.has(one)]
+            found += [self.fixtures.json(one, state.terms) for one in some]
+            yield
+        head, tail = ends(page.version, len(found), FIXTURES)
+        pieces: Sequence[bytes] = (head, b",".join(found), tail)
+        headers = page.headers(coding) | {"Content-Type": "application/json"}
+        if coding is not Coding.IDENTITY:
+            pieces = yield from gzipped(pieces)
+            headers["Content-Encoding"] = coding
+        return prepared(200, headers, (b"".join(pieces),))
 
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
-        api, runs, count = page.view.api, list[Run](), 0
-        for bookmaker, book in page.view.books(snapshot).items():
-            runs += yield from self._segments.runs(api, bookmaker, book, self._names[bookmaker])
-            count += book.count if api is Api.V1 else book.named
         made = plain_body if coding is Coding.IDENTITY else gzip_body
-        parts = yield from made(page.version, count, runs)
+        match page.view:
+            case FixturesOf(view):
+                shown, count = yield from self.fixtures.runs(view, fixtures_of(snapshot))
+                parts = yield from made(page.version, count, shown, FIXTURES)
+            case View(api):
+                runs, count = list[Run](), 0
+                for bookmaker, book in page.view.books(snapshot).items():
+                    runs += yield from self._segments.runs(api, bookmaker, book, self._names[bookmaker])
+                    count += book.count if api is Api.V1 else book.named
+                parts = yield from made(page.version, count, runs)
         # Only now: what was freed before would go back to the system, which takes a millisecond for a
         # megabyte to hand it out again.
         self._segments.forget(snapshot.books)
@@ -138,7 +226,7 @@ class Answers:
 class _Page:
     """A view at one version: its tags, and the answers that are ready by coding."""
 
-    def __init__(self, view: View, snapshot: Snapshot) -> None:
+    def __init__(self, view: Listed, snapshot: Snapshot) -> None:
         self.view = view
         self.version = view.version(snapshot)
         self.still_shows(snapshot)
@@ -152,18 +240,16 @@ class _Page:
 
     def headers(self, coding: Coding) -> dict[str, str]:
         headers = {"ETag": self.etags[coding], "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
-        return headers | {"Link": SUCCESSOR} if self.view.api is Api.V1 else headers
+        return {**headers, **self.view.link}
 
     def still_shows(self, snapshot: Snapshot) -> bool:
         """Take over what is the same at many versions, and return whether its own is that of `snapshot`."""
-        books = self.view.books(snapshot).values()
-        self.is_serving = any(book.is_serving for book in books)
-        self.deadline = min(book.deadline for book in books)
-        self.first_start = min(book.first_start for book in books)
+        self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
+        self.deadline, self.first_start = self.view.valid_until(snapshot)
         return self.version == self.view.version(snapshot)
 
 
-def _unavailable(view: View) -> Problem:
+def _unavailable(view: Listed) -> Problem:
     subject = "no bookmaker is" if view.bookmaker is None else f"{view.bookmaker} is not"
     detail = f"{subject} serving prices that are known to be live; try again later"
     return Problem(503, "no_bookmaker_serving", detail, {"Retry-After": "5"})

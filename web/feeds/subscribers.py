@@ -9,19 +9,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from random import uniform
+from typing import Any, TypeAlias
 
 import anyio
 
 from actors.board.history import History
 from actors.board.snapshot import Readable
 from actors.core.messages import BookmakerId
-from web.feeds.events import Frames
+from actors.fixtures.history import FixtureHistory
+from actors.fixtures.state import FixtureView
+from web.feeds.events import Frames, ListFrames
+from web.feeds.fixture_events import FixtureFrames
 from web.protocol.problems import Problem
 
 HEARTBEAT_S = 10.0
 FAREWELL_S = 1.0  # for clients to end their connections when the service ends
 RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000  # after that they reconnect at random times, not all at once
 GROUP = 32  # clients woken in one iteration of the loop: one or two milliseconds of work
+
+
+Watched: TypeAlias = BookmakerId | FixtureView | None
+"""A view that changes: of the lists by its bookmaker, None for all, or of fixtures."""
 
 
 class Rest:
@@ -48,19 +56,28 @@ class Audience:
     At most `max_clients` may, and `max_per_client` of them under one name (`peers.py`).
     """
 
-    def __init__(self, history: History, max_clients: int, max_per_client: int) -> None:
+    def __init__(
+        self,
+        history: History,
+        max_clients: int,
+        max_per_client: int,
+        fixtures: FixtureHistory | None = None,
+    ) -> None:
         self.history = history
+        self.fixtures = fixtures
         self.beats = 0
         self.is_leaving = False
         self._max_clients = max_clients
         self._max_per_client = max_per_client
         self._per_client: Counter[str | None] = Counter()
         self._clients: set[anyio.CancelScope] = set()
-        self._waiting: dict[BookmakerId | None, set[asyncio.Future[None]]] = {}
+        self._waiting: dict[Watched, set[asyncio.Future[None]]] = {}
         self._resting: set[asyncio.Future[None]] = set()
         self._heart: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
         history.subscribe(self._changed)
+        if fixtures is not None:
+            fixtures.subscribe(self._wake_views)
 
     def __len__(self) -> int:
         """Return the number of clients."""
@@ -94,7 +111,7 @@ class Audience:
                 if not self._clients:
                     self._gone.set()
 
-    async def wait(self, view: BookmakerId | None, rest: Rest | None = None) -> None:
+    async def wait(self, view: Watched, rest: Rest | None = None) -> None:
         """Wait for a change of the view (during `rest`: for its end), a heartbeat, or the end of all."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if rest is None or rest.is_over:
@@ -125,7 +142,10 @@ class Audience:
             self._heart.cancel()
 
     def _changed(self, bookmakers: Collection[BookmakerId]) -> None:
-        for view in (None, *bookmakers):
+        self._wake_views((None, *bookmakers))
+
+    def _wake_views(self, views: Collection[Watched]) -> None:
+        for view in views:
             if view in self._waiting:
                 _wake_in_groups(iter(list(self._waiting[view])))
 
@@ -165,9 +185,13 @@ class Live:
     board: Readable
     names: Mapping[BookmakerId, str]
     audience: Audience
-    frames: Frames
+    lists: ListFrames
+    fixtures: FixtureFrames | None = None
 
-    @property
-    def history(self) -> History:
-        """What changed on the way to the newest snapshot."""
-        return self.audience.history
+    def frames(self, view: Watched) -> Frames[Any]:
+        """Return the events of a view, and its history."""
+        if not isinstance(view, FixtureView):
+            return self.lists
+        if self.fixtures is None:
+            raise TypeError("this board has no fixtures")
+        return self.fixtures

@@ -53,6 +53,8 @@ class Answer(Struct, frozen=True):
     also: str = ""
     """Another media type, of a text that depends on Accept."""
     links: tuple[Link, ...] = ()
+    bodies: tuple[Any, ...] = ()
+    """Other types that the body may be."""
 
 
 class Operation(Struct, frozen=True):

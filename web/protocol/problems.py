@@ -10,6 +10,11 @@ from msgspec import UNSET, Struct, UnsetType
 
 CODES: Final[Mapping[str, int]] = {
     "invalid_bookmaker": 400,
+    "invalid_view": 400,
+    "invalid_league": 400,
+    "invalid_from": 400,
+    "invalid_to": 400,
+    "invalid_min_profit": 400,
     "invalid_since": 400,
     "invalid_wait": 400,
     "invalid_conflate_ms": 400,

@@ -104,10 +104,11 @@ def install(app: Quart, counters: HttpCounters) -> None:
 def add_routes(app: Quart, handlers: Mapping[str, Handler]) -> None:
     """Route each path to its handler."""
     for path, handler in handlers.items():
-        app.add_url_rule(path, endpoint=path.replace(".", "-"), view_func=partial(_view, handler))
+        rule = path.replace("{", "<").replace("}", ">")
+        app.add_url_rule(rule, endpoint=path.replace(".", "-"), view_func=partial(_view, handler))
 
 
-async def _view(handler: Handler) -> Response:
+async def _view(handler: Handler, **_: str) -> Response:
     return _response(await handler(g.asked))
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from math import inf
 from typing import Any, Final
 from urllib.parse import parse_qs
 
 from msgspec import Struct, field
 
 from actors.core.messages import BookmakerId
+from actors.fixtures.state import FixtureView, Kind
 from web.protocol.problems import Problem
 
 MAX_WAIT_S = 30
@@ -34,6 +36,26 @@ class Parameter(Struct, frozen=True):
 
 BOOKMAKER: Final = Parameter("bookmaker", "Show only this bookmaker; without it all are shown.")
 """Its schema lists the configured ones."""
+VIEW: Final = Parameter(
+    "view",
+    "Changes of fixtures, or of those with a surebet, in place of the list's.",
+    {"type": "string", "enum": [*Kind]},
+)
+LEAGUE: Final = Parameter("league", "Show only this league, named exactly as in the answers.")
+_TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
+FROM: Final = Parameter(
+    "from", "Show only what kicks off then or later, in Unix seconds.", {"type": "integer"}
+)
+TO: Final = Parameter("to", "Show only what kicks off before then, in Unix seconds.", {"type": "integer"})
+_RATIO = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?", re.ASCII)
+MIN_PROFIT: Final = Parameter(
+    "min_profit",
+    "Show only surebets with that profit or more: 0.01 is 1 % of the total stake.",
+    {"type": "number", "minimum": 0, "maximum": 999},
+)
+CHOICES: Final = (LEAGUE, FROM, TO, MIN_PROFIT)
+NOT_IN_CHANGES: Final = tuple(f"invalid_{one.name}" for one in CHOICES)
+"""Codes for filters that changes of fixtures do not have."""
 SINCE: Final = Parameter(
     "since",
     "The version that the client has: `VERSION-EPOCH`, as in an ETag, or `VERSION` alone.",
@@ -78,6 +100,29 @@ class Query:
             raise _invalid(BOOKMAKER.name, f"was {given[:64]!r}", must)
         return None if given is None else BookmakerId(given)
 
+    def watched(self, known: Collection[BookmakerId]) -> BookmakerId | FixtureView | None:
+        """Return the view whose changes are wanted: of the list, or of fixtures."""
+        must = f"must be one of: {', '.join(Kind)}"
+        given = self._one(VIEW.name, must)
+        bookmaker = self.bookmaker(known)
+        if given is None:
+            return bookmaker
+        if given not in [*Kind]:
+            raise _invalid(VIEW.name, f"was {given[:64]!r}", must)
+        for one in CHOICES:
+            if one.name in self._values:
+                raise _invalid(one.name, "chooses from a list", "must not be given with changes")
+        return FixtureView(Kind(given), bookmaker)
+
+    def choice(self) -> tuple[str | None, float, float, float | None]:
+        """Return which fixtures are wanted: league, kick-off from and before, least profit."""
+        must = "must be given once, or not at all"
+        start, end = self._time(FROM.name, -inf), self._time(TO.name, inf)
+        given = self._one(MIN_PROFIT.name, must)
+        if given is not None and not _RATIO.fullmatch(given):
+            raise _invalid(MIN_PROFIT.name, f"was {given[:64]!r}", "must be a number from 0, like 0.01")
+        return self._one(LEAGUE.name, must), start, end, None if given is None else float(given)
+
     def since(self) -> Since:
         """Return the version since which changes are wanted, which must be given."""
         must = "must be the version of an answer, an integer, or that and its epoch: VERSION-EPOCH"
@@ -100,6 +145,13 @@ class Query:
     def conflate_s(self) -> float:
         """Return the least seconds between two changes, 0 if absent."""
         return self._number(CONFLATE.name, _MILLISECONDS, MAX_CONFLATE_MS, "whole milliseconds") / 1000
+
+    def _time(self, name: str, default: float) -> float:
+        must = "must be Unix seconds, a whole number"
+        given = self._one(name, must)
+        if given is not None and not _TIME.fullmatch(given):
+            raise _invalid(name, f"was {given[:64]!r}", must)
+        return default if given is None else float(given)
 
     def _number(self, name: str, form: re.Pattern[str], most: int, unit: str) -> float:
         must = f"must be {unit}, at most {most}"

@@ -24,9 +24,15 @@ NAMES = {BookmakerId("alder"): "Alder", BookmakerId("birch"): "Birch"}
 LISTS = ("/api/v2/odds", "/api/odds")
 PROBES = ("/health", "/health/live", "/health/ready")
 CHANGES = f"/api/v2/changes?since=5001-{EPOCH}"
-ANSWERS = (*LISTS, "/api/capabilities", *PROBES, "/monitor", "/api/stats", CHANGES)
+FIXTURES = ("/api/v2/fixtures", "/api/v2/surebets")
+ANSWERS = (*LISTS, *FIXTURES, "/api/capabilities", *PROBES, "/monitor", "/api/stats", CHANGES)
 BY_TARGET = {
     "invalid_bookmaker": "/api/v2/odds?bookmaker=nobody",
+    "invalid_view": "/api/v2/changes?since=5001&view=odds",
+    "invalid_league": "/api/v2/fixtures?league=a&league=b",
+    "invalid_from": "/api/v2/fixtures?from=today",
+    "invalid_to": "/api/v2/fixtures?to=tomorrow",
+    "invalid_min_profit": "/api/v2/surebets?min_profit=1%25",
     "invalid_since": "/api/v2/changes?since=yesterday",
     "invalid_wait": "/api/v2/changes?since=5001&wait=60",
     "invalid_conflate_ms": "/api/v2/stream?conflate_ms=-1",

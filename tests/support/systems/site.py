@@ -14,13 +14,16 @@ import anyio
 import anyio.lowlevel
 import httpx2
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.published import Published
-from actors.board.snapshot import Readable, Snapshot
+from actors.board.snapshot import Readable
 from actors.core.cooperative import run_now
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
+from actors.fixtures.advance import Advancing
+from actors.fixtures.history import FixtureHistory
+from actors.fixtures.state import Listed, Terms, first_snapshot, roster_of
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders.messages import batch
@@ -72,11 +75,11 @@ class Site:
     def apply(self, *batches: Batch) -> int:
         """Apply batches in one commit and return its version."""
         base = run_now(self.published.current())
-        board = Board(base, self.published.rules)
+        board = self.published.board(base)
         for one in batches:
             run_now(board.apply(one, self.clock.now()))
-        self.published.replace(base, board.commit())
-        run_now(self.published.history.digest())
+        self.published.replace(base, run_now(board.finish(self.clock.now())))
+        run_now(self.published.digest())
         return run_now(self.published.current()).version
 
     def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
@@ -153,11 +156,15 @@ async def open_site(
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` within the block; `board` replaces the function that reads it."""
     clock = ManualClock()
-    published = Published(Snapshot.empty(FIRST_VERSION, tuple(names), EPOCH), BoardRules(), clock, limits)
+    terms = Terms(roster_of({name: Listed(SOURCE) for name in names}))
+    first = first_snapshot(FIRST_VERSION, terms, EPOCH)
+    published = Published(first, BoardRules(), clock, limits, advance=Advancing(terms))
+    fixtures = FixtureHistory(first, limits)
+    published.follow(fixtures.add, fixtures.digest)
     status = site_status(names, clock.now().wall)
     sock, stop = listen(*bind, caps), anyio.Event()
     base = address_of(sock)
-    audience = Audience(published.history, MAX_STREAMS, of_clients.max_streams_per_client)
+    audience = Audience(published.history, MAX_STREAMS, of_clients.max_streams_per_client, fixtures)
     app = create_app(
         board or published,
         status,

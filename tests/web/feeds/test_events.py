@@ -19,7 +19,7 @@ from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import ManualClock
 from web.encoding.schemas import ResetReason
 from web.feeds import events as frames
-from web.feeds.events import MAX_KNOWN_BYTES, Frames
+from web.feeds.events import MAX_KNOWN_BYTES, ListFrames
 from web.feeds.lists import Answers
 
 pytestmark = pytest.mark.anyio
@@ -29,11 +29,11 @@ ONE = after(EMPTY, batch([match("a")]), batch([match("x")], bookmaker="birch"))
 TWO = after(ONE, batch([match("a", prices=(2.1, 3.5, 4.0))], received_mono=1.0))
 
 
-def _frames(*snapshots: Snapshot, max_known_bytes: int = MAX_KNOWN_BYTES) -> Frames:
+def _frames(*snapshots: Snapshot, max_known_bytes: int = MAX_KNOWN_BYTES) -> ListFrames:
     history = History(EMPTY, HistoryLimits())
     for snapshot in snapshots:
         history.add(snapshot)
-    return Frames(history, NAMES, _answers(snapshots[-1]), max_known_bytes)
+    return ListFrames(history, NAMES, _answers(snapshots[-1]), max_known_bytes)
 
 
 def _answers(snapshot: Snapshot) -> Answers:
@@ -54,7 +54,7 @@ async def test_an_event_is_encoded_once(view: BookmakerId | None) -> None:
 async def test_the_next_commit_makes_new_events() -> None:
     """After a commit each version leads to a new event."""
     history = History(EMPTY, HistoryLimits())
-    made = Frames(history, NAMES, _answers(ONE))
+    made = ListFrames(history, NAMES, _answers(ONE))
     history.add(ONE)
     results = [await made.changes(None, 1000)]
     history.add(TWO)
@@ -101,7 +101,7 @@ async def test_a_long_event_is_made_once_and_of_one_version() -> None:
     first = after(EMPTY, batch(many))
     second = after(first, batch([match("00000", prices=(9.0, 9.0, 1.3)), *many[1:]], received_mono=1.0))
     history = History(EMPTY, HistoryLimits())
-    made, results = Frames(history, NAMES, _answers(first)), []
+    made, results = ListFrames(history, NAMES, _answers(first)), []
     history.add(first)
     run_now(history.digest())
 

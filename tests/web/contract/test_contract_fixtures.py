@@ -1,0 +1,202 @@
+"""Fixtures over HTTP: their form, filters, versions and tags, one of them, changes and refusals."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from tests.support.builders.messages import match
+from tests.support.systems.site import EPOCH, FIRST_VERSION, Site
+from tests.support.time.virtual import WALL_0
+
+pytestmark = pytest.mark.anyio
+
+FIXTURES, SUREBETS = "/api/v2/fixtures", "/api/v2/surebets"
+START = int(WALL_0) + 86_400
+
+
+def _publish(empty_site: Site) -> None:
+    """List a match with two bookmakers whose prices are a surebet, and one with a third."""
+    empty_site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0)))
+    empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))
+    empty_site.publish("cedar", match("m2", home="Other", league=None, start_time=START + 3600))
+
+
+def _wait(empty_site: Site, seconds: float) -> None:
+    empty_site.clock.pass_(seconds)
+
+
+async def test_bookmakers_stand_side_by_side(empty_site: Site) -> None:
+    """A fixture has its entries in the order of the configuration, the best prices, and is named once."""
+    _publish(empty_site)
+    body = await empty_site.json(FIXTURES)
+    first, second = body["fixtures"]
+
+    assert (2, FIRST_VERSION + 3) == (body["fixtures_count"], body["version"])
+    assert ["alder_m1", "birch_m1"] == [one["id"] for one in first["entries"]]
+    assert {"odds": 2.2, "bookmakers": ["Alder"], "prices": "live"} == first["best"]["1"]
+    assert {"odds": 4.2, "bookmakers": ["Birch & Söhne"], "prices": "live"} == first["best"]["2"]
+    assert ("Home", "Away", "League", START) == tuple(
+        first[name] for name in ("home", "away", "league", "start_time")
+    )
+    assert ("Unknown", None, None) == (second["league"], second["fair"], second["surebet"])
+
+
+async def test_surebet_appears_and_goes_with_time_alone(empty_site: Site) -> None:
+    """Reads past the moments mint a version each; the lists keep theirs."""
+    _publish(empty_site)
+    odds = (await empty_site.json("/api/v2/odds?bookmaker=alder"))["version"]
+    empty = await empty_site.json(SUREBETS)
+    _wait(empty_site, 2)
+    shown = await empty_site.json(SUREBETS)
+    found = shown["fixtures"][0]["surebet"]
+    whole = await empty_site.json(FIXTURES)
+    still = (await empty_site.json("/api/v2/odds?bookmaker=alder"))["version"]
+    _wait(empty_site, 28)
+    gone = await empty_site.get(SUREBETS)
+
+    assert (0, FIRST_VERSION) == (empty["fixtures_count"], empty["version"])
+    assert (1, whole["version"]) == (shown["fixtures_count"], shown["version"])
+    assert ["1", "X", "2"] == [leg["outcome"] for leg in found["legs"]]
+    assert ["Alder", "Alder", "Birch & Söhne"] == [leg["bookmaker"] for leg in found["legs"]]
+    assert WALL_0 == found["since"]
+    assert odds == still
+    assert 503 == gone.status_code
+
+
+async def test_view_of_a_bookmaker_shows_fixtures_whole(empty_site: Site) -> None:
+    """With a bookmaker only fixtures that it lists are there, with all bookmakers."""
+    _publish(empty_site)
+    body = await empty_site.json(f"{FIXTURES}?bookmaker=birch")
+    (one,) = body["fixtures"]
+
+    assert (FIRST_VERSION + 2, 2) == (body["version"], len(one["entries"]))
+
+
+@pytest.mark.parametrize(
+    ("query", "homes"),
+    [
+        ("league=League", ["Home"]),
+        ("league=Unknown", ["Other"]),
+        ("league=league", []),
+        (f"from={START}", ["Home", "Other"]),
+        (f"from={START + 1}", ["Other"]),
+        (f"to={START + 3600}", ["Home"]),
+        (f"from={START}&to={START}", []),
+        ("min_profit=0.05", ["Home"]),
+        ("min_profit=0.06", []),
+        ("min_profit=0", ["Home"]),
+    ],
+)
+async def test_filters_choose_and_keep_the_version(empty_site: Site, query: str, homes: list[str]) -> None:
+    """A filter shows some fixtures of the whole view, whose version and tag it has."""
+    _publish(empty_site)
+    _wait(empty_site, 2)
+    whole = await empty_site.get(FIXTURES)
+    chosen = await empty_site.get(f"{FIXTURES}?{query}")
+    packed = await empty_site.raw("GET", f"{FIXTURES}?{query}", "Accept-Encoding: gzip")
+    known = await empty_site.get(f"{FIXTURES}?{query}", if_none_match=whole.headers["ETag"])
+
+    assert homes == [one["home"] for one in chosen.json()["fixtures"]]
+    assert (len(homes), whole.json()["version"]) == (
+        chosen.json()["fixtures_count"],
+        chosen.json()["version"],
+    )
+    assert whole.headers["ETag"] == chosen.headers["ETag"]
+    assert chosen.content == gzip.decompress(packed.body)
+    assert 304 == known.status_code
+
+
+async def test_lists_have_tags_and_codings(empty_site: Site) -> None:
+    """As the odds have them: 304 for a tag that still holds, and the same bytes in both codings."""
+    _publish(empty_site)
+    plain = await empty_site.get(FIXTURES)
+    packed = await empty_site.raw("GET", FIXTURES, "Accept-Encoding: gzip")
+    known = await empty_site.get(FIXTURES, if_none_match=plain.headers["ETag"])
+    tag = f"{FIRST_VERSION + 3}-{EPOCH}"
+
+    assert (f'"{tag}"', f'"{tag}-gzip"') == (plain.headers["ETag"], packed.headers["etag"])
+    assert plain.content == gzip.decompress(packed.body)
+    assert (304, b"") == (known.status_code, known.content)
+
+
+async def test_one_fixture_has_its_links(empty_site: Site) -> None:
+    """The fixture is as in the list, with the rule of each event; an unknown id is not found."""
+    _publish(empty_site)
+    listed = (await empty_site.json(FIXTURES))["fixtures"][0]
+    response = await empty_site.get(f"{FIXTURES}/{listed['id']}")
+    known = await empty_site.get(f"{FIXTURES}/{listed['id']}", if_none_match=response.headers["ETag"])
+    unknown = await empty_site.get(f"{FIXTURES}/fxaaaaaaaaaaaaa")
+    (link,) = response.json()["links"]
+
+    assert listed == response.json()["fixture"]
+    assert ("feed", "m1", "first", None, None) == tuple(link.values())
+    assert (304, 404) == (known.status_code, unknown.status_code)
+    assert "not_found" == unknown.json()["code"]
+
+
+async def test_changes_lead_to_the_list(empty_site: Site) -> None:
+    """Changes of the view since a version name what is there now and what has gone, and why."""
+    _publish(empty_site)
+    since = (await empty_site.json(FIXTURES))["version"]
+    (home, other) = (await empty_site.json(FIXTURES))["fixtures"]
+    empty_site.publish("alder", match("m1", prices=(2.3, 3.9, 3.0)))
+    empty_site.publish("cedar")
+    body = await empty_site.json(f"/api/v2/changes?since={since}&view=fixtures")
+    of_cedar = await empty_site.json(f"/api/v2/changes?since={since}&view=fixtures&bookmaker=cedar")
+    listed = await empty_site.json(FIXTURES)
+
+    assert listed["fixtures"] == body["fixtures"]
+    assert home["id"] == listed["fixtures"][0]["id"]
+    gone = {"id": other["id"], "reason": "ended", "version": listed["version"]}
+    assert [gone] == body["removed"] == of_cedar["removed"]
+    assert (listed["version"], since) == (body["version"], body["since"])
+    assert [] == of_cedar["fixtures"]
+
+
+async def test_stream_of_a_view_begins_with_its_list(empty_site: Site) -> None:
+    """The first event is the list of the view, the next ones its changes."""
+    _publish(empty_site)
+    received = b""
+    async with empty_site.client.stream("GET", "/api/v2/stream?view=fixtures") as response:
+        async for part in response.aiter_bytes():
+            is_first = not received
+            received += part
+            if is_first:
+                empty_site.publish("alder", match("m1", prices=(2.3, 3.9, 3.0)))
+            if b"event: changes" in received and received.endswith(b"\n\n"):
+                break
+
+    assert received.startswith(b"id: %d-%b\nevent: snapshot\n" % (FIRST_VERSION + 3, EPOCH.encode()))
+    assert b'"fixtures_count":2' in received
+
+
+@pytest.mark.parametrize(
+    ("target", "code"),
+    [
+        ("/api/v2/changes?since=5000&view=odds", "invalid_view"),
+        ("/api/v2/changes?since=5000&view=fixtures&league=a", "invalid_league"),
+        ("/api/v2/changes?since=5000&view=surebets&min_profit=0.1", "invalid_min_profit"),
+        ("/api/v2/stream?view=fixtures&from=1", "invalid_from"),
+        ("/api/v2/stream?view=surebets&view=surebets", "invalid_view"),
+        (f"{FIXTURES}?from=2026-11-22", "invalid_from"),
+        (f"{FIXTURES}?to=1e9", "invalid_to"),
+        (f"{FIXTURES}?to=1&to=2", "invalid_to"),
+        (f"{SUREBETS}?min_profit=-1", "invalid_min_profit"),
+        (f"{SUREBETS}?min_profit=nan", "invalid_min_profit"),
+        (f"{FIXTURES}?bookmaker=nobody", "invalid_bookmaker"),
+    ],
+)
+async def test_what_is_not_allowed_is_refused(empty_site: Site, target: str, code: str) -> None:
+    """Each with a code of its own; nothing is guessed."""
+    response = await empty_site.get(target)
+
+    assert (400, code) == (response.status_code, response.json()["code"])
+
+
+async def test_nothing_is_served_without_a_bookmaker(empty_site: Site) -> None:
+    """Fixtures of nobody who serves are 503, as the lists are."""
+    responses = [await empty_site.get(path) for path in (FIXTURES, SUREBETS, f"{FIXTURES}?bookmaker=alder")]
+
+    assert [503] * 3 == [response.status_code for response in responses]

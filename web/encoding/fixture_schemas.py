@@ -1,0 +1,211 @@
+"""The public JSON of fixtures (docs/api.md), which stays when what is inside changes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from actors.core.messages import BookmakerId, Prices
+from actors.fixtures.event import EventKey
+from actors.fixtures.evidence import Evidence
+from actors.fixtures.fair import Method, consensus, fair
+from actors.fixtures.history import Gone
+from actors.fixtures.linker import Member
+from actors.fixtures.rules import Rule
+from actors.fixtures.state import Fixture, FixtureId, RemovalReason, Surebet, Terms
+from actors.fixtures.surebets import Best, best
+from web.encoding.schemas import OddsV2, Price, Version
+
+Probability = Annotated[float, Meta(ge=0, le=1)]
+Share = Annotated[float, Meta(ge=0, le=1, description="of the total stake")]
+
+
+class FixtureEntry(Struct, frozen=True):
+    """What a bookmaker lists: `id` and `odds` are those of the list, `rule` is why it is this match."""
+
+    id: str
+    bookmaker: str
+    odds: OddsV2
+    updated: float
+    prices: Prices
+    rule: Rule
+
+
+class BestPrice(Struct, frozen=True):
+    """The highest price, gross, and who offers it; `collected` if nobody does whose prices are live."""
+
+    odds: Price
+    bookmakers: tuple[str, ...]
+    prices: Prices
+
+
+class BestPrices(Struct, frozen=True):
+    """The best price of each outcome."""
+
+    home: BestPrice = field(name="1")
+    draw: BestPrice = field(name="X")
+    away: BestPrice = field(name="2")
+
+
+class FairOdds(Struct, frozen=True):
+    """The probabilities without margin: the median of the bookmakers whose prices are live."""
+
+    method: Method
+    home: Probability = field(name="1")
+    draw: Probability = field(name="X")
+    away: Probability = field(name="2")
+
+
+class SurebetLeg(Struct, frozen=True):
+    """An outcome, and the price for it."""
+
+    outcome: str
+    bookmaker: str
+    odds: Price
+    stake: Share
+
+
+class SurebetV2(Struct, frozen=True):
+    """Prices that win whatever happens: `profit` of the total, after commissions; `since` Unix seconds."""
+
+    profit: float
+    since: float
+    legs: tuple[SurebetLeg, ...]
+
+
+class FixtureV2(Struct, frozen=True):
+    """One match, whoever lists it, named as the first source does. Times are Unix seconds."""
+
+    id: str
+    home: str
+    away: str
+    league: str
+    start_time: int | None
+    updated: float
+    entries: tuple[FixtureEntry, ...]
+    best: BestPrices
+    fair: FairOdds | None
+    surebet: SurebetV2 | None
+
+
+class FixtureList(Struct, frozen=True):
+    """Fixtures by kick-off and id; those of an unknown kick-off last."""
+
+    version: Version
+    fixtures: tuple[FixtureV2, ...]
+    fixtures_count: int
+
+
+class RemovedFixture(Struct, frozen=True):
+    """A fixture that left the view, at which version and why; `into` is what it was merged into."""
+
+    id: str
+    reason: RemovalReason
+    version: Version
+    into: str | UnsetType = UNSET
+
+
+class FixtureChanges(Struct, frozen=True):
+    """What leads from the fixtures at `since` to those at `version`; `conflated` in the stream only."""
+
+    version: Version
+    since: Version
+    fixtures: tuple[FixtureV2, ...]
+    removed: tuple[RemovedFixture, ...]
+    conflated: bool | UnsetType = UNSET
+
+
+class FixtureLink(Struct, frozen=True):
+    """Why an event of a source is this match: the rule, and the evidence against the event `to`."""
+
+    source: str
+    source_match_id: str
+    rule: Rule
+    to: tuple[str, str] | None
+    evidence: Evidence | None
+
+
+class OneFixture(Struct, frozen=True):
+    """A fixture, and what links its events."""
+
+    version: Version
+    fixture: FixtureV2
+    links: tuple[FixtureLink, ...]
+
+
+EVENTS = {"snapshot": FixtureList, "changes": FixtureChanges}
+"""The data of those events of the stream that are others with `view`."""
+
+Names = dict[BookmakerId, str]
+
+
+def fixture_v2(fixture: Fixture, names: Names, terms: Terms) -> FixtureV2:
+    """Return the public form of a fixture; `names` are display names."""
+    match, roster = fixture.match, terms.roster
+    rules = {one.key[0]: one.rule for one in fixture.members}
+    entries = tuple(
+        FixtureEntry(
+            entry.id,
+            names[name],
+            OddsV2(entry.match.home_price, entry.match.draw_price, entry.match.away_price),
+            entry.updated,
+            roster[name].prices,
+            rules[roster[name].source],
+        )
+        for name, entry in fixture.entries.items()
+    )
+    return FixtureV2(
+        fixture.id,
+        match.home,
+        match.away,
+        match.league or "Unknown",
+        match.start_time,
+        max(entry.updated for entry in fixture.entries.values()),
+        entries,
+        _best_prices(fixture, names, terms),
+        _fair_odds(fixture, terms),
+        None if fixture.surebet is None else _surebet(fixture.surebet, names),
+    )
+
+
+def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:
+    """Return the public form of a removal."""
+    into = UNSET if gone.into is None else str(gone.into)
+    return RemovedFixture(fixture_id, gone.reason, gone.version, into)
+
+
+def link(member: Member) -> FixtureLink:
+    """Return the public form of a link."""
+    to: EventKey | None = member.to
+    return FixtureLink(*member.key, member.rule, to, member.evidence)
+
+
+def _best_prices(fixture: Fixture, names: Names, terms: Terms) -> BestPrices:
+    prices = {
+        name: (entry.match.home_price, entry.match.draw_price, entry.match.away_price)
+        for name, entry in fixture.entries.items()
+    }
+    return BestPrices(*(_best(one, names, terms) for one in best(prices)))
+
+
+def _best(one: Best, names: Names, terms: Terms) -> BestPrice:
+    is_live = any(terms.roster[name].prices is Prices.LIVE for name in one.bookmakers)
+    shown = tuple(names[name] for name in one.bookmakers)
+    return BestPrice(one.price, shown, Prices.LIVE if is_live else Prices.COLLECTED)
+
+
+def _fair_odds(fixture: Fixture, terms: Terms) -> FairOdds | None:
+    found = consensus(
+        [
+            fair(terms.method, (entry.match.home_price, entry.match.draw_price, entry.match.away_price))
+            for name, entry in fixture.entries.items()
+            if terms.roster[name].prices is Prices.LIVE
+        ]
+    )
+    return None if found is None else FairOdds(terms.method, *(round(one, 6) for one in found))
+
+
+def _surebet(surebet: Surebet, names: Names) -> SurebetV2:
+    legs = tuple(SurebetLeg(one.outcome, names[one.bookmaker], one.odds, one.stake) for one in surebet.legs)
+    return SurebetV2(surebet.profit, surebet.since, legs)

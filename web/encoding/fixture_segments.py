@@ -1,0 +1,120 @@
+"""The bodies of lists of fixtures: the JSON of each, made once in its life, spliced to segments and runs.
+
+A view by bookmaker, or of surebets, shares the segments of those chunks that it shows whole.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from actors.board.snapshot import Entry
+from actors.core.cooperative import Sliced
+from actors.core.messages import BookmakerId
+from actors.fixtures.state import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms
+from web.encoding.fixture_schemas import Names, fixture_v2
+from web.encoding.schemas import match_v2
+from web.encoding.segments import RUN, UNENCODABLE, Packed, Run, UnencodableError, packed
+
+MAX_VIEWS = 8
+"""Besides the whole view, of so many the segments are kept: each may need as much memory as the whole."""
+
+_encode = msgspec.json.Encoder().encode
+_WHOLE = FixtureView(Kind.FIXTURES)
+
+
+class FixtureSegments:
+    """The JSON of all fixtures that live, and the newest runs of some views."""
+
+    def __init__(self, names: Mapping[BookmakerId, str]) -> None:
+        self._names = names
+        self._json: WeakKeyDictionary[Fixture, bytes] = WeakKeyDictionary()
+        self._views: OrderedDict[FixtureView, _OfView] = OrderedDict({_WHOLE: _OfView()})
+
+    def json(self, fixture: Fixture, terms: Terms) -> bytes:
+        """Return a fixture as JSON. Raises: UnencodableError."""
+        made = self._json.get(fixture)
+        if made is None:
+            names: Names = {name: self._names[name] for name in fixture.entries}
+            try:
+                made = _encode(fixture_v2(fixture, names, terms))
+            except UNENCODABLE as error:
+                raise UnencodableError(*_culprit(fixture, names), error) from error
+            self._json[fixture] = made
+        return made
+
+    def runs(self, view: FixtureView, state: FixtureState) -> Sliced[tuple[tuple[Run, ...], int]]:
+        """Return the runs of a view that show something, and how many fixtures these are."""
+        if view not in self._views:
+            self._views[view] = _OfView()
+            if len(self._views) > MAX_VIEWS + 1:
+                del self._views[next(one for one in self._views if one != _WHOLE)]
+        self._views.move_to_end(view)
+        of_view = self._views[view]
+        runs: dict[tuple[FixtureChunk, ...], Run] = {}
+        count = 0
+        for at in range(0, len(state.chunks), RUN):
+            chunks = state.chunks[at : at + RUN]
+            if (run := of_view.runs.get(chunks)) is None:
+                segments = []
+                for chunk in chunks:
+                    if (segment := of_view.segments.get(chunk)) is None:
+                        segment = of_view.segments[chunk] = self._segment(view, chunk, state.terms)
+                        yield
+                    if segment.parts:
+                        segments.append(segment)
+                run = Run(tuple(segments))
+            runs[chunks] = run
+            count += sum([len(of_view.segments[chunk].parts) for chunk in chunks])
+        of_view.runs = runs
+        return tuple(run for run in runs.values() if run.segments), count
+
+    def _segment(self, view: FixtureView, chunk: FixtureChunk, terms: Terms) -> FixtureSegment:
+        is_whole = view == _WHOLE
+        fixtures = chunk.fixtures
+        if not is_whole:
+            shown = tuple(one for one in fixtures if view.shows(one))
+            if len(shown) == len(fixtures):
+                segments = self._views[_WHOLE].segments
+                if chunk not in segments:
+                    segments[chunk] = self._segment(_WHOLE, chunk, terms)
+                return segments[chunk]
+            fixtures = shown
+        return FixtureSegment(tuple(self.json(one, terms) for one in fixtures))
+
+
+class FixtureSegment:
+    """Some fixtures: their JSON is joined when it is needed, because each is kept for itself."""
+
+    def __init__(self, parts: tuple[bytes, ...]) -> None:
+        self.parts = parts
+
+    @property
+    def json(self) -> bytes:
+        """Their JSON with commas between them."""
+        return b",".join(self.parts)
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The JSON deflated, with its CRC-32."""
+        return packed(self.json)
+
+
+class _OfView:
+    def __init__(self) -> None:
+        self.segments: WeakKeyDictionary[FixtureChunk, FixtureSegment] = WeakKeyDictionary()
+        self.runs: dict[tuple[FixtureChunk, ...], Run] = {}
+
+
+def _culprit(fixture: Fixture, names: Names) -> tuple[BookmakerId, Entry]:
+    """Return the entry for which a fixture cannot be encoded; the first if each can for itself."""
+    for name, entry in fixture.entries.items():
+        try:
+            _encode(match_v2(entry, names[name]))
+        except UNENCODABLE:
+            return name, entry
+    return next(iter(fixture.entries.items()))

@@ -1,0 +1,97 @@
+"""Fixtures: what several bookmakers list of one match, all of them, one with its links, or surebets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from actors.core.messages import BookmakerId
+from actors.fixtures.history import FixtureHistory
+from actors.fixtures.state import FixtureId, FixtureView, Kind
+from web.encoding.fixture_schemas import FixtureList, OneFixture
+from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
+from web.feeds.lists import Answers
+from web.protocol.contract import (
+    ACCEPT_ENCODING,
+    CACHED,
+    COUNTED,
+    IF_NONE_MATCH,
+    NOT_MODIFIED,
+    Answer,
+    Link,
+    Operation,
+)
+from web.protocol.problems import Problem
+from web.protocol.query import BOOKMAKER, CHOICES, NOT_IN_CHANGES, Parameter, Query
+from web.protocol.responses import Asked, Handler, Prepared
+
+PATHS = {"/api/v2/fixtures": Kind.FIXTURES, "/api/v2/surebets": Kind.SUREBETS}
+ONE = "/api/v2/fixtures/{id}"
+ID = Parameter("id", "The id of a fixture.", is_required=True, place="path")
+
+_HEADERS = (*CACHED, "Vary", "X-Accel-Expires")
+OPERATIONS = {
+    **{
+        path: Operation(
+            summary,
+            "Sorted by kick-off and id. With `bookmaker`, fixtures that it has prices of, whole.",
+            (
+                Answer(
+                    200,
+                    "The fixtures.",
+                    FixtureList,
+                    headers=(*_HEADERS, "Content-Encoding"),
+                    links=(Link("/api/v2/changes", "since", "$response.body#/version"),),
+                ),
+                Answer(304, "The client has this version already.", headers=_HEADERS),
+            ),
+            (BOOKMAKER, *CHOICES, IF_NONE_MATCH, ACCEPT_ENCODING),
+            ("invalid_bookmaker", *NOT_IN_CHANGES, "not_acceptable", "no_bookmaker_serving", *COUNTED),
+        )
+        for path, summary in (
+            ("/api/v2/fixtures", "The same match across bookmakers"),
+            ("/api/v2/surebets", "Fixtures whose prices win whatever happens"),
+        )
+    },
+    ONE: Operation(
+        "One fixture, and why its events are one match",
+        "The evidence is that of the time of linking.",
+        (Answer(200, "The fixture.", OneFixture, headers=CACHED), NOT_MODIFIED),
+        (ID, IF_NONE_MATCH),
+        ("not_found", *COUNTED),
+    ),
+}
+
+
+def handlers(answers: Answers, names: Mapping[BookmakerId, str]) -> dict[str, Handler]:
+    """Return the handlers of the lists by path."""
+    return {path: _handler(answers, kind, names) for path, kind in PATHS.items()}
+
+
+def handlers_of_one(answers: Answers, history: FixtureHistory) -> dict[str, Handler]:
+    """Return the handler of the path with a parameter, which only Quart can route."""
+
+    async def one(request: Asked) -> Prepared:
+        fixture_id = FixtureId(request.path.rpartition("/")[2])
+        found = await answers.one(fixture_id, request.header(b"if-none-match"))
+        if found is not None:
+            return found
+        into = history.merged_into(fixture_id)
+        why = "there is no such fixture" if into is None else f"it is the same match as {into}"
+        raise Problem(404, "not_found", f"{why}; /api/v2/fixtures lists them")
+
+    return {ONE: one}
+
+
+def _handler(answers: Answers, kind: Kind, names: Mapping[BookmakerId, str]) -> Handler:
+    async def answer(request: Asked) -> Prepared:
+        query = Query(request.query)
+        view = FixturesOf(FixtureView(kind, query.bookmaker(names)))
+        choice = Choice(*query.choice())
+        return await answers.answer(
+            view,
+            request.header(b"if-none-match"),
+            request.header(b"accept-encoding"),
+            EVERYTHING if choice == EVERYTHING else choice,
+        )
+
+    return answer
