@@ -18,9 +18,11 @@ from actors.board.history import HistoryLimits
 from actors.board.snapshot import RemovalReason
 from actors.core.limits import Limits
 from actors.core.validation import Reason
+from actors.fixtures.fair import FairRules
+from actors.fixtures.surebets import SurebetRules
 from actors.monitoring.status import BookmakerState
 from actors.service.registry import BUILT_IN
-from actors.service.settings import BookmakerSettings, ServerSettings
+from actors.service.settings import BookmakerSettings, LinksSettings, ServerSettings
 from actors.source_api.kinds import PolledKind
 from tests.support.documents import (
     DOCUMENTS,
@@ -41,6 +43,9 @@ TABLES: dict[str, type[Struct]] = {
     "board": BoardRules,
     "history": HistoryLimits,
     "limits": Limits,
+    "links": LinksSettings,
+    "fair": FairRules,
+    "surebets": SurebetRules,
     "bookmakers.ID": BookmakerSettings,
 }
 EVENT = re.compile(r"[a-z]+\.[a-z_]+")

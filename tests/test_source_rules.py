@@ -15,17 +15,8 @@ MAX_FUNCTION_LINES = 40
 HARMLESS_CALLS = {
     *("NewType", "ParamSpec", "TypeVar", "Meta", "dataclass", "field", "msgspec.field", "every"),
     *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
-    *(
-        "BoardRules",
-        "Caps",
-        "HistoryLimits",
-        "Limits",
-        "Memo",
-        "Refusal",
-        "ServerSettings",
-        "SurebetRules",
-        "replay_kind",
-    ),
+    *("BoardRules", "Caps", "HistoryLimits", "Limits", "Memo", "Refusal", "ServerSettings", "replay_kind"),
+    *("FairRules", "LinksSettings", "Overrides", "SurebetRules"),
     *(
         "Answer",
         "Link",

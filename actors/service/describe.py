@@ -28,7 +28,12 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
             lines = [f"stale after {source.options.staleness_s:g} s"]
         yield from (f"  {line}" for line in lines)
         for bookmaker, one in bookmakers.items():
-            yield f"  bookmaker {bookmaker}: {one.name or 'named by the source'} (key {one.key})"
+            taken = f", commission {100 * one.commission:g} %" if one.commission else ""
+            yield f"  bookmaker {bookmaker}: {one.name or 'named by the source'} (key {one.key}{taken})"
+    if settings.links.file is not None:
+        by_hand = settings.overrides
+        counts = {name: len(getattr(by_hand, name)) for name in by_hand.__struct_fields__}
+        yield f"{settings.links.file}: {', '.join(f'{name} {count}' for name, count in counts.items())}"
 
 
 def kind_lines() -> Iterator[str]:

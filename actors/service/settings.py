@@ -20,6 +20,10 @@ from actors.core.errors import ConfigError
 from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, SourceName
 from actors.core.validation import clean_name
+from actors.fixtures.fair import FairRules
+from actors.fixtures.links_file import read
+from actors.fixtures.overrides import Overrides
+from actors.fixtures.surebets import Commission, SurebetRules
 from actors.service.registry import in_one_line, kind_named
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names
@@ -41,11 +45,21 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """One bookmaker: its source, its key there, and its display name, None where the source gives it."""
+    """One bookmaker: its source, its key there, and its display name, None where the source gives it.
+
+    `commission` is the share that it takes of what is won net on a market.
+    """
 
     source: SourceName
     key: str
     name: str | None = None
+    commission: Commission = 0.0
+
+
+class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How matches are linked: a file of links by hand, from the working directory of the service."""
+
+    file: str | None = None
 
 
 class SourceSettings(Struct, frozen=True):
@@ -65,6 +79,10 @@ class Settings(Struct, frozen=True):
     bookmakers: Mapping[BookmakerId, BookmakerSettings]
     history: HistoryLimits = HistoryLimits()
     limits: Limits = Limits()
+    links: LinksSettings = LinksSettings()
+    fair: FairRules = FairRules()
+    surebets: SurebetRules = SurebetRules()
+    overrides: Overrides = Overrides()  # as the file of links had them
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Return the bookmakers of `source`."""
@@ -83,6 +101,9 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     board: BoardRules = BoardRules()
     history: HistoryLimits = HistoryLimits()
     limits: Limits = Limits()
+    links: LinksSettings = LinksSettings()
+    fair: FairRules = FairRules()
+    surebets: SurebetRules = SurebetRules()
 
 
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -134,10 +155,21 @@ def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
         },
         file.history,
         file.limits,
+        file.links,
+        file.fair,
+        file.surebets,
+        _overrides(file.links),
     )
     _check_bookmakers(settings)
     _check_sources(settings)
     return settings
+
+
+def _overrides(links: LinksSettings) -> Overrides:
+    try:
+        return Overrides() if links.file is None else read(Path(links.file))
+    except ConfigError as error:
+        raise ConfigError(f"links.file: {error}") from error
 
 
 def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceSettings:

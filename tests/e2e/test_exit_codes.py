@@ -126,6 +126,21 @@ def test_staleness_below_the_poll_interval_is_a_warning(
     assert "withdrawn between polls" in capsys.readouterr().out
 
 
+def test_the_file_of_links_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """check-config counts what it says, and names the place of an error."""
+    links = tmp_path / "links.toml"
+    config = _config(tmp_path, "http://x/", f'900\n[links]\nfile = "{links}"')
+    printed = []
+    for text in ('[[team]]\nname = "a"\nalso = ["b"]', '[[team]]\nname = "a"'):
+        links.write_text(text, "utf-8")
+        with pytest.raises(SystemExit):
+            main(["check-config", "--config", str(config)])
+        printed.append("".join(capsys.readouterr()))
+
+    assert f"{links}: teams 1, leagues 0, must 0, must_not 0\n" in printed[0]
+    assert f"oddsboard: {config}: links.file: {links}: [[team]] 1: " in printed[1]
+
+
 @pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize(
     ("url", "interval"),

@@ -45,6 +45,13 @@ INVALID = {
     "no history": ("[board]", "[history]\nmax_changes = 0\n[board]", "history.max_changes"),
     "no room for history": ("[board]", "[history]\nmax_bytes = 0\n[board]", "history.max_bytes"),
     "unknown key of the history": ("[board]", "[history]\nmax = 1\n[board]", "history.max"),
+    "commission in per cent": (LAST, f"{LAST}\ncommission = 5", "bookmakers.bet365.commission"),
+    "commission not a number": (LAST, f"{LAST}\ncommission = nan", "bookmakers.bet365.commission"),
+    "unknown method": ("[board]", '[fair]\nmethod = "additive"\n[board]', "fair.method"),
+    "no age": ("[board]", "[surebets]\nmax_age_s = 0\n[board]", "surebets.max_age_s"),
+    "profit not a number": ("[board]", "[surebets]\nmax_profit = nan\n[board]", "surebets.max_profit"),
+    "unknown key of surebets": ("[board]", "[surebets]\nmax = 1\n[board]", "surebets.max"),
+    "no file of links": ("[board]", '[links]\nfile = "not_there.toml"\n[board]', "links.file"),
     "no request at all": ("[board]", "[limits]\nrequests_per_s = 0\n[board]", "limits.requests_per_s"),
     "requests without end": ("[board]", "[limits]\nrequests_per_s = inf\n[board]", "limits.requests_per_s"),
     "requests not a number": (

@@ -1,0 +1,74 @@
+"""The oracle of surebets: how bets are settled, every combination of legs, every way to divide a stake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from actors.core.messages import Prices
+from actors.fixtures.event import Chances
+from actors.fixtures.surebets import Doubt, Leg, Legs, SurebetRules
+
+
+def settled(legs: Legs, amounts: Sequence[float]) -> list[Fraction]:
+    """Return what is paid out in all for home, draw and away, with numbers as they are written.
+
+    A bookmaker takes its commission of what its bets win together, if they win anything.
+    """
+    staked = [Fraction(str(amount)) for amount in amounts]
+    paid = []
+    for winner, leg in enumerate(legs):
+        bets = [one for one, other in enumerate(legs) if other.bookmaker == leg.bookmaker]
+        gross = staked[winner] * Fraction(str(leg.price))
+        won = gross - sum(staked[one] for one in bets)
+        paid.append(gross - Fraction(str(leg.commission)) * max(won, Fraction(0)))
+    return paid
+
+
+def equal_stakes(legs: Legs) -> list[float]:
+    """Return the stakes with which each outcome pays 1: the solution of three linear equations."""
+    paid = np.zeros((3, 3))
+    for winner, leg in enumerate(legs):
+        paid[winner, winner] = leg.price * (1 - leg.commission)
+        for one, other in enumerate(legs):
+            paid[winner, one] += leg.commission * (other.bookmaker == leg.bookmaker)
+    return [float(one) for one in np.linalg.solve(paid, np.ones(3))]
+
+
+def combinations_of(legs: Sequence[Leg]) -> Iterator[tuple[float, Legs]]:
+    """Return every home, draw and away among live legs that gain, with the sum of their stakes."""
+    live = [leg for leg in legs if leg.prices is Prices.LIVE]
+    for home, draw, away in product(*([leg for leg in live if leg.outcome == one] for one in range(3))):
+        if (total := sum(equal_stakes((home, draw, away)))) < 1:
+            yield total, (home, draw, away)
+
+
+def doubts_about(
+    legs: Legs, total: float, fair: Chances | None, now: float, rules: SurebetRules
+) -> set[Doubt]:
+    """Return every reason not to believe it."""
+    found = set()
+    limit = rules.max_age_s or min(leg.holds_s for leg in legs)
+    if any(now - leg.vouched_mono >= limit for leg in legs):
+        found.add(Doubt.AGE)
+    if any(abs(a.vouched_mono - b.vouched_mono) > (rules.max_skew_s or 1e9) for a in legs for b in legs):
+        found.add(Doubt.SKEW)
+    if not all(leg.is_linked_well for leg in legs):
+        found.add(Doubt.LINK)
+    if fair and any(leg.price > rules.max_price_ratio / fair[leg.outcome] for leg in legs):
+        found.add(Doubt.PRICE)
+    if 1 / total > 1 + rules.max_profit:
+        found.add(Doubt.PROFIT)
+    return found
+
+
+def best_division(legs: Legs, steps: int) -> Fraction | None:
+    """Return the largest smallest payment of all ways to divide so many steps; None if each may lose."""
+    ways = (
+        (home, draw, steps - home - draw) for home in range(steps + 1) for draw in range(steps + 1 - home)
+    )
+    best = max(min(settled(legs, way)) for way in ways)
+    return best if best >= steps else None
