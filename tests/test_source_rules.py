@@ -34,3 +34,156 @@ HARMLESS_CALLS = {
         "(Path(__file__).parent / 'config').resolve",
         "ZoneInfo",
     ),
+    *(
+        "attrgetter",
+        "frozenset",
+        "range",
+        "re.compile",
+        "dict",
+        "dict.fromkeys",
+        "float",
+        "round",
+        "zip",
+        "str.maketrans",
+    ),
+    *("Fraction", "_FRACTIONS.split", "_Style", "_decimals", "_pairs"),  # tables of the simulated world
+    *("msgspec.json.Decoder", "msgspec.json.Encoder", "structlog.get_logger"),
+    *("structlog.processors.StackInfoRenderer", "structlog.processors.TimeStamper"),
+}
+"""Calls allowed while a module is imported: each makes a value and does nothing else."""
+
+IMPORT_ALL = """
+import importlib, logging, signal, sys, threading
+import structlog
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+assert threading.active_count() == 1, threading.enumerate()
+assert not logging.getLogger().handlers and not structlog.is_configured()
+assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+"""
+
+
+def _called_on_import(node: ast.AST) -> Iterator[str]:
+    """Return what is called outside of function bodies; decorators and defaults count as outside."""
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                for part in (*child.decorator_list, child.args):
+                    yield from _called_on_import(ast.Module([ast.Expr(part)], []))  # type: ignore[arg-type]
+            case ast.Lambda():
+                pass
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                pass
+            case _:
+                if isinstance(child, ast.Call):
+                    yield ast.unparse(child.func)
+                yield from _called_on_import(child)
+
+
+def _broad_handlers(module: str) -> list[int]:
+    """Return the lines that catch everything: bare, Exception, BaseException, or suppressed."""
+    lines = []
+    for node in ast.walk(modules()[module]):
+        if isinstance(node, ast.ExceptHandler):
+            caught = (
+                {"BaseException"}
+                if node.type is None
+                else {ast.unparse(one) for one in ast.walk(node.type)}
+            )
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+            caught = {ast.unparse(one) for one in node.args}
+        else:
+            continue
+        if caught & {"Exception", "BaseException"}:
+            lines.append(node.lineno)
+    return lines
+
+
+def test_importing_everything_does_nothing() -> None:
+    """In a fresh interpreter no import prints, starts a thread, sets up logs or catches a signal."""
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_ALL, *modules()],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        timeout=30,
+    )
+
+    assert (0, b"", b"") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_an_import_calls_nothing_that_does_something() -> None:
+    """At module level only declarations and constructors of values are called."""
+    called = {(module, call) for module, tree in modules().items() for call in _called_on_import(tree)}
+
+    assert set() == {(module, call) for module, call in called if call not in HARMLESS_CALLS}
+
+
+def test_files_are_short() -> None:
+    """No file is longer than 350 lines."""
+    lines = {module: len(file.read_text(encoding="utf-8").splitlines()) for module, file in files().items()}
+
+    assert {} == {module: count for module, count in lines.items() if count > MAX_FILE_LINES}
+
+
+def test_functions_are_short() -> None:
+    """No function is longer than 40 lines, its docstring included."""
+    lengths = [
+        (module, node.name, (node.end_lineno or 0) - node.lineno + 1)
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+    assert [] == [one for one in lengths if one[-1] > MAX_FUNCTION_LINES]
+
+
+def test_only_five_places_catch_everything() -> None:
+    """`except Exception` is in the supervisor's child loop, and in the web error handler and before it.
+
+    At the start, other packages may raise anything: when they are loaded, and when they check options.
+    """
+    catching = {module for module in modules() if _broad_handlers(module)}
+
+    assert set() == catching - {
+        "actors.runtime.supervisor",
+        "actors.service.registry",
+        "actors.service.settings",
+        "web.protocol.quart_setup",
+        "web.protocol.responses",
+    }
+
+
+def test_every_task_of_an_actor_handles_errors() -> None:
+    """A background task of an actor may run a kind's code, which must not end the event loop."""
+    started = {
+        ast.unparse(node.args[0])
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if module.startswith("actors.pipeline.") and isinstance(node, ast.Call)
+        if ast.unparse(node.func).endswith(("start_soon", "create_task"))
+    }
+
+    assert {"contained"} == started
+
+
+def test_only_the_clock_reads_the_time() -> None:
+    """No other module imports `time` or asks the loop or the calendar for the time."""
+    asking = {
+        *("anyio.current_time", "date.today", "datetime.now", "datetime.today", "datetime.utcnow"),
+        *("datetime.date.today", "datetime.datetime.now", "datetime.datetime.utcnow"),
+    }
+    readers = {
+        module
+        for module in modules()
+        if asking & names_used(module) or any(is_any_of(name, {"time"}) for name in imported(module))
+    }
+
+    assert {"actors.core.clock"} == readers
+
+
+def test_only_settings_read_the_environment() -> None:
+    """Only the settings module reads environment variables."""
+    asking = {"os.environ", "os.environb", "os.getenv", "environ", "getenv"}
+
+    assert {"actors.service.settings"} == {module for module in modules() if asking & names_used(module)}
