@@ -27,6 +27,7 @@ HARMLESS_CALLS = {
         "COMMON.items",
     ),  # declarations of endpoints
     *("stored", "tuple", "RunVar", "lru_cache"),
+    *("Condition", "NameEvidence", "TeamClass"),
     *(
         "Path",
         "Path(__file__).resolve",

@@ -37,7 +37,9 @@ def week(name: str, others: str = "") -> Labelled:
     b = _events(name, "b", SourceName(others or ("openfootball" if name == "2023-01-18" else "footystats")))
     keys = {event.source_match_id: event.key for event in (*a, *b)}
     with (LINKS / f"{name}_links.csv").open(encoding="utf-8") as lines:
-        pairs = frozenset((keys[SourceMatchId(row["a"])], keys[SourceMatchId(row["b"])]) for row in csv.DictReader(lines))
+        pairs = frozenset(
+            (keys[SourceMatchId(row["a"])], keys[SourceMatchId(row["b"])]) for row in csv.DictReader(lines)
+        )
     return Labelled((*a, *b), pairs)
 
 
@@ -87,11 +89,42 @@ def without_partners(labelled: Labelled, random: Random, share: float = 0.5) -> 
 
 _IN_NAMES = (
     *("{} W", "{} (W)", "{} Women", "{} Ladies", "{} Femenino", "{} Frauen", "{} Fem", "{} WFC"),
-    *("{} U19", "{} U21", "{} Under 23", "{} U-23", "{} Sub 20", "{} Primavera", "{} Youth", "{} (U18)", "{} U 20"),
-    *("{} II", "{} B", "{} Res.", "{} Reserves", "{} (A)", "Jong {}", "{} 2", "{} (Res)", "{} Am", "{} Naiset", "{} Xyz"),
+    *(
+        "{} U19",
+        "{} U21",
+        "{} Under 23",
+        "{} U-23",
+        "{} Sub 20",
+        "{} Primavera",
+        "{} Youth",
+        "{} (U18)",
+        "{} U 20",
+    ),
+    *(
+        "{} II",
+        "{} B",
+        "{} Res.",
+        "{} Reserves",
+        "{} (A)",
+        "Jong {}",
+        "{} 2",
+        "{} (Res)",
+        "{} Am",
+        "{} Naiset",
+        "{} Xyz",
+    ),
 )
 _IN_LEAGUES = (
-    *("{} Women", "{} Femenina", "Women's {}", "{} Reserves", "{} U21", "{} U19", "Frauen {}", "{} Youth League"),
+    *(
+        "{} Women",
+        "{} Femenina",
+        "Women's {}",
+        "{} Reserves",
+        "{} U21",
+        "{} U19",
+        "Frauen {}",
+        "{} Youth League",
+    ),
     *("Premier League 2", "FA WSL", "Primavera 1", "Junioren", "Reserve League", "Under 23 {}", "Liga F"),
 )
 
@@ -103,7 +136,9 @@ def with_twins(labelled: Labelled, random: Random, share: float = 1.0) -> Labell
         if random.random() >= share or event.source == "football_data":
             continue
         start = (event.start_time or 0) + random.choice((0, 0, 0, 60, -300, 900, -3600, 7200, 86_400))
-        chances = None if event.chances is None or random.random() < 0.2 else _near(event.chances, random, 0.1)
+        chances = (
+            None if event.chances is None or random.random() < 0.2 else _near(event.chances, random, 0.1)
+        )
         changes: dict[str, object] = {"start_time": start, "chances": chances}
         if random.random() < 0.6:
             mark = random.choice(_IN_NAMES)
@@ -227,4 +262,8 @@ def respelled_league(league: str | None, random: Random) -> str | None:
     if league is None or random.random() < 0.1:
         return None
     country, _, rest = league.partition(" ")
-    return random.choice((league, f"{rest} - {country}", f"{country} / {rest}", league.upper())) if rest else league
+    return (
+        random.choice((league, f"{rest} - {country}", f"{country} / {rest}", league.upper()))
+        if rest
+        else league
+    )
