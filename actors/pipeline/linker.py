@@ -31,7 +31,7 @@ class LinkerActor:
         linking = Linking(self.start(), self.advancing)
         self.waiting.begin_anew()
         while True:
-            keys = () if linking.is_outdated else await self.waiting.get()
+            keys = {} if linking.is_outdated else await self.waiting.get()
             state = fixtures_of(await self.published.read())
             await run_sliced(linking.update(state, keys), Lane.LINKS)
             while linking.is_due:

@@ -24,7 +24,10 @@ from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
 from actors.fixtures.advance import Advancing
 from actors.fixtures.history import FixtureHistory
-from actors.fixtures.linking import Linking, Partition, Unlinked, Waiting
+from actors.fixtures.linker import Linker
+from actors.fixtures.linking import Linking, Partition, Waiting
+from actors.fixtures.memory import Memory
+from actors.fixtures.overrides import Overrides
 from actors.fixtures.state import Listed, Roster, Terms, first_snapshot, fixtures_of, roster_of
 from actors.pipeline.fanout import (
     Delivery,
@@ -77,7 +80,7 @@ class Playback:
     """Recordings on one board; also their clock. `snapshot` is the board as of the last moment played."""
 
     def __init__(
-        self, sources: tuple[RecordedSource, ...], linker: Callable[[], Partition] = Unlinked
+        self, sources: tuple[RecordedSource, ...], linker: Callable[[], Partition] | None = None
     ) -> None:
         self.endings: dict[SourceName, Ending] = {}
         self._feeds: dict[SourceName, StreamFeed] = {}
@@ -92,7 +95,8 @@ class Playback:
         terms = Terms(_roster_of(sources))
         self.snapshot = first_snapshot(int(self._now.wall * 1000), terms, epoch)
         self._advancing = Advancing(terms)
-        self._linking = Linking(linker(), self._advancing)
+        made = Linker(Memory(), Overrides()) if linker is None else linker()
+        self._linking = Linking(made, self._advancing)
         self._waiting = Waiting()
         self.history = History(self.snapshot, HistoryLimits())
         self.fixture_history = FixtureHistory(self.snapshot, HistoryLimits())

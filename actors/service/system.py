@@ -19,7 +19,9 @@ from actors.core.messages import BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.fixtures.advance import Advancing
 from actors.fixtures.history import FixtureHistory
-from actors.fixtures.linking import Partition, Unlinked, Waiting
+from actors.fixtures.linker import Linker
+from actors.fixtures.linking import Partition, Waiting
+from actors.fixtures.memory import Memory
 from actors.fixtures.state import Listed, Terms, first_snapshot, roster_of
 from actors.monitoring.status import (
     BoardStatus,
@@ -66,7 +68,7 @@ class System:
         record: Callable[[SourceName], Callable[[Payload], None]] | None = None,
         *,
         transports: Mapping[SourceName, Callable[[], AbstractAsyncContextManager[Transport]]] = {},
-        linker: Callable[[], Partition] = Unlinked,
+        linker: Callable[[], Partition] | None = None,
         tick_s: float = TICK_S,
     ) -> None:
         now = clock.now()
@@ -108,7 +110,9 @@ class System:
         start = partial(AggregatorActor, *parts, resumed=self._wake_sources, tick_s=self._tick_s)
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
 
-    def _links(self, linker: Callable[[], Partition]) -> ChildSpec:
+    def _links(self, linker: Callable[[], Partition] | None) -> ChildSpec:
+        if linker is None:
+            linker = partial(Linker, Memory(), self._settings.overrides)
         actor, waiting = self.status.links.actor, Waiting()
         self.published.follow(waiting.add)
         self.published.follow(self.fixture_history.add, self.fixture_history.digest)
@@ -216,5 +220,8 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
 def terms_of(settings: Settings) -> Terms:
     """Return what fixtures are made by."""
     kinds = {name: prices_of(one.kind, one.options) for name, one in settings.sources.items()}
-    listed = {name: Listed(one.source, kinds[one.source]) for name, one in settings.bookmakers.items()}
-    return Terms(roster_of(listed))
+    listed = {
+        name: Listed(one.source, kinds[one.source], one.commission)
+        for name, one in settings.bookmakers.items()
+    }
+    return Terms(roster_of(listed), settings.fair.method, settings.surebets)

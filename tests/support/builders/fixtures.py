@@ -54,6 +54,7 @@ class EqualNames:
     def __init__(self) -> None:
         self._events: dict[EventKey, Event] = {}
         self._groups: dict[EventKey, Group] = {}
+        self.learned: list[tuple[EventKey, ...]] = []
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
         """Group all events anew, and return what is different."""
@@ -66,6 +67,12 @@ class EqualNames:
         groups = {group: None for group in self._groups.values() if group != before.get(group[0].key)}
         alone = [key for key in before if key in self._events and key not in self._groups]
         return Changes(tuple(groups), tuple(alone))
+
+    def learn(self, finished: Iterable[tuple[EventKey, ...]]) -> Sliced[Changes]:
+        """Note what is over."""
+        self.learned += finished
+        yield
+        return Changes()
 
     def _partition(self) -> dict[EventKey, Group]:
         by_match: dict[object, list[Event]] = {}
@@ -88,11 +95,12 @@ class LinkedBoard:
 
     def __init__(self) -> None:
         self.advancing = ADVANCING
-        self.linking = Linking(EqualNames(), ADVANCING)
+        self.linker = EqualNames()
+        self.linking = Linking(self.linker, ADVANCING)
         self.snapshot = first_snapshot(1000, TERMS)
         self.history = FixtureHistory(self.snapshot, HistoryLimits())
         self.changes: list[FixtureChanges] = []
-        self.waiting: dict[EventKey, None] = {}
+        self.waiting: dict[EventKey, bool] = {}
         self.now = START
 
     @property
@@ -139,7 +147,8 @@ class LinkedBoard:
 
     def restart(self) -> None:
         """Let another linker begin anew."""
-        self.linking = Linking(EqualNames(), self.advancing)
+        self.linker = EqualNames()
+        self.linking = Linking(self.linker, self.advancing)
         run_now(self.linking.update(self.state, None))
         while self.linking.is_due:
             self.publish_links()
@@ -156,5 +165,5 @@ class LinkedBoard:
         changes = self.snapshot.fixture_changes
         if isinstance(changes, FixtureChanges):
             self.changes.append(changes)
-            self.waiting |= dict.fromkeys(changes.events)
+            self.waiting |= changes.events
             self.snapshot = msgspec.structs.replace(self.snapshot, fixture_changes=None, differences={})
