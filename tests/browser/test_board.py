@@ -37,13 +37,13 @@ def _homes(page: Page) -> Locator:
 
 
 def test_matches_are_sorted_by_league_and_kick_off(site: Offered, page: Page) -> None:
-    """Leagues are sorted by name, matches by kick-off in the reader's time zone, with aligned prices."""
+    """Leagues are sorted by next kick-off, matches by theirs in the reader's time zone, prices aligned."""
     site.offer(DERBY, EARLY, ABROAD)
     service = site.start()
     page.goto(service.base)
 
-    expect(page.locator(".body .league-name")).to_have_text(["Bundesliga (1)", "Premier League (2)"])
-    expect(_homes(page)).to_have_text(["FC Süd", "Early Birds", "Home Town"])
+    expect(page.locator(".body .league-name")).to_have_text(["Premier League (2)", "Bundesliga (1)"])
+    expect(_homes(page)).to_have_text(["Early Birds", "Home Town", "FC Süd"])
     expect(_match(page, "Early Birds").locator(".hour")).to_have_text("13:30")
     expect(page.locator("#zone")).to_have_text(re.compile("Europe/Berlin"))
     expect(page.locator(".offer-title")).to_have_text(NAMES)
@@ -90,7 +90,7 @@ def test_a_changed_price_flashes_and_draws_a_line(site: Offered, page: Page) -> 
     expect(up).to_have_attribute("data-moved", "up")
     expect(down).to_have_attribute("data-moved", "down")
     expect(page.locator("[data-moved]")).to_have_count(2)
-    expect(up).to_have_accessible_name("bwin, home win: 2.12, best price")
+    expect(up).to_have_accessible_name("bwin, home win: 2.12, best price, collected")
     expect(up.locator("path:not(.flat)")).to_have_attribute("d", re.compile(r"^M0 9\.0H22\.0V0\.0H44\.0$"))
     expect(page.locator("[data-moved]")).to_have_count(0)
 
@@ -148,9 +148,9 @@ def test_everything_can_be_used_with_the_keyboard(site: Offered, page: Page) -> 
     expect(grid).to_be_focused()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(".active")).to_contain_text("FC Süd")
+    expect(page.locator(".active")).to_contain_text("Early Birds")
     page.keyboard.press("End")
-    expect(page.locator(".active")).to_contain_text("Home Town")
+    expect(page.locator(".active")).to_contain_text("FC Süd")
     named = page.locator(".active").get_attribute("id")
     expect(grid).to_have_attribute("aria-activedescendant", str(named))
     expect(grid).to_have_attribute("aria-rowcount", "6")

@@ -32,10 +32,10 @@ window.EventSource = class extends EventSource {
 };
 """
 GAP = """event: snapshot
-data: {"version": 1, "matches": [], "matches_count": 0}
+data: {"version": 1, "fixtures": [], "fixtures_count": 0}
 
 event: changes
-data: {"version": 9, "since": 8, "matches": [], "removed": []}
+data: {"version": 9, "since": 8, "fixtures": [], "removed": []}
 
 """
 HEAR_AFTER_A_MINUTE = """() => {
@@ -143,7 +143,7 @@ def test_the_same_version_of_another_epoch_reloads_the_list(
         expect(page.locator("#connection")).to_have_text(re.compile("^Live"))
         expect(page.locator(".number")).to_have_text(["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"])
         page.close()
-    assert re.search(r"/api/v2/stream\?since=1800000000[0-9]{3}-[0-9a-f]{8}$", asked[-1])
+    assert re.search(r"/api/v2/stream\?view=fixtures&since=1800000000[0-9]{3}-[0-9a-f]{8}$", asked[-1])
 
 
 def test_a_silent_connection_is_not_live(site: Offered, page: Page) -> None:
@@ -216,10 +216,10 @@ def test_a_first_failed_poll_is_not_final(site: Offered, page: Page, complaints:
 @pytest.mark.parametrize(
     "frames",
     [
-        'event: snapshot\ndata: {"version": 1, "matches": [\n\n',
+        'event: snapshot\ndata: {"version": 1, "fixtures": [\n\n',
         "event: snapshot\ndata: null\n\n",
-        'event: snapshot\ndata: {"version": 1, "matches": [{"id": "bwin_1"}]}\n\n',
-        'event: changes\ndata: {"version": 2, "since": 1, "matches": [], "removed": []}\n\n',
+        'event: snapshot\ndata: {"version": 1, "fixtures": [{"id": "fx1", "entries": [{"id": "bwin_1"}]}]}\n\n',
+        'event: changes\ndata: {"version": 2, "since": 1, "fixtures": [], "removed": []}\n\n',
         'event: heartbeat\ndata: {"version": 2}\n\n',
         "event: nonsense\ndata: x\n\n",
     ],
@@ -244,7 +244,7 @@ def test_invalid_events_are_not_shown(
     expect(page.locator(".number")).to_have_count(0)
     page.unroute("**/api/v2/stream*")
     expect(page.locator(".number")).to_have_text(SHOWN)
-    assert {f"{service.base}/api/v2/stream"} == set(asked)
+    assert {f"{service.base}/api/v2/stream?view=fixtures"} == set(asked)
 
 
 def test_a_gap_is_repaired_by_a_whole_list(site: Offered, page: Page, complaints: Complaints) -> None:
@@ -264,4 +264,4 @@ def test_a_gap_is_repaired_by_a_whole_list(site: Offered, page: Page, complaints
     expect(page.locator("#empty")).to_contain_text("Not connected")
     page.unroute("**/api/v2/stream*")
     expect(page.locator(".number")).to_have_text(SHOWN)
-    assert {f"{service.base}/api/v2/stream"} == set(asked)
+    assert {f"{service.base}/api/v2/stream?view=fixtures"} == set(asked)

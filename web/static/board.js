@@ -1,4 +1,4 @@
-// The model of the board: the stream's entries, grouped by match. Does not depend on the page.
+// The model of the board: the stream's fixtures, each a match. Does not depend on the page.
 
 export const OUTCOMES = ["1", "X", "2"];
 export const UNKNOWN_LEAGUE = "Unknown";
@@ -11,87 +11,110 @@ export function folded(text) {
     return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-/** Matches by key, each with its offers by bookmaker id. */
+/** Matches by the id of their fixture, each with its offers by bookmaker id. */
 export class Board {
-    #offers = new Map();
+    #offers = new Map(); // by the id of the entry: what a link moves to another match keeps its history
     #matches = new Map();
     #sorted = null;
     names = new Map(); // display names of the bookmakers seen since the last whole list, by id
 
     get size() {
-        return this.#offers.size;
+        return this.#matches.size;
     }
 
-    /** Replace all entries by a whole list; a price that differs counts as changed. */
-    replace(entries) {
-        entries.forEach(check);
-        this.names.clear();
-        const listed = new Set(entries.map((entry) => entry.id));
-        for (const id of [...this.#offers.keys()]) {
-            if (!listed.has(id)) this.#remove(id);
-        }
-        entries.forEach((entry) => this.#put(entry));
-    }
-
-    change(entries, removed) {
-        entries.forEach(check);
-        removed.forEach(({ id }) => this.#remove(id));
-        entries.forEach((entry) => this.#put(entry));
-    }
-
-    /** All matches, by league, kick-off and name; unknown values come last. */
-    get sorted() {
-        this.#sorted ??= [...this.#matches.values()].map(summed).sort(compare);
-        return this.#sorted;
-    }
-
-    #put(entry) {
-        const bookmaker = entry.id.slice(0, entry.id.indexOf("_"));
-        const key = keyOf(entry);
-        let offer = this.#offers.get(entry.id);
-        if (offer?.match.key !== key) {
-            this.#remove(entry.id);
-            offer = { bookmaker, prices: [], moves: [], history: [], match: this.#match(key, entry) };
-            offer.match.offers.set(bookmaker, offer);
-            this.#offers.set(entry.id, offer);
-            this.#sorted = null;
-        }
-        this.names.set(bookmaker, entry.bookmaker);
-        if (offer.league !== entry.league || offer.start !== entry.start_time) this.#sorted = null;
-        offer.league = entry.league;
-        offer.start = entry.start_time;
-        offer.updated = entry.updated;
-        OUTCOMES.forEach((outcome, index) => moved(offer, index, entry.odds[outcome]));
-        offer.match.stamp += 1;
-    }
-
-    #match(key, { home, away }) {
-        if (!this.#matches.has(key)) {
-            this.#matches.set(key, { key, home, away, offers: new Map(), stamp: 0 });
-        }
+    /** The match of this id, or undefined. */
+    match(key) {
         return this.#matches.get(key);
     }
 
-    #remove(id) {
-        const offer = this.#offers.get(id);
-        if (offer === undefined) return;
-        const { match } = offer;
-        this.#offers.delete(id);
-        match.offers.delete(offer.bookmaker);
-        match.stamp += 1;
-        if (match.offers.size === 0) this.#matches.delete(match.key);
+    /** Replace everything by a whole list; a price that differs counts as changed. */
+    replace(fixtures) {
+        fixtures.forEach(check);
+        this.names.clear();
+        const listed = new Set(fixtures.map(({ id }) => id));
+        this.#apply(
+            fixtures,
+            [...this.#matches.keys()].filter((id) => !listed.has(id)),
+        );
+    }
+
+    /** Change some; returns whether an offer went. */
+    change(fixtures, removed) {
+        fixtures.forEach(check);
+        return this.#apply(
+            fixtures,
+            removed.map(({ id }) => id),
+        );
+    }
+
+    /** Sort again, because the time has changed. */
+    outdate() {
         this.#sorted = null;
+    }
+
+    /** All matches, by the next kick-off of their league, league, kick-off and name; unknown values last. */
+    get sorted() {
+        this.#sorted ??= inOrder([...this.#matches.values()]);
+        return this.#sorted;
+    }
+
+    #apply(fixtures, gone) {
+        const before = fixtures.flatMap((fixture) => this.#put(fixture));
+        for (const id of gone) {
+            before.push(...(this.#matches.get(id)?.offers.values() ?? []));
+            this.#matches.delete(id);
+            this.#sorted = null;
+        }
+        const lost = before.filter(
+            (offer) => this.#matches.get(offer.match.key)?.offers.get(offer.bookmaker) !== offer,
+        );
+        lost.forEach(({ id }) => this.#offers.delete(id));
+        return lost.length > 0;
+    }
+
+    /** Returns the offers that the match had before. */
+    #put(fixture) {
+        if (!this.#matches.has(fixture.id)) {
+            this.#matches.set(fixture.id, { key: fixture.id, offers: new Map(), stamp: 0 });
+        }
+        const match = this.#matches.get(fixture.id);
+        const before = [...match.offers.values()];
+        const placed = placeOf(match);
+        match.offers = new Map(fixture.entries.map((entry) => this.#offer(entry, match)));
+        const { home, away, league, start_time: start, fair, surebet } = fixture;
+        Object.assign(match, { home, away, league, start, fair, surebet, stamp: match.stamp + 1 });
+        if (placeOf(match) !== placed) {
+            match.words = folded(`${home} ${away} ${league}`);
+            this.#sorted = null;
+        }
+        return before;
+    }
+
+    #offer(entry, match) {
+        const bookmaker = entry.id.slice(0, entry.id.indexOf("_"));
+        const offer = this.#offers.get(entry.id) ?? { bookmaker, prices: [], moves: [], history: [] };
+        const { id, updated, rule } = entry;
+        Object.assign(offer, { id, match, updated, rule, isCollected: entry.prices === "collected" });
+        OUTCOMES.forEach((outcome, index) => moved(offer, index, entry.odds[outcome]));
+        this.#offers.set(id, offer);
+        this.names.set(bookmaker, entry.bookmaker);
+        return [bookmaker, offer];
     }
 }
 
-/** Throw an error if this is not a valid entry. */
-function check(entry) {
-    const texts = [entry.id, entry.bookmaker, entry.home, entry.away, entry.league];
-    const prices = OUTCOMES.map((outcome) => entry.odds?.[outcome]);
-    const numbers = [entry.updated, entry.start_time ?? 0, ...prices];
-    if (!texts.every((text) => typeof text === "string") || !numbers.every(Number.isFinite)) {
-        throw new Error(`${entry.id} is no entry of a list`);
+/** Throw an error if this is not a valid fixture. */
+function check({ id, home, away, league, start_time, entries, surebet }) {
+    const odds = [...entries, ...(surebet?.legs ?? [])].flatMap(numbersOf);
+    const texts = [id, home, away, league, ...entries.flatMap((one) => [one.id, one.bookmaker, one.rule])];
+    const numbers = [start_time ?? 0, surebet ? surebet.profit : 0, ...odds];
+    const isMarked = entries.every(({ prices }) => prices === "live" || prices === "collected");
+    if (!isMarked || !texts.every((text) => typeof text === "string") || !numbers.every(Number.isFinite)) {
+        throw new Error(`${id} is no fixture of a list`);
     }
+}
+
+function numbersOf({ odds, updated, stake }) {
+    return updated === undefined ? [odds, stake] : [updated, ...OUTCOMES.map((one) => odds[one])];
 }
 
 /** The highest price of each outcome; empty with fewer than two offers. */
@@ -101,10 +124,9 @@ export function bestOf(match) {
     return OUTCOMES.map((_, index) => Math.max(...offers.map((offer) => offer.prices[index])));
 }
 
-// Entries of one source share the part of the id after the bookmaker's. Two sources may use the same
-// id for different matches, so the names must be equal as well.
-function keyOf({ id, home, away }) {
-    return `${id.slice(id.indexOf("_") + 1)}\n${home}\n${away}`;
+/** What decides where a match stands, and whether a filter shows it. */
+function placeOf({ home, away, league, start, surebet, offers }) {
+    return JSON.stringify([home, away, league, start, Boolean(surebet), ...offers.keys()]);
 }
 
 function moved(offer, index, price) {
@@ -115,22 +137,24 @@ function moved(offer, index, price) {
     offer.history[index] = [...(offer.history[index] ?? []), price].slice(-HISTORY);
 }
 
-/** The league and the kick-off of a match are those of its first offer. */
-function summed(match) {
-    const [{ league, start }] = match.offers.values();
-    if (match.league !== league || match.start !== start) {
-        Object.assign(match, { league, start, stamp: match.stamp + 1 });
-        match.words = folded(`${match.home} ${match.away} ${league}`);
+function inOrder(matches) {
+    const now = Date.now() / 1000;
+    const [next, first] = [new Map(), new Map()]; // kick-offs, by league
+    for (const { league, start } of matches) {
+        if (start === null) continue;
+        first.set(league, Math.min(first.get(league) ?? Infinity, start));
+        if (start > now) next.set(league, Math.min(next.get(league) ?? Infinity, start));
     }
-    return match;
-}
-
-function compare(one, other) {
-    return (
-        (one.league === UNKNOWN_LEAGUE) - (other.league === UNKNOWN_LEAGUE) ||
-        collator.compare(one.league, other.league) ||
-        (one.start ?? Infinity) - (other.start ?? Infinity) || // two unknown ones give NaN, which is falsy
-        collator.compare(one.home, other.home) ||
-        collator.compare(one.key, other.key)
+    const between = (times, one, other) =>
+        (times.get(one.league) ?? Infinity) - (times.get(other.league) ?? Infinity);
+    return matches.sort(
+        (one, other) =>
+            (one.league === UNKNOWN_LEAGUE) - (other.league === UNKNOWN_LEAGUE) ||
+            between(next, one, other) || // two unknown ones give NaN, which is falsy
+            between(first, one, other) ||
+            collator.compare(one.league, other.league) ||
+            (one.start ?? Infinity) - (other.start ?? Infinity) ||
+            collator.compare(one.home, other.home) ||
+            collator.compare(one.key, other.key),
     );
 }

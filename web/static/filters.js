@@ -6,21 +6,26 @@ export class Filters {
     bookmakers = new Set();
     league = "";
     text = "";
+    surebets = false;
+    fixture = ""; // the one whose details are shown; it filters nothing
 
     constructor(query) {
         const given = new URLSearchParams(query);
         this.bookmakers = new Set(given.getAll("bookmaker"));
         this.league = given.get("league") ?? "";
         this.text = given.get("q") ?? "";
+        this.surebets = given.has("surebets");
+        this.fixture = given.get("fixture") ?? "";
     }
 
     get isEmpty() {
-        return this.bookmakers.size === 0 && !this.league && !this.text.trim();
+        return this.bookmakers.size === 0 && !this.league && !this.text.trim() && !this.surebets;
     }
 
     clear() {
         this.bookmakers.clear();
         this.league = this.text = "";
+        this.surebets = false;
     }
 
     toggle(bookmaker) {
@@ -33,6 +38,8 @@ export class Filters {
         this.bookmakers.forEach((bookmaker) => given.append("bookmaker", bookmaker));
         if (this.league) given.set("league", this.league);
         if (this.text.trim()) given.set("q", this.text.trim());
+        if (this.surebets) given.set("surebets", "1");
+        if (this.fixture) given.set("fixture", this.fixture);
         const query = given.toString();
         return query && `?${query}`;
     }
@@ -41,11 +48,12 @@ export class Filters {
         return this.bookmakers.size === 0 || this.bookmakers.has(bookmaker);
     }
 
-    /** The matches of the league with every word of the text, offered by a bookmaker that is shown. */
+    /** The matches of the league with every word of the text, offered by a bookmaker shown, and with a surebet if asked. */
     apply(matches) {
         const words = folded(this.text).split(/\s+/).filter(Boolean);
         return matches.filter(
             (match) =>
+                (!this.surebets || match.surebet !== null) &&
                 (!this.league || match.league === this.league) &&
                 words.every((word) => match.words.includes(word)) &&
                 [...match.offers.keys()].some((bookmaker) => this.shows(bookmaker)),

@@ -9,12 +9,23 @@ const clock = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digi
 const date = new Intl.DateTimeFormat(LOCALE, { weekday: "short", day: "numeric", month: "short" });
 const year = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
 const number = new Intl.NumberFormat(LOCALE);
+const money = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 /** Two decimals, or three where two would change the value; from 100 on without trailing zeros. */
 export function price(value) {
     if (value >= 100) return String(Number(value.toFixed(2)));
     const text = value.toFixed(2);
     return Number(text) === value ? text : value.toFixed(3);
+}
+
+/** 0.0123 is 1.23 %. */
+export function percent(share) {
+    return `${(share * 100).toFixed(2)} %`;
+}
+
+/** Cents as an amount. */
+export function amount(cents) {
+    return money.format(cents / 100);
 }
 
 export function count(value, noun) {

@@ -1,7 +1,8 @@
-// The board page: shows the stream and /health as rows, buttons and notices.
+// The board page: shows the stream and /health as rows, buttons, notices and details.
 
 import { Board } from "./board.js";
 import { Bookmakers } from "./bookmakers.js";
+import { Details } from "./details.js";
 import { byId, setText } from "./dom.js";
 import { Filters } from "./filters.js";
 import { ZONE, count, duration } from "./format.js";
@@ -11,6 +12,7 @@ import { Stream } from "./stream.js";
 
 const GONE_MS = 30_000; // prices are hidden after so long without an event
 const REFRESH_MS = 60_000;
+const ASK_AGAIN_MS = 1000; // after an offer went
 
 const grid = document.querySelector("odds-board");
 const board = new Board();
@@ -19,15 +21,24 @@ const buttons = new Bookmakers(byId("bookmakers"), (bookmaker) => {
     filters.toggle(bookmaker);
     filtered();
 });
-const stream = new Stream("api/v2/stream", {
+const details = new Details(() => {
+    choose("");
+    grid.focus();
+});
+const stream = new Stream("api/v2/stream?view=fixtures", {
     onList(list) {
-        board.replace(list.matches);
+        board.replace(list.fixtures);
         changed();
     },
-    onChanges({ matches, removed }) {
-        board.change(matches, removed);
+    onChanges({ fixtures, removed }) {
+        const isLost = board.change(fixtures, removed);
+        const into = removed.find(({ id }) => id === filters.fixture)?.into;
+        if (into) choose(into);
         changed();
-        if (removed.some(({ reason }) => reason === "stale")) health.ask();
+        if (isLost && performance.now() - askedAt > ASK_AGAIN_MS) {
+            askedAt = performance.now();
+            health.ask();
+        }
     },
     onState() {
         health.ask();
@@ -41,6 +52,7 @@ const health = new Health((answer) => {
     changed();
 });
 
+let askedAt = -Infinity;
 let checks = {}; // the last answer of /health: all bookmakers, and which of them are simulated
 let isChecked = false; // whether it answered the last request
 let shown = {}; // what the grid last got: it is filled again only when this changes
@@ -78,6 +90,8 @@ function draw() {
         showLeagues();
     }
     grid.refresh();
+    showDetails();
+    showSurebets();
     buttons.show(all, isChecked ? checks : {}, filters);
     showCount();
     showEmpty();
@@ -98,6 +112,18 @@ function rowsOf(matches) {
         rows.push({ key: match.key, match, header: header.key });
     }
     return rows;
+}
+
+/** Before the first list it is not known whether a match is there. */
+function showDetails() {
+    const isKnown = filters.fixture && stream.age !== null;
+    details.show(isKnown ? board.match(filters.fixture) : null, board.names, trust());
+}
+
+function showSurebets() {
+    const found = trust() === "live" ? board.sorted.filter(({ surebet }) => surebet !== null).length : 0;
+    setText(byId("surebet-count"), String(found));
+    byId("surebets").ariaPressed = String(filters.surebets);
 }
 
 function showLeagues() {
@@ -136,6 +162,9 @@ function emptiness() {
             : ["The service cannot be reached", "This page keeps trying."];
     }
     if (!stream.isLive) return ["Not connected", "The current odds are not known."];
+    if (board.size > 0 && filters.surebets) {
+        return ["No surebet fits the filter", "Surebets appear here as soon as there are some."];
+    }
     if (board.size > 0) return ["No match fits the filter", "There are odds of other matches."];
     return Object.values(checks).some(({ status }) => status !== "fail")
         ? ["There are no matches now", "New matches appear here as soon as a bookmaker has one."]
@@ -177,6 +206,7 @@ function look() {
     byId("retry").hidden = stream.untilRetry === null;
     byId("warning").hidden = warnings[now] === undefined;
     setText(byId("warning"), warnings[now] ?? "");
+    showDetails(); // its ages
     if (now !== wasTrusted) {
         announce(now);
         changed();
@@ -193,9 +223,20 @@ function announce(now) {
     wasTrusted = now;
 }
 
+/** Show the details of the match with this id; none if it is empty. */
+function choose(key) {
+    filters.fixture = grid.chosen = key;
+    remember();
+    draw();
+}
+
+function remember() {
+    history.replaceState(null, "", `${location.pathname}${filters.query}`);
+}
+
 function filtered() {
     grid.scrollTop = 0;
-    history.replaceState(null, "", `${location.pathname}${filters.query}`);
+    remember();
     draw();
     setText(byId("announcement"), byId("count").textContent);
 }
@@ -216,6 +257,15 @@ function listen() {
         filters.league = league.value;
         filtered();
     });
+    byId("surebets").addEventListener("click", () => {
+        filters.surebets = !filters.surebets;
+        filtered();
+    });
+    grid.addEventListener("choose", ({ detail }) => {
+        choose(detail);
+        byId("details").focus();
+    });
+    grid.chosen = filters.fixture;
     byId("filters").addEventListener("submit", (event) => event.preventDefault());
     byId("clear").addEventListener("click", () => {
         filters.clear();
@@ -234,6 +284,10 @@ listen();
 draw();
 setInterval(look, 1000);
 document.addEventListener("visibilitychange", look);
-setInterval(() => grid.rewrite(), REFRESH_MS);
+setInterval(() => {
+    board.outdate();
+    grid.rewrite();
+    changed();
+}, REFRESH_MS);
 await health.start(); // first, so that simulated prices always have their notice
 stream.start();

@@ -20,6 +20,7 @@ export class OddsBoard extends HTMLElement {
     #trust = "live";
     #rendered = new Map(); // rows in the document, by key
     #active = null; // the key of the row selected with the keyboard
+    #chosen = null; // the key of the match whose details are shown
     #isDue = false; // whether the next frame will draw
 
     connectedCallback() {
@@ -51,6 +52,12 @@ export class OddsBoard extends HTMLElement {
         this.#layOut();
         const index = this.#indexes.get(anchor?.key);
         if (index !== undefined) this.scrollTop = this.#tops[index] + anchor.below;
+    }
+
+    /** Mark the match whose details are shown; "choose" events have the key of one that is clicked. */
+    set chosen(key) {
+        this.#chosen = key;
+        this.refresh();
     }
 
     /** Draw all changes before the next frame. */
@@ -192,6 +199,7 @@ export class OddsBoard extends HTMLElement {
             Home: () => 0,
             End: () => this.#rows.length - 1,
         }[event.key]?.();
+        if (event.key === "Enter") this.#choose(this.#rows[here]);
         if (there === undefined || this.#rows.length === 0) return;
         event.preventDefault();
         this.#moveTo(Math.min(Math.max(there, 0), this.#rows.length - 1));
@@ -199,7 +207,13 @@ export class OddsBoard extends HTMLElement {
 
     #onClick(event) {
         const row = event.target.closest("[aria-rowindex]");
-        if (row?.parentElement === this.#body) this.#moveTo(row.ariaRowIndex - 2);
+        if (row?.parentElement !== this.#body) return;
+        this.#moveTo(row.ariaRowIndex - 2);
+        this.#choose(this.#rows[row.ariaRowIndex - 2]);
+    }
+
+    #choose(row) {
+        if (row?.match) this.dispatchEvent(new CustomEvent("choose", { detail: row.key }));
     }
 
     #moveTo(index) {
@@ -214,8 +228,10 @@ export class OddsBoard extends HTMLElement {
     // The active row is announced only while it is in the document.
     #markActive() {
         const active = this.#rendered.get(this.#active)?.element;
-        for (const one of this.#rendered.values()) {
-            one.element.classList.toggle("active", one.element === active);
+        const chosen = this.#rendered.get(this.#chosen)?.element;
+        for (const { element } of this.#rendered.values()) {
+            element.classList.toggle("active", element === active);
+            element.ariaSelected = String(element === chosen);
         }
         if (active) this.setAttribute("aria-activedescendant", active.id);
         else this.removeAttribute("aria-activedescendant");

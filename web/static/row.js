@@ -2,11 +2,14 @@
 
 import { OUTCOMES, bestOf } from "./board.js";
 import { element, part, setText, svg } from "./dom.js";
-import { day, moment, price, time } from "./format.js";
+import { day, moment, percent, price, time } from "./format.js";
 
 const MOVED_MS = 1600;
 const SPARK = { width: 44, height: 9 };
-const SPOKEN = { 1: "home win", X: "draw", 2: "away win" };
+export const SPOKEN = { 1: "home win", X: "draw", 2: "away win" };
+
+/** Links of equal names and kick-offs need no mark. */
+const SURE = new Set(["first", "must", "same", "same, league unknown"]);
 
 let made = 0;
 
@@ -32,7 +35,8 @@ export function matchRow(columns) {
     const away = element("span", "team", { dir: "auto" });
     const against = element("span", "unseen", {}, " against ");
     const offers = columns.map(({ id, name }) => new OfferCells(id, name));
-    const who = part("rowheader", "who", home, against, away);
+    const surebet = element("span", "surebet");
+    const who = part("rowheader", "who", home, against, away, surebet);
     const names = [part("gridcell", "when", hour, date), who];
     return {
         element: identified(part("row", "match", ...names, ...offers.map((offer) => offer.element))),
@@ -43,6 +47,9 @@ export function matchRow(columns) {
             setText(home, match.home);
             setText(away, match.away);
             who.title = `${match.home} – ${match.away}`;
+            const isSure = match.surebet !== null && trust === "live";
+            setText(surebet, isSure ? percent(match.surebet.profit) : "");
+            surebet.title = isSure ? "Surebet: the gain, whatever the result" : "";
             const best = bestOf(match);
             for (const offer of offers) offer.fill(match.offers.get(offer.id), best, trust);
         },
@@ -66,12 +73,19 @@ class OfferCells {
 
     fill(offer, best, trust) {
         this.element.classList.toggle("none", offer === undefined);
-        this.element.title = offer === undefined ? "" : `last changed ${moment(offer.updated)}`;
+        this.element.classList.toggle("collected", offer?.isCollected ?? false);
+        this.element.classList.toggle("loose", offer !== undefined && !SURE.has(offer.rule));
+        this.element.title = offer === undefined ? "" : remarks(offer);
         this.cells.forEach((cell, index) => {
             if (offer === undefined) cell.clear();
             else cell.fill(offer, index, offer.prices[index] === best[index], trust);
         });
     }
+}
+
+function remarks({ updated, isCollected, rule }) {
+    const link = SURE.has(rule) ? [] : [`linked by: ${rule}`];
+    return [`last changed ${moment(updated)}`, ...(isCollected ? ["collected"] : []), ...link].join("; ");
 }
 
 class PriceCell {
@@ -99,7 +113,8 @@ class PriceCell {
         const isLive = trust === "live";
         const text = trust === "gone" ? "–" : price(offer.prices[index]);
         const remark = { true: isBest ? ", best price" : "", false: ", not live" }[isLive];
-        this.#show(text, `${this.#label}: ${text}${remark}`, isLive && isBest);
+        const collected = offer.isCollected ? ", collected" : "";
+        this.#show(text, `${this.#label}: ${text}${remark}${collected}`, isLive && isBest);
         this.#draw(trust === "gone" ? null : offer.history[index]);
         this.#flash(isLive ? offer.moves[index] : undefined);
     }

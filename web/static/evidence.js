@@ -1,0 +1,56 @@
+// Why lists are one match, in words: the links of /api/v2/fixtures/ID.
+
+import { duration } from "./format.js";
+
+const RULES = {
+    first: "the match began with it",
+    must: "the operator says so",
+    same: "both names are the same, and the kick-off",
+    "same, league unknown": "both names are the same, and the kick-off",
+    "same, kick-off moved": "both names are the same, the kick-off was moved",
+    "same, day moved": "both names are the same, the day was moved",
+    "one same, one alike": "one name is the same, one alike",
+    "alike, kick-off moved": "the names are alike, the kick-off was moved",
+    "both alike": "both names are alike",
+    "one same, one by elimination": "one name is the same, and there is no other candidate",
+};
+const NAMES = {
+    equal: "equal",
+    table: "two spellings of one club",
+    given: "an alias of the operator",
+    learned: "known from earlier matches",
+};
+const LEAGUES = { same: "the same", unknown: "not known to be the same", different: "different" };
+
+/** The rule of a link. */
+export function ruleOf({ rule }) {
+    return RULES[rule] ?? rule;
+}
+
+/** What spoke for and against it when it was linked, as `[what, finding]`. */
+export function findingsOf({ evidence, to }) {
+    if (evidence === null) return [];
+    const { home, away, kickoff_delta_s: delta, league, price_gap: gap } = evidence;
+    return [
+        ["Compared with", to[0]],
+        ["Home", nameOf(home)],
+        ["Away", nameOf(away)],
+        ["Kick-off", delta === null ? "unknown" : kickOffOf(delta)],
+        ["League", LEAGUES[league] + countryOf(evidence)],
+        ["Prices", gap === null ? "not compared" : `${(gap * 100).toFixed(1)} points apart at most`],
+    ];
+}
+
+function nameOf({ likeness, similarity, how }) {
+    if (likeness < 0) return "another club";
+    return NAMES[how] ?? `${(similarity * 100).toFixed(0)} % alike`;
+}
+
+/** `delta` is the other's kick-off less this one's, in seconds. */
+function kickOffOf(delta) {
+    return delta === 0 ? "the same" : `${duration(Math.abs(delta))} ${delta > 0 ? "earlier" : "later"}`;
+}
+
+function countryOf({ country }) {
+    return { 1: ", of one country", "-1": ", of two countries" }[country] ?? "";
+}

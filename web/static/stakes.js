@@ -1,0 +1,66 @@
+// Divides a total into three stakes of whole cents that never lose. Reckons with exact numbers.
+
+/**
+ * The stakes on home, draw and away, and what is returned at least, in cents; null if every division may
+ * lose. Legs are `{ bookmaker, odds, commission }`; all legs of a bookmaker are one market, which takes
+ * `commission` of what is won there net. The smallest return has as many whole cents as it can have.
+ */
+export function stakes(legs, total) {
+    const [cents, parts] = fraction(total);
+    const count = (cents * 100n) / parts;
+    const terms = legs.map((leg) => termsOf(leg, legs));
+    let amounts = count > 0n ? least(terms, count, count) : null;
+    if (amounts === null) return null;
+    let low = count;
+    let high = count * (BigInt(Math.ceil(Math.max(...legs.map(({ odds }) => odds)))) + 1n);
+    while (high - low > 1n) {
+        const middle = (low + high) / 2n;
+        const found = least(terms, count, middle);
+        if (found === null) high = middle;
+        else [low, amounts] = [middle, found];
+    }
+    spread(terms, amounts, count - sum(amounts));
+    return { amounts: amounts.map(Number), returned: Number(low) };
+}
+
+/** The exact value of a number or a text, as it is written: 2.1 is 21/10. */
+function fraction(value) {
+    const [, whole, part = "", power = "0"] = /^(\d+)(?:\.(\d*))?(?:e([+-]?\d+))?$/.exec(String(value));
+    const scale = BigInt(Number(power) - part.length);
+    const digits = BigInt(whole + part);
+    return scale < 0n ? [digits, 10n ** -scale] : [digits * 10n ** scale, 1n];
+}
+
+/** Price p / q and commission t / u as they are, and net / of, what one staked alone returns. */
+function termsOf({ bookmaker, odds, commission = 0 }, legs) {
+    const [[p, q], [t, u]] = [fraction(odds), fraction(commission)];
+    const isShared = legs.filter((other) => other.bookmaker === bookmaker).length > 1;
+    return { p, q, t, u, net: q * u + (p - q) * (u - t), of: q * u, isShared };
+}
+
+/**
+ * The smallest stakes that return `goal` each; null if that takes over `count`. What the other legs do not
+ * need is staked on the market with several legs: the larger its sum, the less each of its legs needs.
+ */
+function least(terms, count, goal) {
+    const amounts = terms.map(({ net, of, isShared }) => (isShared ? 0n : ceil(goal * of, net)));
+    const staked = count - sum(amounts);
+    terms.forEach(({ p, q, t, u, isShared }, one) => {
+        if (isShared) amounts[one] = ceil((goal * u - t * staked) * q, p * (u - t));
+    });
+    return sum(amounts) <= count ? amounts : null;
+}
+
+/** Add what is left, cent by cent, to what returns least. */
+function spread(terms, amounts, left) {
+    const shared = [0, 1, 2].filter((one) => terms[one].isShared);
+    const places = shared.length > 0 ? shared : [0, 1, 2];
+    const returns = (one, other) => amounts[one] * terms[one].net * terms[other].of;
+    for (let cent = 0n; cent < left; cent += 1n) {
+        const lowest = places.reduce((one, other) => (returns(other, one) < returns(one, other) ? other : one));
+        amounts[lowest] += 1n;
+    }
+}
+
+const sum = (amounts) => amounts.reduce((one, other) => one + other, 0n);
+const ceil = (value, by) => (value > 0n ? (value + by - 1n) / by : value / by);
