@@ -218,7 +218,7 @@ def test_a_first_failed_poll_is_not_final(site: Offered, page: Page, complaints:
     [
         'event: snapshot\ndata: {"version": 1, "fixtures": [\n\n',
         "event: snapshot\ndata: null\n\n",
-        'event: snapshot\ndata: {"version": 1, "fixtures": [{"id": "fx1", "entries": [{"id": "bwin_1"}]}]}\n\n',
+        'event: snapshot\ndata: {"version": 1, "fixtures": [{"id": "fx1", "entries": [{}]}]}\n\n',
         'event: changes\ndata: {"version": 2, "since": 1, "fixtures": [], "removed": []}\n\n',
         'event: heartbeat\ndata: {"version": 2}\n\n',
         "event: nonsense\ndata: x\n\n",

@@ -12,7 +12,7 @@ const PATIENCE_MS = 4000;
 const HIDDEN = "–";
 
 const text = (title, from, className) => ({ title, className, text: from });
-const number = (title, from) => text(title, from, "number");
+const figure = (title, from) => text(title, from, "figure");
 
 /** Shows a match of the board beside it; calls `onClose()` when it is to be closed. */
 export class Details {
@@ -24,20 +24,20 @@ export class Details {
     #asked = ""; // the match and the links that were asked for last
     #prices = new Table(byId("details-prices"), [
         text("Bookmaker", ({ name, offer }) => name + (offer.isCollected ? " (collected)" : "")),
-        ...OUTCOMES.map((outcome, index) => number(outcome, ({ offer }) => this.#shown(offer.prices[index]))),
-        number("Changed", ({ offer }) => ago(offer.updated)),
+        ...OUTCOMES.map((outcome, index) => figure(outcome, ({ offer }) => this.#shown(offer.prices[index]))),
+        text("Changed", ({ offer }) => ago(offer.updated), "right"),
     ]);
     #best = new Table(byId("details-best"), [
         text("Result", ({ outcome }) => SPOKEN[outcome]),
-        number("Best", ({ best }) => this.#shown(best)),
+        figure("Best", ({ best }) => this.#shown(best)),
         text("At", ({ where }) => where),
-        number("Fair price", ({ chance }) => (chance ? this.#shown(1 / chance) : HIDDEN)),
+        figure("Fair price", ({ chance }) => (chance ? this.#shown(1 / chance) : HIDDEN)),
     ]);
     #stakes = new Table(byId("details-stakes"), [
         text("Result", ({ outcome }) => SPOKEN[outcome]),
         text("At", ({ bookmaker }) => bookmaker),
-        number("Price", ({ odds }) => this.#shown(odds)),
-        number("Stake", ({ cents }) => cents),
+        figure("Price", ({ odds }) => this.#shown(odds)),
+        text("Stake", ({ cents }) => cents, "right"),
     ]);
 
     constructor(onClose) {
@@ -79,13 +79,15 @@ export class Details {
         const best = OUTCOMES.map((outcome, index) => {
             const highest = Math.max(...offers.map(({ offer }) => offer.prices[index]));
             const at = offers.filter(({ offer }) => offer.prices[index] === highest);
+            const isLive = at.some(({ offer }) => !offer.isCollected);
             const where = at.map(({ name, offer }) => name + (offer.isCollected ? " (collected)" : ""));
             const chance = this.#match.fair?.[outcome];
-            return { key: outcome, outcome, best: highest, where: where.join(", "), chance };
+            return { key: outcome, outcome, best: highest, where: where.join(", "), isLive, chance };
         });
         this.#best.show(best);
         const sum = best.reduce((before, one) => before + 1 / one.best, 0);
-        const margin = `Margin of the best prices: ${percent(sum - 1)} (book sum ${sum.toFixed(4)}).`;
+        const doubt = best.every(({ isLive }) => isLive) ? "." : ", with prices that are only collected.";
+        const margin = `Margin of the best prices: ${percent(sum - 1)} (book sum ${sum.toFixed(4)})${doubt}`;
         const { fair } = this.#match;
         const means = fair ? ` Fair prices: ${fair.method}, the median of the live bookmakers.` : "";
         setText(byId("details-margin"), this.#trust === "gone" ? "" : margin + means);
@@ -104,7 +106,10 @@ export class Details {
             return { ...leg, key: leg.outcome, cents };
         });
         this.#stakes.show(rows);
-        setText(byId("details-returned"), divided ? returnOf(divided) : "No whole cents of this total are sure.");
+        const failed = canDivide(surebet)
+            ? "Whole cents of this total may lose: these are shares. Take a larger total."
+            : "These are shares of the total, after commissions.";
+        setText(byId("details-returned"), divided ? returnOf(divided) : failed);
     }
 
     async #explain() {

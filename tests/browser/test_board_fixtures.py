@@ -1,0 +1,268 @@
+"""The board with two sources in Chromium: one row for a match, its details, surebets and their stakes."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from actors.core.messages import BookmakerId, Prices
+from actors.fixtures.surebets import Leg, Stakes, stakes
+from tests.support.browsing import Complaints
+from tests.support.builders.the_odds_api import event, market, serve
+from tests.support.peers.http import HttpPeer, http_peer, respond
+from tests.support.systems.process import Service, service
+
+pytestmark = pytest.mark.browser
+
+CONFIG = """
+[server]
+drain_s = 0
+
+[surebets]
+min_life_s = 0.1
+
+[sources.api]
+kind = "the_odds_api"
+url = "{api}"
+api_key = "key"
+sports = ["soccer_epl"]
+poll_interval_s = 0.1
+stale_after_s = 20
+
+[sources.file]
+kind = "football_data"
+url = "{file}"
+poll_interval_s = 0.1
+stale_after_s = 20
+
+[bookmakers.pinnacle]
+name = "Pinnacle"
+source = "api"
+key = "pinnacle"
+
+[bookmakers.williamhill]
+name = "William Hill"
+source = "api"
+key = "williamhill"
+
+[bookmakers.marathon]
+name = "Marathon"
+source = "api"
+key = "marathonbet"
+
+[bookmakers.bet365]
+name = "Bet365"
+source = "file"
+key = "B365"
+"""
+DASH = "\N{EN DASH}"
+TITLE = f"Manchester United {DASH} Fulham"
+SHEET = b"""Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A
+E0,02/05/2099,15:00,Man United,Fulham,2.3,3.3,3.4
+E0,02/05/2099,17:30,Leeds,Everton,2.5,3.3,2.8
+"""
+PLAIN = {"pinnacle": (2.1, 3.4, 3.6), "williamhill": (2.0, 3.5, 3.5), "marathonbet": (2.05, 3.4, 3.7)}
+SURE = {**PLAIN, "williamhill": (2.0, 3.9, 3.5), "marathonbet": (2.05, 3.5, 3.9)}
+DIVIDE = """async ([legs, total]) => {
+    const { stakes } = await import("/static/stakes.js");
+    return stakes(legs, total);
+}"""
+
+
+@dataclass
+class Two:
+    """Two sources: an API whose prices the test sets, and a file of collected prices."""
+
+    peer: HttpPeer
+    service: Service
+
+    def offer(self, prices: dict[str, tuple[float, float, float]]) -> None:
+        """List one match with these prices by bookmaker key."""
+        offered = {key: [market("Manchester United", "Fulham", odds)] for key, odds in prices.items()}
+        listed = event("m1", "Manchester United", "Fulham", offered, kick_off="2099-05-02T14:00:00Z")
+        serve(self.peer, {"soccer_epl": json.dumps([listed]).encode()})
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
+    """Run a service with both sources for the tests of this file."""
+    with http_peer() as peer:
+        peer.answers["/file.csv"] = respond(SHEET)
+        serve(peer, {"soccer_epl": b"[]"})
+        config = tmp_path_factory.mktemp("two") / "two.toml"
+        config.write_text(CONFIG.format(api=peer.url(""), file=peer.url("/file.csv")), "utf-8")
+        with service(config) as running:
+            yield Two(peer, running)
+
+
+def _row(page: Page, home: str) -> Locator:
+    return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=home))
+
+
+def _opened(page: Page, two: Two, query: str = "") -> Locator:
+    """Open the page and return the row of the match that both sources list."""
+    page.goto(f"{two.service.base}/{query}")
+    row = _row(page, "Manchester United")
+    expect(row.locator(".number").last).to_have_text("3.40")
+    return row
+
+
+def test_a_match_of_two_sources_is_one_row(two: Two, page: Page) -> None:
+    """All bookmakers stand side by side, and what nothing links is a row of its own."""
+    two.offer(PLAIN)
+    row = _opened(page, two)
+
+    expect(page.locator(".match")).to_have_count(2)
+    expect(row.locator(".number")).to_have_text(
+        ["2.10", "3.40", "3.60", "2.00", "3.50", "3.50", "2.05", "3.40", "3.70", "2.30", "3.30", "3.40"]
+    )
+    expect(row.locator(".best")).to_have_text(["3.50", "3.70", "2.30"])
+    expect(_row(page, "Leeds").locator(".number")).to_have_text([""] * 9 + ["2.50", "3.30", "2.80"])
+
+
+def test_collected_prices_are_marked(two: Two, page: Page) -> None:
+    """Also where they are best, for screen readers too, and in the details."""
+    two.offer(PLAIN)
+    row = _opened(page, two)
+
+    name = "Bet365, home win: 2.30, best price, collected"
+    expect(row.get_by_role("gridcell", name=name)).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    expect(row.get_by_role("gridcell", name="collected")).to_have_count(3)
+    row.click()
+    expect(page.locator("#details-best tbody tr").first).to_contain_text("Bet365 (collected)")
+
+
+def test_the_details_say_margin_ages_and_why_it_is_one_match(two: Two, page: Page) -> None:
+    """They are kept in the address, survive a reload, and close with Escape."""
+    two.offer(PLAIN)
+    _opened(page, two).click()
+
+    expect(page.locator("#details-title")).to_have_text(TITLE)
+    margin = 1 / 2.3 + 1 / 3.5 + 1 / 3.7
+    expect(page.locator("#details-margin")).to_contain_text(
+        f"{(margin - 1) * 100:.2f} % (book sum {margin:.4f}), with prices that are only collected."
+    )
+    expect(page.locator("#details-prices tbody tr")).to_have_count(4)
+    expect(page.locator("#details-prices tbody tr").first).to_contain_text(re.compile("[0-9] .+ ago$"))
+    links = page.locator("#details-links li")
+    expect(links).to_have_count(2)
+    linked = links.filter(has_text="Compared with")
+    expect(linked).to_contain_text("two spellings of one club")
+    expect(linked).to_have_attribute("data-rule", "same")
+    (fixture,) = parse_qs(urlsplit(page.url).query)["fixture"]
+    page.reload()
+    expect(page.locator("#details-title")).to_have_text(TITLE)
+    expect(page.locator(".match[aria-selected=true]")).to_have_count(1)
+    assert fixture in page.url
+    page.locator("#close").focus()
+    page.keyboard.press("Escape")
+    expect(page.locator("#details")).to_be_hidden()
+    assert "" == urlsplit(page.url).query
+
+
+def test_a_match_of_one_list_says_so(two: Two, page: Page) -> None:
+    """With the keyboard; a match that nobody lists is not shown as if it were there."""
+    two.offer(PLAIN)
+    _opened(page, two)
+    page.get_by_role("grid").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#details-title")).to_have_text(f"Leeds {DASH} Everton")
+    expect(page.locator("#details-alone")).to_have_text("No other list has it.")
+    _opened(page, two, "?fixture=fxnothing")
+    expect(page.locator("#details-gone")).to_be_visible()
+    expect(page.locator("#details-body")).to_be_hidden()
+
+
+def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> None:
+    """The stakes are those of the service; what is no surebet any more leaves at once."""
+    two.offer(SURE)
+    row = _opened(page, two)
+    page.get_by_role("button", name="Surebets").click()
+    expect(page.locator(".match")).to_have_count(1)
+    book_sum = 1 / 2.1 + 2 / 3.9
+    expect(row.locator(".surebet")).to_have_text(f"{(1 / book_sum - 1) * 100:.2f} %")
+    assert {"surebets": ["1"]} == parse_qs(urlsplit(page.url).query)
+
+    row.click()
+    page.get_by_label("Total").fill("250.55")
+
+    divided = stakes((_leg(0, 2.1), _leg(1, 3.9), _leg(2, 3.9)), 250.55)
+    assert divided is not None
+    amounts = page.locator("#details-stakes tbody td:last-child")
+    expect(amounts).to_have_text([f"{one:.2f}" for one in divided.amounts])
+    expect(page.locator("#details-returned")).to_contain_text(f"Returns at least {divided.returned:.2f}")
+    page.get_by_label("Total").fill("0.05")
+    expect(page.locator("#details-returned")).to_contain_text("may lose")
+    two.offer(PLAIN)
+    expect(page.locator("#empty")).to_contain_text("No surebet fits the filter")
+    expect(page.locator("#details-surebet")).to_be_hidden()
+
+
+def test_a_surebet_is_not_shown_when_the_connection_is_lost(
+    two: Two, page: Page, complaints: Complaints
+) -> None:
+    """Neither its mark nor its stakes, and the prices beside it are not live either."""
+    complaints.expected = ("net::ERR",)
+    two.offer(SURE)
+    page.clock.install()
+    row = _opened(page, two)
+    row.click()
+    expect(row.locator(".surebet")).not_to_be_empty()
+    expect(page.locator("#details-surebet")).to_be_visible()
+
+    page.route("**/*", lambda route: route.abort())
+    page.context.set_offline(True)
+    page.clock.fast_forward(16_000)
+
+    expect(page.locator("odds-board")).to_have_attribute("data-trust", "doubtful")
+    expect(page.locator(".surebet:not(:empty)")).to_have_count(0)
+    expect(page.locator("#details-surebet")).to_be_hidden()
+    expect(page.locator("#surebet-count")).to_have_text("0")
+    figure = page.locator("#details-prices td.figure").first
+    expect(figure).to_have_css("text-decoration-line", "line-through")
+    page.clock.fast_forward(31_000)
+    expect(figure).to_have_text(DASH)
+
+
+def test_the_pages_stakes_are_those_of_the_service(two: Two, page: Page) -> None:
+    """For random prices, commissions and totals, equal to the cent, and never losing."""
+    page.goto(two.service.base)
+    choose = random.Random(19)
+    for _ in range(300):
+        prices = [round(choose.uniform(1.2, 9), choose.choice((1, 2, 3))) for _ in range(3)]
+        where = [choose.choice("abc") for _ in prices]
+        taken = {one: choose.choice((0, 0, 0.02, 0.05)) for one in "abc"}
+        total = round(choose.uniform(0.01, 500), choose.choice((0, 1, 2)))
+        legs = tuple(_leg(*one, taken[at], at) for one, at in zip(enumerate(prices), where, strict=True))
+
+        shown = page.evaluate(DIVIDE, [[_json(leg) for leg in legs], total])
+
+        assert _cents(stakes(legs, total)) == shown, (legs, total)  # type: ignore[arg-type]  # three
+
+
+def _leg(outcome: int, price: float, commission: float = 0.0, bookmaker: str = "") -> Leg:
+    name = BookmakerId(bookmaker or str(outcome))
+    return Leg(name, outcome, price, commission, 0.0, 60.0, Prices.LIVE, is_linked_well=True)
+
+
+def _json(leg: Leg) -> dict[str, object]:
+    return {"bookmaker": leg.bookmaker, "odds": leg.price, "commission": leg.commission}
+
+
+def _cents(divided: Stakes | None) -> dict[str, object] | None:
+    if divided is None:
+        return None
+    amounts, returned = (
+        [round(Fraction(str(one)) * 100) for one in some] for some in (divided.amounts, [divided.returned])
+    )
+    return {"amounts": amounts, "returned": returned[0]}
