@@ -135,5 +135,6 @@ def test_the_browsers_own_event_source_reads_the_stream(running: Service, page: 
     assert [first, second, third] == [f"{one['version']}-{epoch}" for one in (snapshot, then, last)]
     assert (snapshot["version"], then["version"]) == (then["since"], last["since"])
     assert snapshot["fixtures_count"] == len(snapshot["fixtures"]) > 1000
+    assert sum(len(fixture["entries"]) for fixture in snapshot["fixtures"]) > 3000
     assert then["fixtures"]
     assert last["fixtures"]
