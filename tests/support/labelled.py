@@ -276,9 +276,7 @@ def respelled(name: str, random: Random) -> str:
     return random.choice((*spellings, name, name))
 
 
-_FIRST_WORDS = frozenset(
-    {"Northern", "South", "Republic", "Saudi", "Fyr", "Bosnia", "Faroe", "Czech", "New"}
-)
+_FIRST_WORDS = frozenset({"Northern", "South", "Republic", "Saudi", "Fyr", "Bosnia", "Faroe", "Czech"})
 
 
 def respelled_league(league: str | None, random: Random) -> str | None:
@@ -286,17 +284,7 @@ def respelled_league(league: str | None, random: Random) -> str | None:
     if league is None or random.random() < 0.1:
         return None
     country, _, rest = league.partition(" ")
-    if not rest or country in {
-        "Northern",
-        "South",
-        "Republic",
-        "Saudi",
-        "Fyr",
-        "Bosnia",
-        "Faroe",
-        "Czech",
-        "New",
-    }:
+    if not rest or country in _FIRST_WORDS:
         return random.choice((league, league.upper()))
     return random.choice((league, f"{rest} - {country}", f"{country} / {rest}", league.upper()))
 
@@ -325,6 +313,7 @@ class Measured(Struct, frozen=True):
     """What a linker made of labelled events: the pairs that it found, missed, and linked wrongly."""
 
     labelled: Labelled
+    linker: Linker
     groups: tuple[Group, ...]
     found: frozenset[tuple[EventKey, EventKey]]
 
@@ -352,4 +341,4 @@ def measured(labelled: Labelled, memory: Memory | None = None, *, learn: bool = 
     found = frozenset(pair for group in groups for pair in combinations((one.key for one in group), 2))
     if learn:
         run_now(linker.learn(tuple(member.key for member in group) for group in groups))
-    return Measured(labelled, groups, found)
+    return Measured(labelled, linker, groups, found)
