@@ -16,6 +16,7 @@ HARMLESS_CALLS = {
     *("NewType", "ParamSpec", "TypeVar", "Meta", "dataclass", "field", "msgspec.field", "every"),
     *("BookmakerId", "Scope", "SourceName", "PolledKind", "StreamKind", "TickingKind"),  # values of ours
     *("BoardRules", "Caps", "HistoryLimits", "Limits", "Memo", "Refusal", "ServerSettings", "replay_kind"),
+    *("Choice", "FixtureView", "FixturesOf", "bytes"),
     *("FairRules", "LinksSettings", "Overrides", "SurebetRules"),
     *(
         "Answer",

@@ -20,6 +20,7 @@ import structlog
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError
 from actors.core.limits import Limits
+from actors.fixtures.clubs import load as load_tables
 from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import LogStatus, ServiceStatus
@@ -88,6 +89,7 @@ def _serve(given: argparse.Namespace) -> Exit:
     if given.server == "uvicorn":
         check_uvicorn(*bind)
     written = logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
+    load_tables()
     sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources))
     return anyio.run(_run_service, settings, written, sock, streams, given.server)
 
@@ -150,6 +152,7 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
 def _replay(given: argparse.Namespace) -> Exit:
     sources = open_sources(given.path, kind_named, given.price)
     written = logs.configure(ServerSettings().log_level, sys.stdout)
+    load_tables()
     sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources))
     return anyio.run(_run_replay, sources, given.speed, written, sock, streams)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 
 from hypercorn.typing import ASGIFramework
@@ -61,19 +60,14 @@ def create_app(
     """
     app = quart_setup.bare()
     limit = RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
-    counters = HttpCounters(
-        lambda: {"streams": len(audience), "clients": len(limit), "throttled": limit.refused}
-    )
-    answers = Answers(board, names)
-    live = Live(board, names, audience, ListFrames(audience.history, names, answers))
+    answers, counters = Answers(board, names), _counters(audience, limit)
+    live = _live(board, names, audience, answers)
     handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock)
     handlers |= pages.handlers()
-    routed: dict[str, Handler] = {}
+    waiting = changes.handlers(live)  # for Quart only, which notices when a waiting client has gone
     if audience.fixtures is not None:
-        live = replace(live, fixtures=FixtureFrames(audience.fixtures, answers))
         handlers |= fixtures.handlers(answers, names)
-        routed = fixtures.handlers_of_one(answers, audience.fixtures)
-    waiting = changes.handlers(live) | routed  # for Quart only, which notices when a client has gone
+        waiting |= fixtures.handlers_of_one(answers, audience.fixtures)  # which Quart alone can route
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
     handlers |= _describing(tuple(paths), tuple(names))
     quart_setup.install(app, counters)
@@ -85,6 +79,18 @@ def create_app(
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[method-assign]  # as Quart documents
     return app
+
+
+def _counters(audience: Audience, limit: RateLimit) -> HttpCounters:
+    return HttpCounters(
+        lambda: {"streams": len(audience), "clients": len(limit), "throttled": limit.refused}
+    )
+
+
+def _live(board: Readable, names: Mapping[BookmakerId, str], audience: Audience, answers: Answers) -> Live:
+    lists, history = ListFrames(audience.history, names, answers), audience.fixtures
+    of_fixtures = None if history is None else FixtureFrames(history, answers)
+    return Live(board, names, audience, lists, of_fixtures)
 
 
 @lru_cache(maxsize=8)  # tests make many applications that are alike

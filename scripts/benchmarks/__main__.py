@@ -13,6 +13,7 @@ from scripts.benchmarks import compare
 from scripts.benchmarks.parts import (
     freshness,
     intake,
+    linking,
     loop,
     memory,
     proxy,
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "stream": ("The exchange's stream", stream.run),
     "streams": ("Streams of changes", streams.run),
     "freshness": ("Freshness", freshness.run),
+    "linking": ("Linking", linking.run),
     "memory": ("Memory", memory.run),
     "scale": ("Scale of one process", scale.run),
     "loop": ("The event loop", loop.run),

@@ -6,29 +6,40 @@ The labels were made from results, never from names (`links/README.md` of the re
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from datetime import datetime
+from itertools import combinations
 from random import Random
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
+from actors.fixtures.classes import FIRST, of_league
 from actors.fixtures.event import Chances, Event, EventKey
+from actors.fixtures.linker import Group, Linker
+from actors.fixtures.memory import Memory
+from actors.fixtures.overrides import Overrides
+from actors.fixtures.words import parse, plain
 from tests.support.recordings import FOLDER
 
+T = TypeVar("T", bound=Struct)
 WEEKS = ("2022-09-14", "2023-01-18", "2023-03-08")
 LINKS = FOLDER / "links"
 HOUR = 3600
 
 
 class Labelled(Struct, frozen=True):
-    """Events of several sources, and the pairs that are the same match.
+    """Events of several sources, and the pairs that are the same match, keys ascending.
 
-    A pair of events that both stand in `known`, or one of which does, and that is not in `pairs` is wrong.
+    Any other pair is wrong, but not with an event that is `unsure`: it may have a partner without a label.
     """
 
     events: tuple[Event, ...]
     pairs: frozenset[tuple[EventKey, EventKey]]
+    unsure: frozenset[EventKey]
 
 
 def week(name: str, others: str = "") -> Labelled:
@@ -40,24 +51,31 @@ def week(name: str, others: str = "") -> Labelled:
         pairs = frozenset(
             (keys[SourceMatchId(row["a"])], keys[SourceMatchId(row["b"])]) for row in csv.DictReader(lines)
         )
-    return Labelled((*a, *b), pairs)
+    sure = {a for a, _ in pairs}
+    return Labelled((*a, *b), pairs, frozenset(event.key for event in a if event.key not in sure))
 
 
 def _events(name: str, side: str, source: SourceName) -> list[Event]:
     with (LINKS / f"{name}_{side}.csv").open(encoding="utf-8") as lines:
-        return [event_of(row, source) for row in csv.DictReader(lines)]
+        return [_event(row, source) for row in csv.DictReader(lines)]
 
 
-def event_of(row: dict[str, str], source: SourceName, at: str = "") -> Event:
-    """Return the event of a row; `at` comes before the names of its columns."""
-    start = datetime.fromisoformat(row[f"{at}kickoff"].replace("Z", "+00:00"))
-    prices = [row[f"{at}{'odds_' if not at else ''}{one}"] for one in "1X2"]
+def event_of(row: dict[str, str], side: str) -> Event:
+    """Return the event of one side, a or b, of a case; the side is its source."""
+    mine = {name.removeprefix(f"{side}_"): value for name, value in row.items()}
+    prices = {f"odds_{one}": mine[one] for one in "1X2"}
+    return _event({**mine, **prices, "key": row["case"]}, SourceName(side))
+
+
+def _event(row: dict[str, str], source: SourceName) -> Event:
+    start = datetime.fromisoformat(row["kickoff"])
+    prices = [row[f"odds_{one}"] for one in "1X2"]
     return Event(
         source,
-        SourceMatchId(row["key" if not at else "case"]),
-        row[f"{at}home"],
-        row[f"{at}away"],
-        row[f"{at}league"] or None,
+        SourceMatchId(row["key"]),
+        row["home"],
+        row["away"],
+        row["league"] or None,
         Scope("all"),
         int(start.timestamp()),
         chances_of(*map(float, prices)) if all(prices) else None,
@@ -70,9 +88,9 @@ def chances_of(home: float, draw: float, away: float) -> Chances:
     return 1 / home / total, 1 / draw / total, 1 / away / total
 
 
-def replaced(event: Event, **changes: object) -> Event:
-    """Return the event with other values."""
-    return msgspec.structs.replace(event, **changes)
+def replaced(value: T, **changes: object) -> T:
+    """Return a struct with other values."""
+    return msgspec.structs.replace(value, **changes)
 
 
 def of_source(labelled: Labelled, source: str) -> list[Event]:
@@ -84,7 +102,9 @@ def without_partners(labelled: Labelled, random: Random, share: float = 0.5) -> 
     """Take that share of the second events of the pairs out."""
     out = {b for _, b in sorted(labelled.pairs) if random.random() < share}
     events = tuple(event for event in labelled.events if event.key not in out)
-    return Labelled(events, frozenset(pair for pair in labelled.pairs if pair[1] not in out))
+    return replaced(
+        labelled, events=events, pairs=frozenset(pair for pair in labelled.pairs if pair[1] not in out)
+    )
 
 
 _IN_NAMES = (
@@ -130,10 +150,10 @@ _IN_LEAGUES = (
 
 
 def with_twins(labelled: Labelled, random: Random, share: float = 1.0) -> Labelled:
-    """Add matches of the same clubs' women, youth and reserves, marked in the names or only in the league's."""
+    """Add matches of the same clubs' women, youth and reserves, marked in names or only in the league's."""
     twins = []
     for event in labelled.events:
-        if random.random() >= share or event.source == "football_data":
+        if random.random() >= share or event.source == "football_data" or _is_marked(event):
             continue
         start = (event.start_time or 0) + random.choice((0, 0, 0, 60, -300, 900, -3600, 7200, 86_400))
         chances = (
@@ -147,7 +167,17 @@ def with_twins(labelled: Labelled, random: Random, share: float = 1.0) -> Labell
             changes["league"] = random.choice(_IN_LEAGUES).format(event.league)
         twin_id = SourceMatchId(f"{event.source_match_id}-twin")
         twins.append(replaced(event, source_match_id=twin_id, **changes))
-    return Labelled((*labelled.events, *twins), labelled.pairs)
+    return replaced(labelled, events=(*labelled.events, *twins))
+
+
+def _is_twin(event: Event) -> bool:
+    return event.source_match_id.endswith("-twin")  # perhaps only the league's label marks it
+
+
+def _is_marked(event: Event) -> bool:
+    """Return whether it is no match of first teams already."""
+    marked = {parse(event.home).team, parse(event.away).team, of_league(plain(event.league or ""))}
+    return marked != {FIRST}
 
 
 def _near(chances: Chances, random: Random, width: float) -> Chances:
@@ -164,22 +194,20 @@ def with_jitter(labelled: Labelled, random: Random, share: float = 0.2) -> Label
         else event
         for event in labelled.events
     )
-    return Labelled(events, labelled.pairs)
+    return replaced(labelled, events=events)
 
 
 def without_leagues(labelled: Labelled, random: Random, share: float = 0.3) -> Labelled:
     """Take the league from that share of the events, but not from twins that only it marks."""
     events = tuple(
-        replaced(event, league=None)
-        if random.random() < share and not event.source_match_id.endswith("-twin")
-        else event
+        replaced(event, league=None) if random.random() < share and not _is_twin(event) else event
         for event in labelled.events
     )
-    return Labelled(events, labelled.pairs)
+    return replaced(labelled, events=events)
 
 
 def with_double_headers(labelled: Labelled, random: Random, share: float = 0.1) -> Labelled:
-    """Add the same two teams once more within days, as another competition's match or the other way round."""
+    """Add the same two teams once more within days, in another competition or the other way round."""
     more = []
     for event in labelled.events:
         if event.source == "football_data" or random.random() >= share:
@@ -199,7 +227,7 @@ def with_double_headers(labelled: Labelled, random: Random, share: float = 0.1) 
                     chances=event.chances and event.chances[::-1],
                 )
             )
-    return Labelled((*labelled.events, *more), labelled.pairs)
+    return replaced(labelled, events=(*labelled.events, *more))
 
 
 def with_sources(labelled: Labelled, random: Random, count: int) -> Labelled:
@@ -217,7 +245,7 @@ def with_sources(labelled: Labelled, random: Random, count: int) -> Labelled:
                 source=source,
                 home=respelled(event.home, random),
                 away=respelled(event.away, random),
-                league=respelled_league(event.league, random),
+                league=event.league if _is_twin(event) else respelled_league(event.league, random),
                 start_time=(event.start_time or 0) + random.choice((0, 0, 0, 0, 60, -60, 300)),
                 chances=event.chances and _near(event.chances, random, 0.02),
             )
@@ -225,7 +253,7 @@ def with_sources(labelled: Labelled, random: Random, count: int) -> Labelled:
             pairs.add((event.key, copy.key))
             if event.key in partners:
                 pairs.add((partners[event.key], copy.key))
-    return Labelled(tuple(events), _closed(pairs))
+    return replaced(labelled, events=tuple(events), pairs=_closed(pairs))
 
 
 def _closed(pairs: set[tuple[EventKey, EventKey]]) -> frozenset[tuple[EventKey, EventKey]]:
@@ -240,21 +268,15 @@ def _closed(pairs: set[tuple[EventKey, EventKey]]) -> frozenset[tuple[EventKey, 
 
 def respelled(name: str, random: Random) -> str:
     """Return a team's name as somebody else might spell it."""
-    match random.randrange(8):
-        case 0:
-            return f"{name} FC"
-        case 1:
-            return f"FC {name}"
-        case 2:
-            return name.upper()
-        case 3:
-            return name.replace("United", "Utd").replace("City", "C.").replace("Saint", "St.")
-        case 4:
-            return name.replace("-", " ").replace(".", "")
-        case 5 if len(name) > 8 and " " not in name:
-            return name[:-1]
-        case _:
-            return name
+    spellings = [
+        *(f"{name} FC", f"FC {name}", name.upper(), name.replace("-", " ").replace(".", "")),
+        name.replace("United", "Utd").replace("City", "C.").replace("Saint", "St."),
+        name[:-1] if len(name) > len("Hannover") and name.isalpha() else name,
+    ]
+    return random.choice((*spellings, name, name))
+
+
+_FIRST_WORDS = frozenset({"Northern", "South", "Republic", "Saudi", "Fyr", "Bosnia", "Faroe", "Czech"})
 
 
 def respelled_league(league: str | None, random: Random) -> str | None:
@@ -262,8 +284,61 @@ def respelled_league(league: str | None, random: Random) -> str | None:
     if league is None or random.random() < 0.1:
         return None
     country, _, rest = league.partition(" ")
-    return (
-        random.choice((league, f"{rest} - {country}", f"{country} / {rest}", league.upper()))
-        if rest
-        else league
-    )
+    if not rest or country in _FIRST_WORDS:
+        return random.choice((league, league.upper()))
+    return random.choice((league, f"{rest} - {country}", f"{country} / {rest}", league.upper()))
+
+
+def _halved(labelled: Labelled, random: Random) -> Labelled:
+    return without_partners(labelled, random)
+
+
+def _everything(labelled: Labelled, random: Random) -> Labelled:
+    harder = with_jitter(with_twins(_halved(labelled, random), random), random)
+    return without_leagues(with_double_headers(harder, random), random)
+
+
+HARDER: dict[str, Callable[[Labelled, Random], Labelled]] = {
+    "twins, half of the partners gone": lambda one, random: with_twins(_halved(one, random), random),
+    "kick-offs moved, half gone": lambda one, random: with_jitter(_halved(one, random), random, 0.9),
+    "leagues dropped, half gone": lambda one, random: without_leagues(_halved(one, random), random),
+    "double headers, half gone": lambda one, random: with_double_headers(_halved(one, random), random),
+    "five sources": lambda one, random: with_sources(one, random, 3),
+    "all of that, four sources": lambda one, random: with_sources(_everything(one, random), random, 2),
+}
+"""Ways to make a week harder."""
+
+
+class Measured(Struct, frozen=True):
+    """What a linker made of labelled events: the pairs that it found, missed, and linked wrongly."""
+
+    labelled: Labelled
+    linker: Linker
+    groups: tuple[Group, ...]
+    found: frozenset[tuple[EventKey, EventKey]]
+
+    @property
+    def right(self) -> int:
+        """How many labelled pairs it found."""
+        return len(self.found & self.labelled.pairs)
+
+    @property
+    def recall(self) -> float:
+        """The share of the labelled pairs that it found."""
+        return self.right / max(1, len(self.labelled.pairs))
+
+    @property
+    def wrong(self) -> list[tuple[EventKey, EventKey]]:
+        """The pairs that are none, in order."""
+        unsure = self.labelled.unsure
+        return sorted(pair for pair in self.found - self.labelled.pairs if unsure.isdisjoint(pair))
+
+
+def measured(labelled: Labelled, memory: Memory | None = None, *, learn: bool = False) -> Measured:
+    """Link the events from nothing; with `learn` the memory takes what was linked, as finished matches."""
+    linker = Linker(memory or Memory(), Overrides())
+    groups = run_now(linker.update(labelled.events)).groups
+    found = frozenset(pair for group in groups for pair in combinations((one.key for one in group), 2))
+    if learn:
+        run_now(linker.learn(tuple(member.key for member in group) for group in groups))
+    return Measured(labelled, linker, groups, found)

@@ -39,12 +39,22 @@ class Check(TypedDict):
     last_error: str | None
 
 
+class LinksCheck(TypedDict):
+    """The linker in `/health`: while it warns, nothing new is linked, and what is linked stays."""
+
+    status: Literal["pass", "warn"]
+    state: ActorState
+    since: float | None
+    last_error: str | None
+
+
 class Health(TypedDict):
-    """The state of every bookmaker by id; 503 if and only if it fails."""
+    """The state of every bookmaker by id, and of the linker; 503 if and only if it fails."""
 
     status: Grade
     epoch: str
     checks: dict[str, Check]
+    links: LinksCheck
 
 
 class Actor(TypedDict):

@@ -146,8 +146,10 @@ class _Document:
         }
         if operation.answers[0].media_type == EVENT_STREAM:
             found["get"]["x-events"] = {event: self._event(event) for event in EVENTS}
+        of_path = [self._parameter(one) for one in operation.parameters if one.place == "path"]
         found["options"] = {
             "operationId": f"options_{name}",
+            **({"parameters": of_path} if of_path else {}),
             "summary": "The methods of this path; also the preflight of a browser",
             "responses": {
                 "200": {"description": "No body.", "headers": _headers(("Allow", *_ALWAYS, *_LIMITED))},

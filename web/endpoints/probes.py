@@ -11,6 +11,7 @@ from typing import Any
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
+from actors.runtime.actor import ActorState, ActorStatus
 from web.encoding import probe_schemas as schemas
 from web.endpoints.monitor import actor_view, bookmaker_view, loop_view, meter_view, source_view, time_view
 from web.endpoints.pages import page
@@ -103,7 +104,13 @@ class _Probes:
         overall: schemas.Grade = "pass" if set(states.values()) == {BookmakerState.LIVE} else "warn"
         if not _is_any_serving(snapshot):
             overall = "fail"
-        content: schemas.Health = {"status": overall, "epoch": snapshot.epoch, "checks": checks}
+        links = _links_check(self.status.links.actor)
+        content: schemas.Health = {
+            "status": overall,
+            "epoch": snapshot.epoch,
+            "checks": checks,
+            "links": links,
+        }
         return prepared_json(content, ok=overall != "fail")
 
     async def monitor(self, request: Asked) -> Prepared:
@@ -153,6 +160,16 @@ def _check(status: BookmakerStatus, book: Book) -> schemas.Check:
         "simulated": status.source.is_simulated,
         "prices": status.source.prices,
         "last_error": status.last_error(),
+    }
+
+
+def _links_check(actor: ActorStatus) -> schemas.LinksCheck:
+    is_off = actor.state in {ActorState.QUARANTINED, ActorState.ABANDONED}
+    return {
+        "status": "warn" if is_off else "pass",
+        "state": actor.state,
+        "since": time_view(actor.since),
+        "last_error": actor.last_error if is_off else None,
     }
 
 

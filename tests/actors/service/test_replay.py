@@ -342,7 +342,7 @@ async def test_replay_is_always_equal(tmp_path: Path) -> None:
 
     often, last = await _bodies(path, 1.0, 7.0, 1500)
     seldom, last_seldom = await _bodies(path, 10.0, 3.0, 350)
-    fast, last_fast = await _bodies(path, inf, 0.0, 20)
+    fast, last_fast = await _bodies(path, inf, 0.0, 60)
 
     assert {last} == {last_seldom, last_fast}
     assert len(often) > len(seldom) > len(fast) > 5

@@ -98,7 +98,7 @@ _LEAGUES = ("Premier League", "England Premier League", "League X", "Italy Serie
 
 
 def any_event(random: Random, sources: int = 5, matches: int = 4) -> Event:
-    """Return one of few events: names that resemble each other, few kick-offs, prices that agree or do not."""
+    """Return one of few events: names that resemble each other, few kick-offs, prices that agree or not."""
     home, away = random.choice(_TEAMS), random.choice(_TEAMS)
     if random.random() < 0.7:  # mostly the same match
         home, away = random.choice(_TEAMS[:6]), random.choice(_TEAMS[6:10])

@@ -24,7 +24,7 @@ from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.fixtures.advance import Advancing
 from actors.fixtures.history import FixtureHistory
 from actors.fixtures.state import Listed, Terms, first_snapshot, roster_of
-from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
+from actors.monitoring.status import BoardStatus, BookmakerStatus, LinksStatus, ServiceStatus, SourceStatus
 from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders.messages import batch
 from tests.support.peers.plain_http import NO_TLS
@@ -199,7 +199,9 @@ def site_status(names: Mapping[BookmakerId, str], now: float) -> ServiceStatus:
         bookmaker: BookmakerStatus(bookmaker, name, source, ActorStatus(f"bookmaker:{bookmaker}"))
         for bookmaker, name in names.items()
     }
-    actors = [board.actor, *(one.actor for one in bookmakers.values()), source.actor]
+    links = LinksStatus(ActorStatus("linker"))
+    actors = [board.actor, links.actor, *(one.actor for one in bookmakers.values()), source.actor]
     for actor in actors:
         actor.become(ActorState.RUNNING, now)
-    return ServiceStatus(now, board, {SOURCE: source}, bookmakers, {actor.name: actor for actor in actors})
+    by_name = {actor.name: actor for actor in actors}
+    return ServiceStatus(now, board, {SOURCE: source}, bookmakers, by_name, links)

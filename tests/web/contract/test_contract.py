@@ -16,7 +16,7 @@ LISTS = ["/api/odds", "/api/v2/odds"]
 PAGE = "/"
 DOCUMENTED = ["/api/capabilities", "/api/odds", "/api/stats", "/api/v2/odds", "/health", "/monitor"]
 PROBES = ["/health/live", "/health/ready"]
-LIVE = ["/api/v2/changes", "/api/v2/stream"]
+LIVE = ["/api/v2/changes", "/api/v2/stream", "/api/v2/fixtures", "/api/v2/surebets"]
 CONTRACT = ["/docs", "/openapi.json"]
 NO_JSON = {PAGE, "/docs", "/api/v2/stream"}
 NO_PATHS = (
@@ -35,9 +35,11 @@ async def test_capabilities_have_exactly_the_specified_fields(site: Site) -> Non
     assert ["endpoints", "filters", "supported_bookmakers", "version"] == sorted(capabilities)
     assert {
         "/api/odds": ["bookmaker"],
-        "/api/v2/changes": ["since", "bookmaker", "wait"],
+        "/api/v2/changes": ["since", "view", "bookmaker", "wait"],
+        "/api/v2/fixtures": ["bookmaker", "league", "from", "to", "min_profit"],
         "/api/v2/odds": ["bookmaker"],
-        "/api/v2/stream": ["bookmaker", "since", "conflate_ms"],
+        "/api/v2/stream": ["view", "bookmaker", "since", "conflate_ms"],
+        "/api/v2/surebets": ["bookmaker", "league", "from", "to", "min_profit"],
     } == capabilities["filters"]
     assert ["cedar", "alder", "birch"] == capabilities["supported_bookmakers"]
     assert re.fullmatch(r"[0-9]+\.[0-9]+", capabilities["version"])

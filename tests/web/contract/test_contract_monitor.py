@@ -15,7 +15,7 @@ from tests.support.systems.site import EPOCH, SOURCE, Site
 pytestmark = pytest.mark.anyio
 
 BOOKMAKERS = ["cedar", "alder", "birch"]
-ACTORS = ["aggregator", *(f"bookmaker:{name}" for name in BOOKMAKERS), f"source:{SOURCE}"]
+ACTORS = ["aggregator", "linker", *(f"bookmaker:{name}" for name in BOOKMAKERS), f"source:{SOURCE}"]
 
 
 def _refuse(constant: str) -> Any:

@@ -82,7 +82,7 @@ async def test_the_paths_are_the_endpoints() -> None:
         for path, methods in contract["paths"].items()
     }
 
-    assert capabilities["endpoints"] == sorted(contract["paths"])
+    assert capabilities["endpoints"] == sorted(path for path in contract["paths"] if "{" not in path)
     assert capabilities["filters"] == {path: names for path, names in of_queries.items() if names}
     assert capabilities["version"] == contract["info"]["version"]
     lists = contract["paths"]["/api/odds"]["get"]["parameters"]

@@ -1,0 +1,59 @@
+"""Recall and wrong links on the labelled pairs, as they are and made harder."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections import Counter
+from random import Random
+
+from actors.fixtures.event import EventKey
+from actors.fixtures.memory import Memory
+from tests.support.labelled import HARDER, WEEKS, Measured, measured, week
+
+
+def main() -> None:
+    """Print a row for each kind of week, the wrong links, and how many links each rule made."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--weeks", type=int, default=3, help="random weeks of each kind (default 3)")
+    parser.add_argument("--missed", type=int, default=0, help="how many missed links to print of each kind")
+    arguments = parser.parse_args()
+    memory = Memory()
+    kinds = {
+        "cold": [measured(week(name)) for name in WEEKS],
+        "with memory over the weeks": [measured(week(name), memory, learn=True) for name in WEEKS],
+    }
+    print("| lists | links | recall | wrong | precision |\n|---|--:|--:|--:|--:|")
+    for kind, found in kinds.items():
+        _print_row(kind, found, arguments.missed)
+    for kind, harder in HARDER.items():
+        seeds = [(name, Random(f"{name} {seed}")) for name in WEEKS for seed in range(arguments.weeks)]
+        _print_row(kind, [measured(harder(week(name), random)) for name, random in seeds], arguments.missed)
+    rules = Counter(member.rule for one in kinds["cold"] for group in one.groups for member in group[1:])
+    print(
+        "\nlinks of the cold lists by rule:", ", ".join(f"{rule} {count}" for rule, count in rules.items())
+    )
+
+
+def _print_row(kind: str, found: list[Measured], missed: int) -> None:
+    linked, wrong = sum(len(one.found) for one in found), sum(len(one.wrong) for one in found)
+    recall = sum(one.right for one in found) / sum(len(one.labelled.pairs) for one in found)
+    print(f"| {kind} | {linked} | {recall:.4f} | {wrong} | {1 - wrong / max(1, linked):.5f} |", flush=True)
+    for one in found:
+        for pair in one.wrong:
+            _print_pair("wrong", one, pair)
+    left = [(pair, one) for one in found for pair in sorted(one.labelled.pairs - one.found)]
+    for pair, where in left[:missed]:
+        _print_pair("missed", where, pair)
+
+
+def _print_pair(what: str, found: Measured, pair: tuple[EventKey, EventKey]) -> None:
+    events = {event.key: event for event in found.labelled.events}
+    for key in pair:
+        one = events[key]
+        print(f"  {what}: {one.source} {one.home} v {one.away}, {one.league}, {one.start_time}")
+    explained = found.linker.explain(*pair)
+    print(f"    {explained.rule or explained.reason}: {explained.evidence}")
+
+
+if __name__ == "__main__":
+    main()
