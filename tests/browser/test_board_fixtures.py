@@ -183,6 +183,21 @@ def test_a_match_of_one_list_says_so(two: Two, page: Page) -> None:
     expect(page.locator("#details-body")).to_be_hidden()
 
 
+def test_a_linker_that_does_not_work_is_said(two: Two, page: Page) -> None:
+    """As `/health` has it; the rows stay what they are."""
+    two.offer(PLAIN)
+    _opened(page, two)
+    expect(page.locator("#unlinked")).to_be_hidden()
+    health = page.request.get(f"{two.service.base}/health").json()
+    assert "pass" == health["links"]["status"]
+    health["links"]["status"] = "warn"
+    page.route("**/health", lambda route: route.fulfill(json=health))
+    page.reload()
+
+    expect(page.locator("#unlinked")).to_contain_text("New links are not made now")
+    expect(page.locator(".match")).to_have_count(2)
+
+
 def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> None:
     """The stakes are those of the service; what is no surebet any more leaves at once."""
     two.offer(SURE)

@@ -38,7 +38,7 @@ def test_the_monitor_shows_the_tree_the_sources_and_the_bookmakers(site: Offered
     page.goto(f"{site.start().base}/monitor")
 
     expect(page.locator("#actors tbody th")).to_have_text(
-        ["aggregator", "bookmaker:bet365", "bookmaker:bwin", "source:file"]
+        ["aggregator", "linker", "bookmaker:bet365", "bookmaker:bwin", "source:file"]
     )
     expect(_row(page, "actors", "aggregator").locator(".state")).to_have_text("running")
     expect(_row(page, "sources", "file").locator(".state")).to_have_text("up")

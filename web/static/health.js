@@ -1,9 +1,9 @@
-// The state of each bookmaker, read from /health every few seconds while the page is visible.
+// The state of each bookmaker and of the links, read from /health every few seconds while the page is visible.
 
 const EVERY_MS = 5000;
 const PATIENCE_MS = 4000;
 
-/** Calls `onHealth(checks)` with the checks by bookmaker id, or null when there is no answer. */
+/** Calls `onHealth({ checks, links })`, the checks by bookmaker id, or with null when there is no answer. */
 export class Health {
     #onHealth;
     #isAsking = false;
@@ -34,7 +34,8 @@ export class Health {
 async function asked() {
     try {
         const response = await fetch("health", { signal: AbortSignal.timeout(PATIENCE_MS) });
-        return (await response.json()).checks ?? null;
+        const answer = await response.json();
+        return answer.checks ? answer : null;
     } catch {
         return null;
     }

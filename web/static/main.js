@@ -48,12 +48,14 @@ const stream = new Stream("api/v2/stream?view=fixtures", {
 });
 const health = new Health((answer) => {
     isChecked = answer !== null;
-    checks = answer ?? checks;
+    checks = answer?.checks ?? checks;
+    links = answer?.links ?? links;
     changed();
 });
 
 let askedAt = -Infinity;
 let checks = {}; // the last answer of /health: all bookmakers, and which of them are simulated
+let links = null; // the linker, from the same answer
 let isChecked = false; // whether it answered the last request
 let shown = {}; // what the grid last got: it is filled again only when this changes
 let wasTrusted = null;
@@ -177,6 +179,7 @@ function showNotices(all) {
     const collected = ({ id }) => checks[id]?.prices === "collected" && !simulated({ id });
     showNotice("simulated", all, simulated, "are simulated or recorded. They are not real offers.");
     showNotice("collected", all, collected, "were collected earlier. They may have changed since.");
+    byId("unlinked").hidden = links?.status !== "warn";
 }
 
 function showNotice(id, all, isMeant, text) {
