@@ -177,7 +177,7 @@ def test_the_theme_follows_the_system_unless_chosen(site: Offered, context: Open
 
 
 def test_a_phone_shows_a_line_for_each_bookmaker(site: Offered, context: OpenContext) -> None:
-    """Nothing is wider than the screen, and a bookmaker without an offer takes no space."""
+    """Nothing is wider than the screen or covered, and a bookmaker without an offer takes no space."""
     site.offer(DERBY, ABROAD)
     service = site.start()
     page = context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True).new_page()
@@ -186,6 +186,7 @@ def test_a_phone_shows_a_line_for_each_bookmaker(site: Offered, context: OpenCon
     expect(page.locator("odds-board")).to_have_attribute("data-layout", "stacked")
     expect(_match(page, "Home Town").locator(".offer-name:visible")).to_have_text(NAMES)
     expect(_match(page, "FC Süd").locator(".offer-name:visible")).to_have_text(["bwin"])
+    _match(page, "FC Süd").locator(".hour").click(trial=True)  # fails if anything covers it
     widths = page.evaluate("[...document.querySelectorAll('body, odds-board')].map((e) => e.scrollWidth)")
     assert [360, 360] == widths
 
