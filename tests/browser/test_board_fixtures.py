@@ -216,8 +216,11 @@ def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> 
     amounts = page.locator("#details-stakes tbody td:last-child")
     expect(amounts).to_have_text([f"{one:.2f}" for one in divided.amounts])
     expect(page.locator("#details-returned")).to_contain_text(f"Returns at least {divided.returned:.2f}")
-    page.get_by_label("Total").fill("0.05")
-    expect(page.locator("#details-returned")).to_contain_text("may lose")
+    for total in ("0.05", "-5", ""):
+        page.get_by_label("Total").fill("250.55")
+        expect(page.locator("#details-returned")).to_contain_text("Returns at least")
+        page.get_by_label("Total").fill(total)
+        expect(page.locator("#details-returned")).to_contain_text("may lose")
     two.offer(PLAIN)
     expect(page.locator("#empty")).to_contain_text("No surebet fits the filter")
     expect(page.locator("#details-surebet")).to_be_hidden()

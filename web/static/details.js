@@ -100,7 +100,7 @@ export class Details {
         if (!surebet) return;
         const { profit, since, legs } = surebet;
         setText(byId("details-profit"), `${percent(profit)} whatever the result, since ${moment(since)}.`);
-        const divided = canDivide(surebet) ? stakes(legs, this.#total.valueAsNumber || 0) : null;
+        const divided = canDivide(surebet) ? stakes(legs, Math.max(this.#total.valueAsNumber || 0, 0)) : null;
         const rows = legs.map((leg, index) => {
             const cents = divided ? amount(divided.amounts[index]) : percent(leg.stake);
             return { ...leg, key: leg.outcome, cents };
