@@ -127,7 +127,9 @@ async def _run_service(
     if server == "uvicorn":
         announce = partial(announce, server=server, note="for a proxy on this machine only")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
-    return await Life(system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server]).run()
+    reload = None if settings.links.file is None else system.read_links_again
+    parts = (system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server])
+    return await Life(*parts, reload).run()
 
 
 def _record(given: argparse.Namespace) -> Exit:
