@@ -18,6 +18,7 @@ from actors.fixtures.desk import Desk
 from actors.fixtures.linker import Linker
 from actors.fixtures.linking import Linking, Partition, Waiting
 from actors.fixtures.state import fixtures_of
+from actors.runtime.supervisor import contained
 
 
 @dataclass(slots=True)
@@ -38,7 +39,7 @@ class LinkerActor:
         """Run for ever: link whenever events have changed, and make surveys of what is not linked."""
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self.desk.watch, self.published.read)
+                tasks.start_soon(contained, self.desk.watch, self.published.read)
                 await self._link()
         finally:
             self.desk.linker = None

@@ -92,9 +92,8 @@ class System:
             first, settings.board, clock, settings.history, reject, advance=self._advancing
         )
         self.fixture_history = FixtureHistory(first, settings.history)
-        self.desk, self._waiting = Desk(settings.overrides), Waiting()
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
-        self.bus = Bus()
+        self.bus, self.desk, self._waiting = Bus(), Desk(settings.overrides), Waiting()
         self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda one: one.scope, merged_deliveries) for name in settings.bookmakers
