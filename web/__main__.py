@@ -18,7 +18,7 @@ import anyio
 import structlog
 
 from actors.core.clock import SystemClock
-from actors.core.errors import BindError, ConfigError
+from actors.core.errors import BindError, ConfigError, OddsboardError, ServiceUnreachableError
 from actors.core.limits import Limits
 from actors.fixtures.clubs import load as load_tables
 from actors.monitoring import logs
@@ -33,6 +33,7 @@ from actors.service.settings import ServerSettings, Settings, load, parse_bind
 from actors.service.system import System
 from web.app import create_app
 from web.feeds.subscribers import Audience
+from web.links_command import add_options
 from web.server.descriptors import fitted
 from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
 from web.server.listener import Listener, address_of, listen
@@ -45,6 +46,12 @@ SERVERS: Mapping[str, Serve] = {"hypercorn": serve, "uvicorn": serve_with_uvicor
 
 CONFIGS = (Path(__file__).parent / "config").resolve()  # in a clone a link to the top-level folder
 EXAMPLES = ("default", "football_data", "the_odds_api", "betfair", "live")
+
+EXITS: Mapping[type[OddsboardError], Exit] = {
+    ConfigError: Exit.CONFIG,
+    BindError: Exit.BIND,
+    ServiceUnreachableError: Exit.UNREACHABLE,
+}
 
 BIND = "HOST:PORT|unix:/PATH"
 _DEFAULT = "default: %(default)s"
@@ -59,9 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = given.run(given)
         sys.stdout.flush()
-    except (ConfigError, BindError) as error:
+    except (ConfigError, BindError, ServiceUnreachableError) as error:
         print(f"oddsboard: {error}", file=sys.stderr)
-        code = Exit.BIND if isinstance(error, BindError) else Exit.CONFIG
+        code = EXITS[type(error)]
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:  # before or after the time when signals stop the service in order
@@ -122,12 +129,15 @@ async def _run_service(
         refusals=sock.refusals,
         watched=Watch(sock.find).around,
         limits=settings.limits,
+        desk=system.desk,
     )
     announce = partial(_announce, status, url=address_of(sock))
     if server == "uvicorn":
         announce = partial(announce, server=server, note="for a proxy on this machine only")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
-    return await Life(system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server]).run()
+    reload = None if settings.links.file is None else system.read_links_again
+    parts = (system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server])
+    return await Life(*parts, reload).run()
 
 
 def _record(given: argparse.Namespace) -> Exit:
@@ -175,6 +185,7 @@ async def _run_replay(
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
         watched=Watch(sock.find).around,
+        desk=playback.desk,
     )
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
     ends = (start_exit_deadline, audience.leave)
@@ -218,6 +229,7 @@ def _parser() -> argparse.ArgumentParser:
     check = command("check-config", _check, "validate a configuration and say what it would run")
     command("sources", lambda _: _print(kind_lines()), "list the kinds of source and their options")
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
+    links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
     command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
     default, config = CONFIGS / "default.toml", "the configuration; default: simulated odds"
     for one in (serving, record, check):
@@ -235,6 +247,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"the HTTP server, uvicorn only behind a proxy on the same machine; {_DEFAULT}",
     )
     inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
+    add_options(links)
     _add_recording_options(record, replay)
     return parser
 

@@ -12,8 +12,9 @@ from actors.board.snapshot import Readable
 from actors.core.clock import Clock
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
+from actors.fixtures.desk import Desk
 from actors.monitoring.status import ServiceStatus
-from web.endpoints import capabilities, changes, docs, fixtures, odds, openapi, pages, probes, stream
+from web.endpoints import capabilities, changes, docs, fixtures, links, odds, openapi, pages, probes, stream
 from web.feeds.events import ListFrames
 from web.feeds.fixture_events import FixtureFrames
 from web.feeds.lists import Answers
@@ -28,6 +29,7 @@ from web.server.listener import KeepFresh
 OPERATIONS = {
     **odds.OPERATIONS,
     **fixtures.OPERATIONS,
+    **links.OPERATIONS,
     **changes.OPERATIONS,
     **stream.OPERATIONS,
     **capabilities.OPERATIONS,
@@ -51,20 +53,20 @@ def create_app(
     watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
     limits: Limits = Limits(),  # noqa: B008 - a frozen value
     is_layered: bool = True,
+    desk: Desk | None = None,
 ) -> Quart:
     """Return the application that shows `board`; `names` are display names in configured order.
 
     `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's.
     `watched` returns an application around the part that may wait, and tells it when a client has left.
-    Without `is_layered` Quart answers everything but the stream, and in the same way.
+    The linker is asked at the `desk`. Without `is_layered` Quart answers all but the stream, just as well.
     """
-    app = quart_setup.bare()
-    limit = RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
+    app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     answers, counters = Answers(board, names), _counters(audience, limit)
     live = _live(board, names, audience, answers)
-    handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock)
+    handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock, desk)
     handlers |= pages.handlers()
-    waiting = changes.handlers(live)  # for Quart only, which notices when a waiting client has gone
+    waiting = changes.handlers(live) | links.handlers(board, clock, desk)  # Quart notices who has gone
     if audience.fixtures is not None:
         handlers |= fixtures.handlers(answers, names)
         waiting |= fixtures.handlers_of_one(answers, audience.fixtures)  # which Quart alone can route

@@ -2,6 +2,7 @@
 
     OddsboardError
     ├── ConfigError, BindError, CoreFailure     end the process
+    ├── ServiceUnreachableError                 ends a command that asks a running service
     ├── ActorReturned, ActorExited              crash an actor
     └── SourceError                             a source's expected failure: kept as state, tried again
         └── TransportError, StreamError, PayloadError
@@ -24,6 +25,10 @@ class OddsboardError(Exception):
 
 class ConfigError(OddsboardError):
     """The configuration is unusable; the message names file, key and value. Exit code 78."""
+
+
+class ServiceUnreachableError(OddsboardError):
+    """A running service that was asked did not answer, or not with what was asked for. Exit code 69."""
 
 
 class BindError(OddsboardError):

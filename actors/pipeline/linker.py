@@ -8,35 +8,61 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import anyio
+
 from actors.board.published import Published
 from actors.core.clock import Clock
 from actors.core.cooperative import Lane, run_now, run_sliced
 from actors.fixtures.advance import Advancing
+from actors.fixtures.desk import Desk
+from actors.fixtures.linker import Linker
 from actors.fixtures.linking import Linking, Partition, Waiting
 from actors.fixtures.state import fixtures_of
+from actors.runtime.supervisor import contained
 
 
 @dataclass(slots=True)
 class LinkerActor:
-    """Links the events in `waiting`; a new instance begins with all of them, in a linker from `start`."""
+    """Links the events in `waiting`; a new instance begins with all of them, in a linker from `start`.
+
+    So does this one when what is known by hand is replaced at the desk.
+    """
 
     published: Published
     waiting: Waiting
     advancing: Advancing
     start: Callable[[], Partition]
     clock: Clock
+    desk: Desk
 
     async def run(self) -> None:
-        """Run for ever: link whenever events have changed."""
-        linking = Linking(self.start(), self.advancing)
-        self.waiting.begin_anew()
+        """Run for ever: link whenever events have changed, and make surveys of what is not linked."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(contained, self.desk.watch, self.published.read)
+                await self._link()
+        finally:
+            self.desk.linker = None
+
+    async def _link(self) -> None:
+        linking, overrides = self._begun(), self.desk.overrides
         while True:
             keys = {} if linking.is_outdated else await self.waiting.get()
-            state = fixtures_of(await self.published.read())
-            await run_sliced(linking.update(state, keys), Lane.LINKS)
+            async with self.desk.turn:
+                if overrides is not self.desk.overrides:
+                    linking, overrides, keys = self._begun(), self.desk.overrides, self.waiting.get_nowait()
+                state = fixtures_of(await self.published.read())
+                await run_sliced(linking.update(state, keys), Lane.LINKS)
             while linking.is_due:
                 await self._publish(linking)
             await run_sliced(self.published.digest(), Lane.LINKS)
+
+    def _begun(self) -> Linking:
+        """Return the linking of all events from nothing."""
+        linker = self.start()
+        self.desk.linker = linker if isinstance(linker, Linker) else None
+        self.waiting.begin_anew()
+        return Linking(linker, self.advancing)
 
     async def _publish(self, linking: Linking) -> None:
         """Publish some links; at once, because a commit in between would make them outdated."""

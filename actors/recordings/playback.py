@@ -23,11 +23,10 @@ from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
 from actors.fixtures.advance import Advancing
+from actors.fixtures.desk import Desk
 from actors.fixtures.history import FixtureHistory
 from actors.fixtures.linker import Linker
 from actors.fixtures.linking import Linking, Partition, Waiting
-from actors.fixtures.memory import Memory
-from actors.fixtures.overrides import Overrides
 from actors.fixtures.state import Listed, Roster, Terms, first_snapshot, fixtures_of, roster_of
 from actors.pipeline.fanout import (
     Delivery,
@@ -95,7 +94,9 @@ class Playback:
         terms = Terms(_roster_of(sources))
         self.snapshot = first_snapshot(int(self._now.wall * 1000), terms, epoch)
         self._advancing = Advancing(terms)
-        made = Linker(Memory(), Overrides()) if linker is None else linker()
+        self.desk = Desk()
+        made = self.desk.new_linker() if linker is None else linker()
+        self.desk.linker = made if isinstance(made, Linker) else None
         self._linking = Linking(made, self._advancing)
         self._waiting = Waiting()
         self.history = History(self.snapshot, HistoryLimits())

@@ -56,8 +56,9 @@ class Replay:
         """Play everything, then wait for `stop`."""
         with self._scope:
             task_status.started()
-            await self._play()
-            await anyio.sleep_forever()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self.playback.desk.watch, self.playback.read)
+                await self._play()
 
     async def stop(self) -> None:
         """Stop at the present moment."""
@@ -73,7 +74,8 @@ class Replay:
             if wait_s >= LONG_WAIT_S:
                 log.info("replay.waiting", until=moment.at.wall, for_s=round(wait_s))
             await anyio.sleep(wait_s)
-            await run_sliced(self._play_moment(moment))
+            async with playback.desk.turn:
+                await run_sliced(self._play_moment(moment))
             payloads += moment.arrival is not None
         version = playback.snapshot.version
         commits = version - self.status.board.first_version

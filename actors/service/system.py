@@ -7,21 +7,24 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from math import inf
+from pathlib import Path
 from random import Random
 from secrets import token_hex
 from typing import Any
 
+import anyio.to_thread
 import structlog
 
 from actors.board.published import Published
 from actors.core.clock import Clock
+from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.fixtures.advance import Advancing
+from actors.fixtures.desk import Desk
 from actors.fixtures.history import FixtureHistory
-from actors.fixtures.linker import Linker
 from actors.fixtures.linking import Partition, Waiting
-from actors.fixtures.memory import Memory
+from actors.fixtures.links_file import read
 from actors.fixtures.state import Listed, Terms, first_snapshot, roster_of
 from actors.monitoring.status import (
     BoardStatus,
@@ -90,7 +93,7 @@ class System:
         )
         self.fixture_history = FixtureHistory(first, settings.history)
         self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
-        self.bus = Bus()
+        self.bus, self.desk, self._waiting = Bus(), Desk(settings.overrides), Waiting()
         self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda one: one.scope, merged_deliveries) for name in settings.bookmakers
@@ -111,14 +114,30 @@ class System:
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
 
     def _links(self, linker: Callable[[], Partition] | None) -> ChildSpec:
-        if linker is None:
-            linker = partial(Linker, Memory(), self._settings.overrides)
-        actor, waiting = self.status.links.actor, Waiting()
+        actor, waiting = self.status.links.actor, self._waiting
         self.published.follow(waiting.add)
         self.published.follow(self.fixture_history.add, self.fixture_history.digest)
         actor.mailbox_depth = lambda: waiting.depth
-        start = partial(LinkerActor, self.published, waiting, self._advancing, linker, self._clock)
-        return ChildSpec(actor, start)
+        parts = (self.published, waiting, self._advancing, linker or self.desk.new_linker, self._clock)
+        return ChildSpec(actor, partial(LinkerActor, *parts, self.desk))
+
+    async def read_links_again(self) -> None:
+        """Read the file of links by hand again, and link by it; a bad one is logged and changes nothing."""
+        file = self._settings.links.file
+        if file is None:
+            return
+        why, overrides = "", self.desk.overrides
+        try:
+            overrides = await anyio.to_thread.run_sync(read, Path(file), abandon_on_cancel=True)
+        except (ConfigError, RuntimeError) as error:  # the latter if the system allows no further thread
+            why = str(error)
+        if why:
+            log.error("links.rejected", error=why)
+            return
+        self.desk.replace(overrides)
+        self._waiting.begin_anew()
+        counts = {name: len(getattr(overrides, name)) for name in ("teams", "leagues", "must", "must_not")}
+        log.info("links.replaced", file=file, **counts)
 
     def _wake_sources(self) -> None:
         for context in self._contexts.values():

@@ -42,9 +42,17 @@ def test_every_command_and_option_has_a_help_text() -> None:
     named = [parser.prog.rpartition(" ")[2] for parser in parsers[1:]]
 
     assert [] == without + [parser.prog for parser in parsers if not parser.description]
-    assert {"init", "serve", "record", "replay", "check-config", "sources", "inspect", "version"} == {
-        *named
-    }
+    assert {
+        "init",
+        "serve",
+        "record",
+        "replay",
+        "check-config",
+        "sources",
+        "inspect",
+        "links",
+        "version",
+    } == {*named}
 
 
 @pytest.mark.parametrize("command", ["", *("init", "serve", "record", "replay", "check-config", "inspect")])

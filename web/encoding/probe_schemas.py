@@ -153,8 +153,23 @@ class Bookmaker(TypedDict):
     lists: dict[str, ListOfScope]
 
 
+class Fixtures(TypedDict):
+    """Fixtures, `linked` those with two events or more, links by rule.
+
+    A survey, once a minute, finds abstentions by reason, and what is said by hand of nothing on the board.
+    """
+
+    fixtures: int
+    linked: int
+    surebets: int
+    links: dict[str, int]
+    surveyed_version: int | None
+    abstentions: dict[str, int] | None
+    absent: list[str] | None
+
+
 class Monitor(TypedDict):
-    """Every actor, source and bookmaker."""
+    """Every actor, source and bookmaker, and the fixtures."""
 
     started_at: float
     draining: bool
@@ -164,6 +179,7 @@ class Monitor(TypedDict):
     actors: list[Actor]
     sources: list[Source]
     bookmakers: list[Bookmaker]
+    fixtures: Fixtures
 
 
 class SourceCounters(TypedDict):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from actors.board.snapshot import Book
+from actors.board.snapshot import Book, Snapshot
+from actors.core.cooperative import Sliced
+from actors.fixtures.counts import Counting
+from actors.fixtures.desk import Desk
+from actors.fixtures.state import fixtures_of
 from actors.monitoring.meter import Meter
 from actors.monitoring.status import BookmakerStatus, LoopStatus, SourceStatus
 from actors.runtime.actor import ActorStatus
-from web.encoding.probe_schemas import Actor, Bookmaker, Durations, Loop, Source
+from web.encoding.probe_schemas import Actor, Bookmaker, Durations, Fixtures, Loop, Source
 
 
 def time_view(at: float | None) -> float | None:
@@ -76,6 +80,21 @@ def _source_state(status: SourceStatus) -> Literal["down", "retrying", "starting
     if status.failures:
         return "retrying"
     return "starting" if status.last_success_at is None else "up"
+
+
+def fixtures_view(counting: Counting, desk: Desk, snapshot: Snapshot) -> Sliced[Fixtures]:
+    """Return how many fixtures and links there are, and what the last survey found, null before it."""
+    counts = yield from counting.count(fixtures_of(snapshot))
+    survey = desk.survey
+    return {
+        "fixtures": counts.fixtures,
+        "linked": counts.linked,
+        "surebets": counts.surebets,
+        "links": {str(rule): count for rule, count in counts.links.items()},
+        "surveyed_version": None if survey is None else survey.version,
+        "abstentions": None if survey is None else {str(one): n for one, n in survey.reasons.items()},
+        "absent": None if survey is None else list(survey.absent),
+    }
 
 
 def meter_view(meter: Meter, now: float) -> Durations:

@@ -5,15 +5,28 @@ No request computes anything over the board. `null` means not measured, never ze
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
+from actors.core.cooperative import Lane, Sliced, run_sliced
+from actors.fixtures.counts import Counting
+from actors.fixtures.desk import Desk
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
 from actors.runtime.actor import ActorState, ActorStatus
 from web.encoding import probe_schemas as schemas
-from web.endpoints.monitor import actor_view, bookmaker_view, loop_view, meter_view, source_view, time_view
+from web.endpoints.monitor import (
+    actor_view,
+    bookmaker_view,
+    fixtures_view,
+    loop_view,
+    meter_view,
+    source_view,
+    time_view,
+)
 from web.endpoints.pages import page
 from web.protocol.contract import ACCEPT_ENCODING, HTML, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import prefers_html
@@ -60,10 +73,11 @@ OPERATIONS = {
 
 
 def handlers(
-    board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock
+    board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock, desk: Desk | None
 ) -> dict[str, Handler]:
     """Return the handlers by path."""
-    probes = _Probes(board, status, counters, clock, page("monitor.html", Vary="Accept"))
+    of_fixtures = partial(fixtures_view, Counting(), desk or Desk())
+    probes = _Probes(board, status, counters, clock, of_fixtures, page("monitor.html", Vary="Accept"))
     return {
         "/health/live": probes.live,
         "/health/ready": probes.ready,
@@ -79,6 +93,7 @@ class _Probes:
     status: ServiceStatus
     counters: HttpCounters
     clock: Clock
+    fixtures: Callable[[Snapshot], Sliced[schemas.Fixtures]]
     page: Handler
 
     async def live(self, _: Asked) -> Prepared:
@@ -129,6 +144,7 @@ class _Probes:
             "bookmakers": [
                 bookmaker_view(one, snapshot.books[one.id], now.mono) for one in status.bookmakers.values()
             ],
+            "fixtures": await run_sliced(self.fixtures(snapshot), Lane.READERS),
         }
         return prepared_json(content, Vary="Accept")
 

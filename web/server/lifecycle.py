@@ -42,6 +42,7 @@ class Exit(IntEnum):
     """Exit codes; but for 0 those of sysexits.h."""
 
     STOPPED = 0
+    UNREACHABLE = 69
     CORE = 70
     BIND = 71
     CONFIG = 78
@@ -81,7 +82,8 @@ class Life:
     A first SIGTERM or SIGINT stops in order, a second one ends the process at once. `started` is called
     once signals are handled; `stopping` gets the exit code when the listener closes, and has to bound the
     time from then on. `farewell`, in the last second of the `drain_s`, ends requests that never end by
-    themselves: one open stream keeps the server running for ever (Hypercorn's issue 308).
+    themselves: one open stream keeps the server running for ever (Hypercorn's issue 308). `reload`, where
+    given, is called at each SIGHUP, which ends the process otherwise.
     """
 
     tree: Tree
@@ -93,6 +95,7 @@ class Life:
     stopping: Callable[[Exit], None]
     farewell: AsyncStep = anyio.lowlevel.checkpoint
     serve: Serve = serve
+    reload: AsyncStep | None = None
     _stop_server: anyio.Event = field(default_factory=anyio.Event)
     _server_done: anyio.Event = field(default_factory=anyio.Event)
 
@@ -107,6 +110,8 @@ class Life:
             with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
                 try:
                     set_up_collector()
+                    if self.reload is not None:
+                        await tasks.start(_at_each_hangup, self.reload)
                     self.started()
                     tasks.start_soon(self._serve)
                     await tasks.start(self._run_tree)
@@ -148,6 +153,13 @@ class Life:
         log.info("service.stopped")
         if patience.cancelled_caught:  # Hypercorn waits for open connections (its issue 308)
             _exit(Exit.STOPPED)
+
+
+async def _at_each_hangup(step: AsyncStep, *, task_status: TaskStatus[None]) -> None:
+    with anyio.open_signal_receiver(signal.SIGHUP) as signals:
+        task_status.started()
+        async for _ in signals:
+            await step()
 
 
 async def end_at_once(signals: AsyncIterator[signal.Signals]) -> None:

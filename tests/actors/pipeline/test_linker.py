@@ -10,6 +10,7 @@ import pytest
 from actors.board.published import Published
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch
+from actors.fixtures.desk import Desk
 from actors.fixtures.event import Event, EventKey
 from actors.fixtures.linker import Changes
 from actors.fixtures.linking import Partition, Waiting
@@ -55,7 +56,7 @@ class Stage:
         start: type[Partition] = Breaking
         self.linker = ChildSpec(
             ActorStatus("linker"),
-            lambda: LinkerActor(self.published, self.waiting, ADVANCING, start, clock),
+            lambda: LinkerActor(self.published, self.waiting, ADVANCING, start, clock, Desk()),
         )
         self.aggregator = ChildSpec(
             self.status.board.actor,

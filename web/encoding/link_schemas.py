@@ -1,0 +1,96 @@
+"""The JSON of links for operators (docs/operations.md): evidence, and what a line by hand would gain."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from actors.fixtures.event import Event
+from actors.fixtures.evidence import Evidence
+from actors.fixtures.rules import Reason, Rule
+from web.encoding.schemas import Version
+
+
+class LinkEvent(Struct, frozen=True):
+    """A match as a source lists it, and its fixture."""
+
+    fixture: str
+    source: str
+    source_match_id: str
+    home: str
+    away: str
+    league: str | None
+    scope: str
+    start_time: int | None
+
+
+class RuleCheck(Struct, frozen=True):
+    """One way in which a rule can hold, and what the evidence lacks for it; empty if it holds."""
+
+    rule: Rule
+    lacks: str
+
+
+class PairExplained(Struct, frozen=True):
+    """The evidence about two events, that of a against b; `rule` links them, `reason` is against it."""
+
+    a: LinkEvent
+    b: LinkEvent
+    linked: bool
+    rule: Rule | None
+    reason: Reason | None
+    evidence: Evidence
+    rules: tuple[RuleCheck, ...]
+
+
+class LinksExplained(Struct, frozen=True):
+    """Pairs of events; without the linker there are none."""
+
+    version: Version
+    linking: bool
+    pairs: tuple[PairExplained, ...]
+
+
+class LinkSuggestion(Struct, frozen=True):
+    """Two events that are not linked, and a text for the file of links that would settle `gain` such pairs.
+
+    No text: nothing there would.
+    """
+
+    a: LinkEvent
+    b: LinkEvent
+    reason: Reason
+    rank: float
+    evidence: Evidence
+    gain: int
+    text: str
+
+
+class LinkSuggestions(Struct, frozen=True):
+    """Abstentions, the likely gain first; without the linker there are none."""
+
+    version: Version
+    linking: bool
+    abstentions: dict[str, int]
+    absent: tuple[str, ...]
+    suggestions: tuple[LinkSuggestion, ...]
+
+
+class EntryAge(Struct, frozen=True):
+    """When its source last vouched for an entry's price, and when the price last changed: Unix seconds."""
+
+    confirmed_at: float | None
+    updated: float
+
+
+class FixtureAges(Struct, frozen=True):
+    """The entries of a fixture by id."""
+
+    version: Version
+    id: str
+    entries: dict[str, EntryAge]
+
+
+def link_event(event: Event, fixture: str) -> LinkEvent:
+    """Return the public form of an event."""
+    names = event.home, event.away, event.league, event.scope
+    return LinkEvent(fixture, event.source, event.source_match_id, *names, event.start_time)

@@ -1,0 +1,200 @@
+"""For operators: why events are linked or not, what to say by hand, and how old a fixture's prices are.
+
+Nothing here may be cached, and nothing else waits for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from actors.board.snapshot import Entry, Readable, Snapshot
+from actors.core.clock import Clock, Instant
+from actors.core.messages import BookmakerId, SourceMatchId, SourceName
+from actors.fixtures.desk import Desk
+from actors.fixtures.entries import event_of
+from actors.fixtures.event import Event, EventKey
+from actors.fixtures.state import FixtureId, FixtureState, fixtures_of
+from actors.fixtures.suggestions import Suggestion, suggestions
+from web.encoding import link_schemas as schemas
+from web.protocol.contract import COUNTED, Answer, Operation
+from web.protocol.problems import Problem
+from web.protocol.query import Parameter
+from web.protocol.responses import Asked, Handler, Prepared, prepared_json
+
+EXPLAIN, COMPARE = "/monitor/links/{id}", "/monitor/links/{id}/{other}"
+SUGGEST, AGES = "/monitor/abstentions/{count}", "/monitor/fixtures/{id}"
+MAX_PAIRS = 64
+_DIGITS = re.compile("[0-9]{1,4}", re.ASCII)
+
+_WHAT = "The id of a fixture or of an entry, or `SOURCE:ID` of an event."
+ID = Parameter("id", _WHAT, is_required=True, place="path")
+OTHER = Parameter("other", _WHAT, is_required=True, place="path")
+FIXTURE = Parameter("id", "The id of a fixture.", is_required=True, place="path")
+COUNT = Parameter("count", "How many, up to 9999.", {"type": "integer"}, is_required=True, place="path")
+
+_HEADERS = ("Cache-Control",)
+OPERATIONS = {
+    EXPLAIN: Operation(
+        "Why events are one match, or not",
+        f"The links of its fixture, and the nearest candidates; {MAX_PAIRS} pairs at most.",
+        (Answer(200, "The evidence.", schemas.LinksExplained, headers=_HEADERS),),
+        (ID,),
+        ("not_found", *COUNTED),
+    ),
+    COMPARE: Operation(
+        "Why two events are one match, or not",
+        f"Of two fixtures each event of one against each of the other; {MAX_PAIRS} pairs at most.",
+        (Answer(200, "The evidence.", schemas.LinksExplained, headers=_HEADERS),),
+        (ID, OTHER),
+        ("not_found", *COUNTED),
+    ),
+    SUGGEST: Operation(
+        "What is not linked, and what to say by hand",
+        "The nearest candidates, the likely gain first. A large board takes some time.",
+        (Answer(200, "The abstentions.", schemas.LinkSuggestions, headers=_HEADERS),),
+        (COUNT,),
+        ("not_found", *COUNTED),
+    ),
+    AGES: Operation(
+        "How old the prices of a fixture are",
+        "Bodies of fixtures have no ages: these change without a new version.",
+        (Answer(200, "The times.", schemas.FixtureAges, headers=_HEADERS),),
+        (FIXTURE,),
+        ("not_found", *COUNTED),
+    ),
+}
+
+
+def handlers(board: Readable, clock: Clock, desk: Desk | None) -> dict[str, Handler]:
+    """Return the handlers by path; only Quart can route these paths."""
+    links = _Links(board, clock, desk or Desk())
+    return {
+        EXPLAIN: links.explain,
+        COMPARE: links.compare,
+        SUGGEST: links.suggest,
+        AGES: links.ages,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    board: Readable
+    clock: Clock
+    desk: Desk
+
+    async def explain(self, request: Asked) -> Prepared:
+        snapshot = await self.board.read()
+        state = fixtures_of(snapshot)
+        keys = _keys(state, _last(request))
+        fixture, nearest = state.of_event(keys[0]), await self.desk.nearest(keys)
+        links = [(member.key, member.to) for member in fixture.members] if fixture else []
+        pairs = [(a, b) for a, b in links if b is not None] + [(one.a, one.b) for one in nearest]
+        return await self._explained(snapshot, pairs)
+
+    async def compare(self, request: Asked) -> Prepared:
+        snapshot = await self.board.read()
+        state = fixtures_of(snapshot)
+        one, other = (_keys(state, given) for given in request.path.split("/")[-2:])
+        return await self._explained(snapshot, ((a, b) for a in one for b in other if a != b))
+
+    async def _explained(self, snapshot: Snapshot, pairs: Iterable[tuple[EventKey, EventKey]]) -> Prepared:
+        state = fixtures_of(snapshot)
+        found = [await self._pair(state, a, b) for a, b in islice(pairs, MAX_PAIRS)]
+        linking = self.desk.linker is not None
+        return prepared_json(
+            schemas.LinksExplained(
+                snapshot.version, linking, tuple(one for one in found if one is not None)
+            )
+        )
+
+    async def suggest(self, request: Asked) -> Prepared:
+        if not _DIGITS.fullmatch(count := _last(request)):
+            raise Problem(
+                404, "not_found", f"the number of suggestions was {count[:64]!r}, must be 0 to 9999"
+            )
+        snapshot = await self.board.read()
+        survey = await self.desk.make_survey(snapshot)
+        state = fixtures_of(await self.board.read())
+        found = suggestions(() if survey is None else survey.abstentions, partial(_event, state))
+        some = tuple(filter(None, (_suggestion(state, one) for one in found[: int(count)])))
+        reasons = {} if survey is None else {str(reason): count for reason, count in survey.reasons.items()}
+        absent = () if survey is None else survey.absent
+        linking = self.desk.linker is not None
+        return prepared_json(schemas.LinkSuggestions(snapshot.version, linking, reasons, absent, some))
+
+    async def _pair(self, state: FixtureState, a: EventKey, b: EventKey) -> schemas.PairExplained | None:
+        one, other, found = _shown(state, a), _shown(state, b), await self.desk.explain(a, b)
+        if found is None or one is None or other is None:
+            return None
+        return schemas.PairExplained(
+            one,
+            other,
+            found.is_linked,
+            found.rule,
+            found.reason,
+            found.evidence,
+            tuple(schemas.RuleCheck(rule, lacks) for rule, lacks in found.lacks),
+        )
+
+    async def ages(self, request: Asked) -> Prepared:
+        snapshot = await self.board.read()
+        fixture = fixtures_of(snapshot).by_id.get(FixtureId(_last(request)))
+        if fixture is None:
+            raise Problem(404, "not_found", "there is no such fixture; /api/v2/fixtures lists them")
+        now = self.clock.now()
+        entries = {
+            entry.id: schemas.EntryAge(_confirmed_at(snapshot, name, entry, now), entry.updated)
+            for name, entry in fixture.entries.items()
+        }
+        return prepared_json(schemas.FixtureAges(snapshot.version, fixture.id, entries))
+
+
+def _last(request: Asked) -> str:
+    return request.path.rpartition("/")[2]
+
+
+def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now: Instant) -> float | None:
+    state = snapshot.books[bookmaker].lists.get(entry.scope)
+    if state is None:
+        return None
+    at = state.vouched.get(entry.source_match_id, state.confirmed_mono)
+    return round(now.wall - (now.mono - at), 3)
+
+
+def _keys(state: FixtureState, given: str) -> tuple[EventKey, ...]:
+    """Return the events that an id means. Raises: Problem 404 if nothing on the board has it."""
+    if (fixture := state.by_id.get(FixtureId(given))) is not None:
+        return tuple(member.key for member in fixture.members)
+    source, _, match_id = given.partition(":")
+    bookmaker, _, entry_id = given.partition("_")
+    listed = state.terms.roster.get(BookmakerId(bookmaker))
+    keys = [(SourceName(source), SourceMatchId(match_id))]
+    if listed is not None:
+        keys.append((listed.source, SourceMatchId(entry_id)))
+    for key in keys:
+        if state.of_event(key) is not None:
+            return (key,)
+    must = "must be that of a fixture or of an entry, or SOURCE:ID"
+    raise Problem(404, "not_found", f"nothing on the board has the id {given[:200]!r}, which {must}")
+
+
+def _event(state: FixtureState, key: EventKey) -> Event | None:
+    fixture = state.of_event(key)
+    return None if fixture is None else event_of(fixture, key, state.terms.roster)
+
+
+def _shown(state: FixtureState, key: EventKey) -> schemas.LinkEvent | None:
+    event, fixture = _event(state, key), state.of_event(key)
+    return None if event is None or fixture is None else schemas.link_event(event, fixture.id)
+
+
+def _suggestion(state: FixtureState, one: Suggestion) -> schemas.LinkSuggestion | None:
+    found = one.abstention
+    a, b = _shown(state, found.a), _shown(state, found.b)
+    if a is None or b is None:
+        return None
+    return schemas.LinkSuggestion(a, b, found.reason, found.rank, found.evidence, one.gain, one.text)

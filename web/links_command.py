@@ -1,0 +1,163 @@
+"""`oddsboard links`: asks a running service why events are linked or not, and prints what it answers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx2
+import msgspec
+
+from actors.core.errors import ServiceUnreachableError
+from actors.fixtures.evidence import Evidence, NameEvidence
+from web.encoding.link_schemas import (
+    LinkEvent,
+    LinksExplained,
+    LinkSuggestion,
+    LinkSuggestions,
+    PairExplained,
+)
+from web.encoding.probe_schemas import Fixtures
+
+T = TypeVar("T")
+
+URL = "http://127.0.0.1:8000"
+TIMEOUT_S = 120.0  # a survey of a large board takes its time
+_COUNTRY = {1: "the same country", 0: "country unknown", -1: "another country"}
+
+
+class _Monitor(msgspec.Struct):
+    fixtures: Fixtures
+
+
+def add_options(links: argparse.ArgumentParser) -> None:
+    """Add the commands below `links`; `given.lines` is then what prints."""
+    commands = links.add_subparsers(dest="links_command", required=True)
+    for name, lines, summary in (
+        ("explain", explain_lines, "print the evidence for and against, rule by rule"),
+        ("suggest", suggest_lines, "print what is not linked, and text for the file of links"),
+        ("stats", stats_lines, "print how many fixtures, links and abstentions there are"),
+    ):
+        added = commands.add_parser(name, help=summary, description=summary)
+        added.set_defaults(lines=lines)
+        added.add_argument("--url", default=URL, help="the service; default: %(default)s")
+        if name == "explain":
+            text = "the id of a fixture or of an entry, or SOURCE:ID of an event"
+            added.add_argument("id", metavar="ID", help=text)
+            added.add_argument("other", metavar="ID", nargs="?", help="another one to compare it with")
+        if name == "suggest":
+            text = "how many at most; default: %(default)s"
+            added.add_argument("--limit", type=int, default=20, metavar="N", help=text)
+
+
+def explain_lines(given: argparse.Namespace) -> Iterator[str]:
+    """Yield the evidence about one id, or two. Raises: ServiceUnreachableError."""
+    ids = "/".join(quote(one, safe=":") for one in (given.id, given.other) if one is not None)
+    answer = _answer(given.url, f"/monitor/links/{ids}", LinksExplained)
+    if not answer.linking:
+        yield "the linker does not run; /health says why"
+    elif not answer.pairs:
+        yield "nothing is linked with it, and nothing resembles it"
+    for pair in answer.pairs:
+        yield from _pair_lines(pair)
+        yield ""
+
+
+def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
+    """Yield abstentions, the likely gain first, as TOML with comments. Raises: ServiceUnreachableError."""
+    answer = _answer(given.url, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
+    if not answer.linking:
+        yield "# the linker does not run; /health says why"
+    for reason, count in answer.abstentions.items():
+        yield f"# {count} not linked because of: {reason}"
+    for line in answer.absent:
+        yield f"# in the file of links: {line}"
+    for one in answer.suggestions:
+        yield ""
+        yield from _suggestion_lines(one)
+
+
+def stats_lines(given: argparse.Namespace) -> Iterator[str]:
+    """Yield the counts of `/monitor`. Raises: ServiceUnreachableError."""
+    counts = _answer(given.url, "/monitor", _Monitor).fixtures
+    for name in ("fixtures", "linked", "surebets"):
+        yield f"{name:<40}{counts[name]:>9}"
+    for title, some in (("linked by", counts["links"]), ("not linked because of", counts["abstentions"])):
+        for name, count in (some or {}).items():
+            yield f"{f'{title}: {name}':<40}{count:>9}"
+    if counts["abstentions"] is None:
+        yield "what is not linked was not looked at yet"
+    for line in counts["absent"] or ():
+        yield f"in the file of links: {line}"
+
+
+def _answer(url: str, path: str, kind: type[T]) -> T:
+    try:
+        answer = httpx2.get(
+            f"{url.rstrip('/')}{path}",
+            timeout=TIMEOUT_S,
+            headers={"Accept": "application/json"},
+            trust_env=False,
+        )
+        if answer.status_code != httpx2.codes.OK:
+            raise ServiceUnreachableError(f"{url}{path}: {_detail(answer)}")
+        return msgspec.json.decode(answer.content, type=kind)
+    except (httpx2.HTTPError, httpx2.InvalidURL, msgspec.MsgspecError, UnicodeError) as error:
+        raise ServiceUnreachableError(f"{url}{path}: {str(error) or type(error).__name__}") from error
+
+
+def _detail(answer: httpx2.Response) -> str:
+    try:
+        document: Any = msgspec.json.decode(answer.content)
+        return str(document["detail"])
+    except (msgspec.MsgspecError, UnicodeError, KeyError, TypeError):
+        return f"status {answer.status_code}"
+
+
+def _pair_lines(pair: PairExplained) -> Iterator[str]:
+    yield from map(_event_line, (pair.a, pair.b))
+    if pair.linked:
+        yield f"  linked: {pair.rule or 'by other members of the fixture'}"
+    else:
+        yield f"  not linked: {pair.reason or 'it is not known why'}"
+    for line in _evidence_lines(pair.evidence, pair.a, pair.b):
+        yield f"  {line}"
+    lacks: dict[str, dict[str, None]] = {}  # a rule can hold in several ways
+    for one in pair.rules:
+        lacks.setdefault(one.rule, {})[one.lacks] = None
+    for rule, some in lacks.items():
+        lacking = ", or ".join(some)
+        yield f"    {rule:<32}{'holds' if '' in some else f'lacks: {lacking}'}"
+
+
+def _suggestion_lines(one: LinkSuggestion) -> Iterator[str]:
+    gain = "" if one.gain == 1 else f", as {one.gain - 1} more"
+    yield f"# not linked because of: {one.reason}{gain}"
+    for line in (*map(_event_line, (one.a, one.b)), *_evidence_lines(one.evidence, one.a, one.b)):
+        yield f"#   {line}"
+    if one.text:
+        yield from one.text.splitlines()
+
+
+def _event_line(event: LinkEvent) -> str:
+    start = event.start_time
+    at = "kick-off unknown" if start is None else f"{datetime.fromtimestamp(start, UTC):%Y-%m-%d %H:%M} UTC"
+    key = f"{event.source}:{event.source_match_id}"
+    return f"{key}  {event.home} v {event.away}, {event.league or event.scope}, {at}, {event.fixture}"
+
+
+def _evidence_lines(evidence: Evidence, a: LinkEvent, b: LinkEvent) -> Iterator[str]:
+    yield f"home: {_names(evidence.home, a.home, b.home)}"
+    yield f"away: {_names(evidence.away, a.away, b.away)}"
+    delta = evidence.kickoff_delta_s
+    yield f"kick-off: {'unknown' if delta is None else f'{delta:+d} s'}"
+    yield f"league: {evidence.league}, {_COUNTRY.get(evidence.country, '')}"
+    gap = evidence.price_gap
+    yield f"prices: {'not known of both' if gap is None else f'{gap:.3f} apart'}"
+
+
+def _names(found: NameEvidence, a: str, b: str) -> str:
+    return f"{a} / {b}: {found.likeness.name.lower()} ({found.how}, {found.similarity:.2f})"
