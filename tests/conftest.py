@@ -15,6 +15,7 @@ _left_out = pytest.StashKey[dict[str, int]]()
 _RECORDINGS = f"no recordings in {FOLDER}"
 _BROWSER = f"tests/browser needs {chromium.EXECUTABLE}"
 _LONG = "they take long, --long runs them"
+_LONG_FOLDERS = ("browser", "docs", "e2e")  # with processes of their own
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,6 +51,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _leave_out(config, items, "recordings", _RECORDINGS)
     if not chromium.is_there():
         _leave_out(config, items, "browser", _BROWSER)
+    for item in items:
+        if item.path.parent.name in _LONG_FOLDERS:
+            item.add_marker("long")
     if not config.getoption("--long"):
         _leave_out(config, items, "long", _LONG)
 

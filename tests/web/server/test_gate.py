@@ -85,6 +85,7 @@ async def test_a_refusal_is_a_problem_document_and_ends_the_connection(
     assert time.monotonic() - began < 4.0  # not by the idle timeout of 5 s
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("frame", [b"\0\0\x08\x06\0\0\0\0\0pingping", b"\0\0\0\x04\0\0\0\0\0", b"a: b\r\n"])
 async def test_a_refused_client_that_goes_on_sending_is_cut(site: Site, frame: bytes) -> None:
     """Frames of HTTP/2, or anything else: it is read for a short time only."""
