@@ -10,6 +10,7 @@ from functools import partial
 from os import cpu_count
 
 from tests.support.simulation.run import Lived, simulate
+from web.server.lifecycle import set_up_collector
 
 MOST_COMMON = 40
 
@@ -21,7 +22,7 @@ def main() -> int:
     seeds = range(options.first, options.first + options.seeds)
     seen: Counter[str] = Counter()
     failed: list[Lived] = []
-    with ProcessPoolExecutor(options.processes) as pool:
+    with ProcessPoolExecutor(options.processes, initializer=set_up_collector) as pool:
         for lived in pool.map(partial(simulate, hours=options.hours), seeds):
             seen.update(lived.seen)
             if lived.error is not None:
