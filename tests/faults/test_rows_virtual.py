@@ -6,7 +6,6 @@ from collections.abc import Callable
 from math import inf, isfinite, nan
 from random import Random
 
-import anyio
 import pytest
 
 from actors.board.board import Board, BoardRules
@@ -14,9 +13,8 @@ from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Scope
 from actors.core.validation import Bounds, admit
-from actors.runtime.backoff import MIN_CAP_S, Backoff
 from tests.support.builders.messages import batch, match
-from tests.support.simulation.site import POLL_S, SPOILED, STALE_AFTER_S
+from tests.support.simulation.site import POLL_S, SPOILED
 from tests.support.simulation.world import ALDER, World, pass_to, running
 from tests.support.time.virtual import ManualClock
 
@@ -25,59 +23,6 @@ pytestmark = pytest.mark.anyio
 Figure = Callable[[str], None]
 READS = 100_000
 LIST = Scope("a")
-
-
-async def test_a4_a_stuck_source_is_withdrawn_in_time(figure: Figure) -> None:
-    """A source that no longer answers is shown for as long as its last answer holds, and not longer."""
-    world = World(1)
-    async with running(world):
-        await pass_to(2 * POLL_S)
-        world.site.moods = dict.fromkeys(world.site.moods, "timeout")
-        vouched_mono = world.site.beliefs[ALDER, LIST].vouched_mono
-        await pass_to(vouched_mono + STALE_AFTER_S - 0.5)
-        before = world.snapshot.books[ALDER].count
-        for _ in range(20):
-            if world.snapshot.books[ALDER].count:
-                await anyio.sleep(0.1)
-        took_s = anyio.current_time() - vouched_mono
-        older = sum(bool(world.snapshot.books[ALDER].count) for _ in range(READS))
-
-    figure(f"withdrawn after {took_s:.1f} s of {STALE_AFTER_S:g}; {older} of {READS:,} reads older")
-    assert before > 0 == older
-    assert abs(took_s - STALE_AFTER_S) <= 1.0
-
-
-async def test_a15_flapping_does_not_reset_the_backoff(figure: Figure) -> None:
-    """A peer that is up for a second and down for a second is not asked ever more often."""
-    most = 0
-    for seed in range(50):
-        backoff, now, reconnects = Backoff(MIN_CAP_S, Random(seed)), 0.0, 0
-        while now < 300.0:
-            if int(now) % 2:
-                now += backoff.failed(now)
-            else:
-                backoff.succeeded(now)
-                now = float(int(now) + 1)  # until it is down again
-                reconnects += 1
-        most = max(most, reconnects)
-
-    figure(f"at most {most} reconnects in 5 min, over 50 seeds")
-    assert most <= 30
-
-
-async def test_a16_the_retries_of_200_sources_are_spread(figure: Figure) -> None:
-    """After an outage that hits all at once, few come back in the same tenth of a second."""
-    random, outage_s = Random(1), 600.0
-    returns: list[float] = []
-    for _ in range(200):
-        backoff, now = Backoff(MIN_CAP_S, random), 0.0
-        while now < outage_s:
-            now += backoff.failed(now)
-        returns.append(now)
-    most = max(sum(start <= one < start + 0.1 for one in returns) for start in returns)
-
-    figure(f"at most {most} of 200 first retries in any 100 ms")
-    assert most <= 10
 
 
 @pytest.mark.parametrize("mood", SPOILED)
