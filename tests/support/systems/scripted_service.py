@@ -8,8 +8,9 @@ await pass_to(60)
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from random import Random
@@ -30,6 +31,7 @@ from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions
 from actors.sources.football_data import kind as football_data
 from actors.sources.the_odds_api import kind as the_odds_api
+from tests.support.builders.the_odds_api import event, market
 from tests.support.peers.web import Web, serving
 from tests.support.simulation.readers import Answer, get
 from tests.support.systems.feed import Odds, sheet
@@ -48,7 +50,7 @@ class ScriptedService:
     """Sources of one bookmaker each, both of one name, and the front end; `webs` are their sites.
 
     At first each site serves one match at the prices `SOME`. With `api_key` they are of The Odds API, else
-    files of football_data. `kill` crashes bookmakers; `published` has every batch on the bus.
+    files of football_data. `kills` are crashes of bookmakers to come; `published` has every batch.
     """
 
     def __init__(
@@ -62,7 +64,8 @@ class ScriptedService:
     ) -> None:
         self.clock = VirtualClock()
         self.names = {BookmakerId(name): name.title() for name in names}
-        self.webs = {name: Web(self.clock, serving(sheet(KEY, SOME))) for name in names}
+        first = listing(SOME) if api_key else sheet(KEY, SOME)
+        self.webs = {name: Web(self.clock, serving(first)) for name in names}
         self.kills: Counter[str] = Counter()
         self.published: list[Batch] = []
         settings = _settings(names, api_key, rules, options)
@@ -120,6 +123,17 @@ class ScriptedService:
         checks = msgspec.json.decode((await self.get("/health")).body)["checks"]
         return str(checks[name]["state"])
 
+    async def polled(self, name: str, body: bytes) -> None:
+        """Serve that body from now on, and let time pass until it has been polled once."""
+        web = self.webs[name]
+        web.answer, known = serving(body), len(web.asked)
+        await until(lambda: len(web.asked) > known)
+        await settle()
+
+    def rejected(self, name: str) -> Counter[str]:
+        """Return how many matches of a bookmaker were rejected so far, by reason."""
+        return Counter(self.system.status.bookmakers[BookmakerId(name)].rejected)
+
     def _take(self, batch: Batch) -> None:
         if self.kills[batch.bookmaker]:
             self.kills[batch.bookmaker] -= 1
@@ -136,6 +150,23 @@ async def running(service: ScriptedService) -> AsyncIterator[None]:
         await service.system.supervisor.stop()
         await service.audience.leave()
         tasks.cancel_scope.cancel()
+
+
+def listing(*prices: Odds) -> bytes:
+    """Return an answer of The Odds API with one match for each triple of prices."""
+    return events(*(offered(f"m{number}", prices=one) for number, one in enumerate(prices, 1)))
+
+
+def events(*given: Any) -> bytes:
+    """Return an answer of The Odds API with these matches; bytes are written unchanged."""
+    return b"[%b]" % b",".join(one if isinstance(one, bytes) else json.dumps(one).encode() for one in given)
+
+
+def offered(
+    match_id: str, home: str = "Home", away: str = "Away", prices: Iterable[Any] = SOME, **more: str
+) -> Any:
+    """Return a match of The Odds API that the bookmaker of a scripted service offers."""
+    return event(match_id, home, away, {KEY: [market(home, away, prices)]}, **more)
 
 
 async def pass_to(second: float) -> None:
