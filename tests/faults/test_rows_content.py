@@ -448,10 +448,10 @@ async def test_b14_a_clock_an_hour_wrong(figure: Figure) -> None:
                     else sheet(KEY, (price, 3.4, 3.6))
                 )
                 http_date = format_datetime(says, usegmt=True)
-                web = service.webs["alder"]
-                known = len(web.asked)
-                web.answer = serving(body, headers={"Date": http_date, "Last-Modified": http_date})
-                await until(lambda: len(web.asked) > known)  # noqa: B023 - called at once
+                service.webs["alder"].answer = serving(
+                    body, headers={"Date": http_date, "Last-Modified": http_date}
+                )
+                await service.webs["alder"].reached()
                 await settle()
                 (entry,) = service.entries("alder")
                 assert entry.updated <= service.clock.now().wall

@@ -76,7 +76,7 @@ async def test_a1_a_source_that_refuses_from_the_start(figure: Figure) -> None:
                 refused.add((answer.status, "retry-after" in answer.headers))
             tries = list(web.asked)
             web.answer = served
-            back_s = await until(lambda: service.entries("alder"), 40) - 60
+            back_s = await until(lambda: service.entries("alder")) - 60
             after = (await service.get()).status
 
     downs = sum(one["event"] == "source.down" for one in logs)

@@ -30,12 +30,20 @@ class Web(httpx2.AsyncBaseTransport):
         self.asked: list[float] = []
         self.requests: list[httpx2.Request] = []
         self._clock = clock
+        self._reached: list[anyio.Event] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer by the script."""
         self.asked.append(self._clock.now().mono)
         self.requests.append(request)
+        while self._reached:
+            self._reached.pop().set()
         return await self.answer(request)
+
+    async def reached(self) -> None:
+        """Wait for the next request."""
+        self._reached.append(anyio.Event())
+        await self._reached[-1].wait()
 
     def asked_from(self, mono: float) -> list[float]:
         """Return the times of the requests since that second."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from random import Random
@@ -35,6 +35,7 @@ from tests.support.builders.the_odds_api import event, market
 from tests.support.peers.web import Web, serving
 from tests.support.simulation.readers import Answer, get
 from tests.support.systems.feed import Odds, sheet
+from tests.support.systems.site import NAMES
 from tests.support.time.virtual import VirtualClock, settle
 from web.app import create_app
 from web.feeds.subscribers import Audience
@@ -63,12 +64,12 @@ class ScriptedService:
         **options: float,
     ) -> None:
         self.clock = VirtualClock()
-        self.names = {BookmakerId(name): name.title() for name in names}
+        self.names = {name: NAMES.get(name, name.title()) for name in map(BookmakerId, names)}
         first = listing(SOME) if api_key else sheet(KEY, SOME)
         self.webs = {name: Web(self.clock, serving(first)) for name in names}
         self.kills: Counter[str] = Counter()
         self.published: list[Batch] = []
-        settings = _settings(names, api_key, rules, options)
+        settings = _settings(self.names, api_key, rules, options)
         transports = {
             SourceName(name): partial(self.webs[name].connect, _options(settings, name)) for name in names
         }
@@ -125,9 +126,8 @@ class ScriptedService:
 
     async def polled(self, name: str, body: bytes) -> None:
         """Serve that body from now on, and let time pass until it has been polled once."""
-        web = self.webs[name]
-        web.answer, known = serving(body), len(web.asked)
-        await until(lambda: len(web.asked) > known)
+        self.webs[name].answer = serving(body)
+        await self.webs[name].reached()
         await settle()
 
     def rejected(self, name: str) -> Counter[str]:
@@ -175,15 +175,17 @@ async def pass_to(second: float) -> None:
     await settle()
 
 
-async def until(what: Callable[[], object], within_s: float = 1000.0) -> float:
-    """Let time pass, a tenth of a second at a time, until `what` holds; return that moment."""
-    with anyio.fail_after(within_s):
+async def until(what: Callable[[], object], step_s: float = 0.1) -> float:
+    """Let time pass in steps of that length until `what` holds, for 1000 s at most; return that moment."""
+    with anyio.fail_after(1000.0):
         while not what():
-            await pass_to(round(anyio.current_time() + 0.1, 1))
+            await pass_to(round(anyio.current_time() + step_s, 1))
     return anyio.current_time()
 
 
-def _settings(names: Sequence[str], api_key: str, rules: BoardRules, options: dict[str, float]) -> Settings:
+def _settings(
+    names: Mapping[BookmakerId, str], api_key: str, rules: BoardRules, options: dict[str, float]
+) -> Settings:
     kind: PolledKind = the_odds_api.KIND if api_key else football_data.KIND
     given: dict[str, Any] = {
         "kind": kind.name,
@@ -200,7 +202,7 @@ def _settings(names: Sequence[str], api_key: str, rules: BoardRules, options: di
         for name in names
     }
     bookmakers = {
-        BookmakerId(name): BookmakerSettings(SourceName(name), KEY, name.title()) for name in names
+        BookmakerId(name): BookmakerSettings(SourceName(name), KEY, shown) for name, shown in names.items()
     }
     return Settings(ServerSettings(), rules, sources, bookmakers)
 
