@@ -34,6 +34,7 @@ from tests.support.simulation.world import pass_to as live_to
 from tests.support.simulation.world import running as living
 from tests.support.systems.failing_tree import Tree, ignore
 from tests.support.systems.feed import sheet
+from tests.support.systems.process import Service
 from tests.support.systems.saboteur import began_at, sabotaged
 from tests.support.systems.scripted_service import KEY, ScriptedService, pass_to, running, until
 from tests.support.systems.site import NAMES
@@ -320,16 +321,24 @@ async def test_d7_an_actor_that_ignores_cancellation(figure: Figure) -> None:
 def test_d8_an_actor_that_blocks_the_loop(tmp_path: Path, figure: Figure) -> None:
     """The log names the blocking line within a second, and afterwards how long it took."""
     with sabotaged(tmp_path, "time.sleep(3)") as service:
-        (lagged,) = eventually(lambda: service.events("loop.lagged"), "it is noticed")
-        (recovered,) = eventually(lambda: service.events("loop.recovered"), "it is over")
+        lagged = eventually(lambda: _blocked_by_us(service), "it is noticed")
+        eventually(lambda: _lasted_s(service) > 2.0, "it is over")
         code = service.stop()
     noticed_s = datetime.fromisoformat(lagged["timestamp"]).timestamp() - began_at(tmp_path)
 
-    lasted_s = recovered["lagged_for_s"]
+    lasted_s = _lasted_s(service)
     figure(f"noticed after {noticed_s:.2f} s with the stack, counted as {lasted_s:.1f} s")
     assert ("source:saboteur", 0) == (lagged["task"], code)
     assert re.search(r"/saboteur\.py:[0-9]+ decode$", lagged["stack"], re.MULTILINE)
     assert noticed_s < 3.0 < lasted_s + 0.5
+
+
+def _blocked_by_us(service: Service) -> Any:
+    return next((one for one in service.events("loop.lagged") if "saboteur.py" in one["stack"]), None)
+
+
+def _lasted_s(service: Service) -> float:
+    return max((float(one["lagged_for_s"]) for one in service.events("loop.recovered")), default=0.0)
 
 
 class Ending(Tree):
@@ -366,13 +375,13 @@ async def test_d9_the_supervisor_or_the_server_ends(figure: Figure) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seeds", "seconds"), [((0,), 30.0), pytest.param((1, 2, 3), 600.0, marks=pytest.mark.long)]
+    ("seeds", "seconds"), [((0,), 30.0), pytest.param((1, 2), 600.0, marks=pytest.mark.long)]
 )
 async def test_d12_random_kills(seeds: tuple[int, ...], seconds: float, figure: Figure) -> None:
     """Whatever is killed, readers see whole boards, rising versions and only prices that hold."""
     seen = Counter[str]()
     for seed in seeds:
-        seen += await _killed_at_random(Random(seed), seconds)
+        seen += await _killed_at_random(seed, seconds)
 
     reads = seen["reads"]
     what = ", ".join(f"{seen[name]} {name}" for name in ("kills", "poisons", "breaks", "hangs"))
@@ -380,11 +389,12 @@ async def test_d12_random_kills(seeds: tuple[int, ...], seconds: float, figure: 
     assert min(seen[name] for name in ("kills", "poisons", "breaks", "hangs")) > 0
 
 
-async def _killed_at_random(random: Random, seconds: float) -> Counter[str]:
-    service, seen = ScriptedService(*NAMES, random=random, poll_interval_s=1.0), Counter[str]()
+async def _killed_at_random(seed: int, seconds: float) -> Counter[str]:
+    random, seen = Random(seed), Counter[str]()
+    service = ScriptedService(*NAMES, random=Random(seed), poll_interval_s=1.0)
     given = {name: _moving(service, name) for name in service.webs}
     working = {name: web.answer for name, web in service.webs.items()}
-    record, readers = Breakable(service.clock), Readers(service.app, random)
+    record, readers = Breakable(service.clock), Readers(service.app, Random(seed))
     service.system.status.board.verdicts = record
     async with running(service):
         began = anyio.current_time()
