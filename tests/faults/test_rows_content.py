@@ -111,7 +111,7 @@ async def test_b18_an_array_becomes_an_object(figure: Figure) -> None:
         assert (version, 1) == (stage.version, stage.context.status.failures_total)
 
 
-# What stands for a price, as JSON and in a cell, and whether the whole answer can still be read.
+# What stands for a price, as JSON and in a cell.
 TOKENS: Mapping[str, tuple[str, str]] = {
     "NaN": ("NaN", "nan"),
     "infinity": ("Infinity", "inf"),
@@ -162,20 +162,18 @@ async def test_b3_no_impossible_price_is_served(prices: int, figure: Figure) -> 
             while served < prices * (1 + (form == "json")) / 2:
                 for token in TOKENS:
                     before, at = service.rejected("alder").total(), random.randrange(size)
-                    body = _bad_list(form, size, token, at, random)
-                    await service.polled("alder", body)
-                    is_read = form == "csv" or token not in NO_JSON
+                    await service.polled("alder", _bad_list(form, size, token, at, random))
+                    found = await service.shown("alder")
                     gone = service.rejected("alder").total() - before
-                    found = msgspec.json.decode((await service.get()).body)["matches"]
+                    if form == "csv" or token not in NO_JSON:
+                        assert (size - 1, True) == (len(found), gone > 0), (form, token)
                     numbers = [price for one in found for price in one["odds"].values()]
                     assert all(type(one) is float and 1.0 < one < 1e6 for one in numbers), (form, token)
-                    assert is_read == bool(gone), (form, token, gone)
-                    assert not is_read or size - 1 == len(found), (form, token, len(found))
                     served, taken_off = served + len(numbers), taken_off + gone
-                    await until(lambda: not service.source("alder").failures or not is_read)  # noqa: B023
 
+    count = len(TOKENS)
     figure(
-        f"{served:,} prices served, none impossible; {taken_off} matches taken off, {len(TOKENS)} values"
+        f"{served:,} prices served, none impossible; {taken_off} matches taken off, {count} values tried"
     )
     assert taken_off > 0
 
@@ -226,15 +224,16 @@ async def test_b8_the_same_match_twice(figure: Figure) -> None:
             shown = {one.match.home: one.match.home_price for one in service.entries("alder")}
             assert (30, NEW[0]) == (len(shown), shown[again.split(",")[3]]), number
             won += service.rejected("alder")["duplicate"] - before
-    offers = [a_match(f"m{random.randrange(9)}", prices=(2 + at / 100, 3.5, 3.9)) for at in range(40)]
+    homes = [random.choice((1.0, 2 + at / 100)) for at in range(40)]
+    offers = [a_match(f"m{random.randrange(9)}", prices=(home, 3.5, 3.9)) for home in homes]
     admitted = run_now(admit(batch(offers), Bounds()))
+    last = {one.source_match_id: one for one in offers}
 
     figure(f"the last of two won in {won} of 50 shuffled files, and was counted")
     assert 50 == won
-    assert {one.source_match_id: one for one in offers} == {
-        one.source_match_id: one for one in admitted.batch.matches
-    }
-    assert 31 == admitted.rejected["duplicate"]
+    possible = {name: one for name, one in last.items() if one.home_price > 1.0}
+    assert possible == {one.source_match_id: one for one in admitted.batch.matches}
+    assert (31, 9) == (admitted.rejected["duplicate"], len(last))
 
 
 async def test_b9_deep_nesting(figure: Figure) -> None:

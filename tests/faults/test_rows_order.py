@@ -356,10 +356,9 @@ RATE = 1000
 
 async def test_c17_ten_times_too_many_updates(figure: Figure) -> None:
     """What waits is merged; the newest value is shown within a second, and the last is never lost."""
-    names = [f"b{number}" for number in range(20)]
+    names, waits = [f"b{number}" for number in range(20)], list[float]()
     stage, random = AggregatorStage(*names), Random(17)
     sent: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-    waits = list[float]()
 
     def shown() -> None:
         now = anyio.current_time()
@@ -388,7 +387,7 @@ async def test_c17_ten_times_too_many_updates(figure: Figure) -> None:
     merged = stage.intake.conflated
     figure(
         f"10,000 updates at {10_000 / took_s:,.0f}/s where 100/s can be taken: visible p99 {p99:.2f} s,"
-        f" {merged:,} merged, the last of {len(names)} of {len(names)} shown"
+        f" {merged:,} merged, the last of all {len(names)} bookmakers shown"
     )
     assert (10_000, []) == (len(waits), [name for name in names if sent[name]])
     assert merged > 8_000
