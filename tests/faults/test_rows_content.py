@@ -227,13 +227,13 @@ async def test_b8_the_same_match_twice(figure: Figure) -> None:
     homes = [random.choice((1.0, 2 + at / 100)) for at in range(40)]
     offers = [a_match(f"m{random.randrange(9)}", prices=(home, 3.5, 3.9)) for home in homes]
     admitted = run_now(admit(batch(offers), Bounds()))
-    last = {one.source_match_id: one for one in offers}
+    newest = {one.source_match_id: one for one in offers}
 
     figure(f"the last of two won in {won} of 50 shuffled files, and was counted")
     assert 50 == won
-    possible = {name: one for name, one in last.items() if one.home_price > 1.0}
+    possible = {name: one for name, one in newest.items() if one.home_price > 1.0}
     assert possible == {one.source_match_id: one for one in admitted.batch.matches}
-    assert (31, 9) == (admitted.rejected["duplicate"], len(last))
+    assert (31, 9) == (admitted.rejected["duplicate"], len(newest))
 
 
 async def test_b9_deep_nesting(figure: Figure) -> None:

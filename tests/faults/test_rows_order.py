@@ -316,7 +316,7 @@ def test_c13_a_stopped_process(tmp_path: Path, figure: Figure) -> None:
 
 
 async def test_c14_finished_matches_that_stay_listed(figure: Figure) -> None:
-    """For thirty days a source lists four new matches every six hours and removes none."""
+    """For thirty days a source lists two new matches every six hours and removes none."""
     service = ScriptedService(
         "alder", api_key=API_KEY, tick_s=3600.0, poll_interval_s=21_600.0, stale_after_s=1e5
     )
@@ -325,7 +325,7 @@ async def test_c14_finished_matches_that_stay_listed(figure: Figure) -> None:
         await pass_to(anyio.current_time() + 5)
         for step in range(30 * 4):
             start = datetime.fromtimestamp(service.clock.now().wall + 8 * 3600, UTC)  # polled in 6 hours
-            rows += [_row(f"m{step}-{number}", start) for number in range(4)]
+            rows += [_row(f"m{step}-{number}", start) for number in range(2)]
             await service.polled("alder", events(*rows))
             sizes.append(len(service.entries("alder")))
             service.webs["alder"].requests.clear()  # what the test itself keeps
@@ -341,7 +341,7 @@ async def test_c14_finished_matches_that_stay_listed(figure: Figure) -> None:
         f"30 days, {len(rows)} matches listed, at most {max(sizes)} on the board, {left} at the end;"
         f" memory {grown:+.1%} in the last 20 days"
     )
-    assert ({4}, 0) == (set(sizes), left)
+    assert ({2}, 0) == (set(sizes), left)
     assert grown < 0.05
 
 
