@@ -28,9 +28,10 @@ SMALL_BUFFER = 4_096
 Found = dict[str, Any]
 
 
-async def probe(port: int, path: str = "/health/live", every_s: float = 0.02) -> Found:
+async def probe(port: int, path: str = "/health/live", every_s: float = 0.02, lines: str = "") -> Found:
     """Ask on a new connection each time, until standard input ends; times in milliseconds."""
     took: list[float] = []
+    head = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{lines}\r\n".encode()
 
     async def ask() -> None:
         began, is_answered = time.monotonic(), False
@@ -38,7 +39,7 @@ async def probe(port: int, path: str = "/health/live", every_s: float = 0.02) ->
             async with asyncio.timeout(LATE_S):
                 reader, writer = await asyncio.open_connection(HOST, port)
                 try:
-                    writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+                    writer.write(head)
                     is_answered = (await reader.readline()).startswith(b"HTTP/1.1 200")
                 finally:
                     writer.transport.abort()
