@@ -85,8 +85,8 @@ def test_g4_idle_connections_are_bounded(tmp_path: Path, figure: Figure) -> None
         eventually(lambda: descriptors(running) <= base + SPARE, "their descriptors are free")
 
     figure(
-        f"{found['connected']:,} connected, at most {most - base:,} at a time, {found['cut']:,} closed within"
-        f" {found['longest_s']} s; a normal client: {probed(served)}"
+        f"{found['connected']:,} connected, at most {most - base:,} at a time; {found['cut']:,} closed,"
+        f" the last after {found['longest_s']} s; a normal client: {probed(served)}"
     )
     assert 5_000 == found["connected"]
     assert found["cut"] >= 4_900  # a few are only in the kernel, which does not tell them
@@ -100,11 +100,11 @@ def test_g6_three_times_the_load_leaves_what_can_be_served(tmp_path: Path, figur
         attack(running, "saturate", seconds=1)
         peak = attack(running, "saturate", seconds=3)["goodput"]
         found = attack(running, "flood", per_s=3 * peak, seconds=6)
-    seen = found["seen"]
+    seen, good = found["seen"], found["goodput"]
 
     figure(
-        f"{peak}/s at most; of {found['per_s']}/s {found['goodput']}/s answered, {found['goodput'] / peak:.0%} of"
-        f" that, the middle one after {found['p50']} ms; of {found['sent']:,} {seen.get('503', 0):,} times 503,"
+        f"{peak}/s at most; of {found['per_s']}/s {good}/s answered, {good / peak:.0%} of that,"
+        f" the middle one after {found['p50']} ms; of {found['sent']:,} {seen.get('503', 0):,} are 503 and"
         f" {seen.get('late', 0):,} later than 2 s; normal after {found['recovered_s']} s"
     )
     assert found["recovered_s"] is not None
