@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import selectors
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from tests.support.peers.loading import read_to_the_end
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
@@ -61,24 +60,6 @@ def _connected(running: Service, stack: contextlib.ExitStack, *, buffer: int = 0
     return one
 
 
-def _read_to_the_end(sockets: list[socket.socket], within_s: float) -> list[bytes]:
-    """Read all sockets at once until each has ended."""
-    received = dict.fromkeys(sockets, b"")
-    deadline = time.monotonic() + within_s
-    with selectors.DefaultSelector() as selector:
-        for number, one in enumerate(sockets):
-            selector.register(one, selectors.EVENT_READ, number)
-        while selector.get_map() and time.monotonic() < deadline:
-            for key, _ in selector.select(0.1):
-                one = sockets[key.data]
-                piece = one.recv(1 << 20)
-                received[one] += piece
-                if not piece:
-                    selector.unregister(one)
-        assert not selector.get_map(), f"{len(selector.get_map())} streams have not ended"
-    return list(received.values())
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_streams_get_bye_before_the_end(
     tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
@@ -89,7 +70,7 @@ def test_streams_get_bye_before_the_end(
         for one in streams:
             assert one.recv(1 << 16).startswith(b"HTTP/1.1 200")
         running.process.send_signal(number)
-        received = _read_to_the_end(streams, DRAIN_S + 5)
+        received = read_to_the_end(streams, DRAIN_S + 5)
         code = running.process.wait(5)
         eventually(lambda: running.events("service.stopped"), "the last line of the log")
 

@@ -145,8 +145,8 @@ async def not_reading(
     return {"connected": len(socks), "taken": taken}
 
 
-async def polling(port: int, reads: int, readers: int = 50) -> Found:
-    """Readers with a connection each poll lists, and note what they saw."""
+async def polling(port: int, reads: int, readers: int = 50, every_s: float = 0.0) -> Found:
+    """Readers with a connection each poll lists so often in all, and note what they saw."""
     history, statuses = History(), set[int]()
     urls = ("/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=alder", "/api/odds?bookmaker=birch")
 
@@ -165,6 +165,8 @@ async def polling(port: int, reads: int, readers: int = 50) -> Found:
             etag = headers.get("etag", etag)
             history.note(reader, url, etag, body)
             number += 1
+            if every_s:
+                await asyncio.sleep(every_s)
             if is_last:
                 outgoing.close()
                 number = reader
@@ -173,6 +175,19 @@ async def polling(port: int, reads: int, readers: int = 50) -> Found:
 
     await asyncio.gather(*(read(reader) for reader in range(readers)))
     return {"text": str(history), "wrong": history.wrong(), "statuses": [*statuses]}
+
+
+async def following(port: int, clients: int, seconds: float) -> Found:
+    """Each client reads the stream."""
+    taken = 0
+
+    async def follow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal taken
+        writer.write(b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        while data := await reader.read(65_536):
+            taken += len(data)
+
+    return {"connected": await _all(port, clients, seconds, follow), "bytes": taken}
 
 
 async def rapid_resets(port: int, streams: int, at_once: int = 100) -> Found:
@@ -203,7 +218,7 @@ async def rapid_resets(port: int, streams: int, at_once: int = 100) -> Found:
 
 KINDS: dict[str, Callable[..., Any]] = {
     one.__name__: one
-    for one in (probe, slow_heads, idle, not_reading, polling, rapid_resets, flood, saturate)
+    for one in (probe, slow_heads, idle, not_reading, polling, following, rapid_resets, flood, saturate)
 }
 
 

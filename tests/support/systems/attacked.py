@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,12 +15,12 @@ from typing import Any
 import httpx2
 
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.process import ROOT, Service, service
+from tests.support.systems.process import ROOT, Service, started
 from tests.support.time.waiting import eventually
 
 CONFIG = """
 [server]
-drain_s = 0
+drain_s = {drain_s}
 {server}
 [sources.simulated]
 kind = "simulated"
@@ -35,16 +36,27 @@ source = "simulated"
 key = "standard"
 """
 
+COUNTING = """
+import asyncio, json, signal, sys
+from web.__main__ import main
+def count(*_):
+    print(json.dumps({"event": "tasks.counted", "tasks": len(asyncio.all_tasks())}), flush=True)
+signal.signal(signal.SIGUSR1, count)
+main(sys.argv[1:])
+"""
+"""The service, and what tells the number of its tasks at a signal."""
+
 
 @contextlib.contextmanager
 def attacked(
-    folder: Path, matches: int = 200, updates_per_s: float = 20.0, server: str = ""
+    folder: Path, matches: int = 200, updates_per_s: float = 20.0, server: str = "", drain_s: float = 0.0
 ) -> Iterator[Service]:
     """Run a service on simulated odds within the block; `server` are more lines of the configuration."""
     config = folder / "simulated.toml"
-    text = CONFIG.format(server=server, matches=matches, updates_per_s=updates_per_s)
+    text = CONFIG.format(server=server, matches=matches, updates_per_s=updates_per_s, drain_s=drain_s)
     config.write_text(text, "utf-8")
-    with service(config) as running:
+    serve = ("serve", "--config", str(config), "--bind", "127.0.0.1:0")
+    with started([sys.executable, "-c", COUNTING, *serve], ROOT) as running:
         eventually(lambda: asked(running, "/health/ready") == 200, "it is ready")
         asked(running, "/api/v2/odds")
         yield running
@@ -110,3 +122,10 @@ def rss_mib(running: Service) -> float:
 def descriptors(running: Service) -> int:
     """Return the number of its open descriptors."""
     return sum(1 for _ in Path(f"/proc/{running.process.pid}/fd").iterdir())
+
+
+def tasks(running: Service) -> int:
+    """Return the number of its tasks."""
+    before = len(running.events("tasks.counted"))
+    running.process.send_signal(signal.SIGUSR1)
+    return int(eventually(lambda: running.events("tasks.counted")[before:], "it has counted")[0]["tasks"])
