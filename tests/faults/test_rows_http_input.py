@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from random import Random
 
 import msgspec
@@ -13,7 +14,9 @@ from actors.core.limits import Limits
 from tests.support.builders.messages import match
 from tests.support.oracles.queries import status_of
 from tests.support.peers.raw_client import ask_in_a_row, exchange, problem_in
+from tests.support.systems.attacked import attack, attacked, crowd, probed
 from tests.support.systems.site import NAMES, Answered, Site, open_site
+from tests.support.time.waiting import let_pass
 from web.app import OPERATIONS
 from web.protocol.problems import ProblemDocument
 
@@ -202,6 +205,26 @@ async def test_f7_a_smuggled_request_is_not_answered(site: Site, figure: Figure)
     statuses = ", ".join(f"{count} times {status.decode()}" for status, count in sorted(seen.items()))
     figure(f"{attacks} attacks, one answer each, then closed: {statuses}")
     assert {b"200", b"400", b"405"} == seen.keys()
+
+
+@pytest.mark.long
+def test_f10_rapid_resets_end_the_connection(tmp_path: Path, figure: Figure) -> None:
+    """10,000 streams of HTTP/2, opened and reset at once: there is no HTTP/2 in cleartext."""
+    with attacked(tmp_path) as running:
+        with crowd(running, "probe", path="/api/v2/odds") as probe:
+            let_pass(2)
+            before = probe.result()
+        with crowd(running, "probe", path="/api/v2/odds") as probe:
+            found = attack(running, "rapid_resets", streams=10_000)
+            let_pass(1)
+            during = probe.result()
+
+    figure(
+        f"{found['streams']:,} streams: {found['refused']} of {found['connections']} connections got 400, then"
+        f" the end; another client: {probed(during)}, {before['p99']:g} ms before"
+    )
+    assert found["connections"] == found["refused"]
+    assert during["asked"] == during["answered"]
 
 
 async def test_f11_a_forged_client_is_ignored(figure: Figure) -> None:

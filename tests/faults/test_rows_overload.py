@@ -118,7 +118,7 @@ def test_g7_one_client_at_1000_a_second_is_refused(tmp_path: Path, figure: Figur
             before = other.result()
         with (
             crowd(running, "probe", path=LIST, every_s=0.05, lines=OTHER) as other,
-            crowd(running, "flood", per_s=1_000, seconds=5, lines=ONE) as one,
+            crowd(running, "hammering", per_s=1_000, seconds=5, lines=ONE) as one,
         ):
             let_pass(2)
             name, value = ONE.strip().split(": ")
@@ -127,7 +127,7 @@ def test_g7_one_client_at_1000_a_second_is_refused(tmp_path: Path, figure: Figur
     seen = found["seen"]
 
     figure(
-        f"at {found['per_s']}/s {seen['200']} answers, {seen['429']:,} times 429 of {found['sent']:,};"
+        f"{found['sent']:,} requests in 5 s: {seen['200']} answers, {seen['429']:,} times 429;"
         f" another client: {probed(during)}, {before['p99']:g} ms before"
     )
     assert 429 == refused.status_code

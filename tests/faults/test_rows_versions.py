@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from itertools import count
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.support.oracles.negotiation import matches_by_rfc
 from tests.support.peers.history import History
 from tests.support.peers.raw_client import ask_in_a_row
 from tests.support.simulation.readers import get
+from tests.support.systems.attacked import attacked, crowd
 from tests.support.systems.live_world import World
 from tests.support.systems.site import EPOCH, NAMES, Site, open_site
 
@@ -79,6 +81,23 @@ async def test_e1_readers_see_versions_rise_and_whole_lists(figure: Figure) -> N
     figure(f"in process: {history}")
     assert 0 == history.wrong()
     assert len(history.versions) > 10
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3_600)
+def test_e1_readers_of_a_process_see_the_same(tmp_path: Path, figure: Figure, *, is_whole: bool) -> None:
+    """Over sockets, beside a source that never rests: 20,000 reads, with `--whole` a million."""
+    reads = 1_000_000 if is_whole else 20_000
+    with (
+        attacked(tmp_path, updates_per_s=500) as running,
+        crowd(running, "polling", reads=reads) as clients,
+    ):
+        found = clients.result(3_500)
+
+    figure(f"over sockets: {found['text']}")
+    assert 0 == found["wrong"]
+    assert "200" in found["statuses"]
+    assert {"200", "503"} >= {*found["statuses"]}
 
 
 async def test_e4_any_validator_gets_what_the_rfc_says(site: Site, figure: Figure) -> None:

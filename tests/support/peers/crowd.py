@@ -13,6 +13,7 @@ import resource
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -147,34 +148,58 @@ async def not_reading(
 
 async def polling(port: int, reads: int, readers: int = 50, every_s: float = 0.0) -> Found:
     """Readers with a connection each poll lists so often in all, and note what they saw."""
-    history, statuses = History(), set[int]()
+    history, statuses = History(), set[str]()
     urls = ("/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=alder", "/api/odds?bookmaker=birch")
 
     async def read(reader: int) -> None:
-        number, etag = reader, ""
+        asked = 0
         incoming, outgoing = await asyncio.open_connection(HOST, port)
         while history.reads < reads:
-            url = urls[number % len(urls)]
-            is_last = number - reader == 900
-            line = "Connection: close\r\n" if is_last else ""
-            outgoing.write(f"GET {url} HTTP/1.1\r\nHost: x\r\n{line}\r\n".encode())
+            url = urls[(reader + asked) % len(urls)]
+            outgoing.write(f"GET {url} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             head = (await incoming.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
             headers = dict(one.split(": ", 1) for one in head.split("\r\n")[1:-2])
             body = await incoming.readexactly(int(headers["content-length"]))
-            statuses.add(int(head[9:12]))
-            etag = headers.get("etag", etag)
-            history.note(reader, url, etag, body)
-            number += 1
-            if every_s:
-                await asyncio.sleep(every_s)
-            if is_last:
+            asked += 1
+            statuses.add(head[9:12])
+            if head[9:12] == "200":
+                history.note(reader, url, headers["etag"], body)
+            if "connection" in headers:  # its last request, or one that was turned away
                 outgoing.close()
-                number = reader
+                await asyncio.sleep(0.1)
                 incoming, outgoing = await asyncio.open_connection(HOST, port)
+            await asyncio.sleep(every_s)
         outgoing.close()
 
     await asyncio.gather(*(read(reader) for reader in range(readers)))
     return {"text": str(history), "wrong": history.wrong(), "statuses": [*statuses]}
+
+
+async def hammering(
+    port: int, per_s: float, seconds: float, lines: str = "", connections: int = 10
+) -> Found:
+    """Ask for a short document so often on a few connections, as one client does; count the statuses."""
+    statuses: Counter[int] = Counter()
+    ends, every_s = time.monotonic() + seconds, connections / per_s
+    request = f"GET /api/capabilities HTTP/1.1\r\nHost: x\r\n{lines}\r\n".encode()
+
+    async def ask(number: int) -> None:
+        reader, writer = await asyncio.open_connection(HOST, port)
+        due = time.monotonic() + every_s * number / connections
+        while due < ends:
+            await asyncio.sleep(max(due - time.monotonic(), 0))
+            writer.write(request)
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            await reader.readexactly(int(head.partition(b"content-length: ")[2].partition(b"\r")[0]))
+            statuses[int(head[9:12])] += 1
+            due += every_s
+            if b"connection: close" in head:
+                writer.close()
+                reader, writer = await asyncio.open_connection(HOST, port)
+        writer.close()
+
+    await asyncio.gather(*(ask(number) for number in range(connections)))
+    return {"sent": statuses.total(), "seen": {str(one): count for one, count in statuses.items()}}
 
 
 async def following(port: int, clients: int, seconds: float) -> Found:
@@ -218,7 +243,18 @@ async def rapid_resets(port: int, streams: int, at_once: int = 100) -> Found:
 
 KINDS: dict[str, Callable[..., Any]] = {
     one.__name__: one
-    for one in (probe, slow_heads, idle, not_reading, polling, following, rapid_resets, flood, saturate)
+    for one in (
+        probe,
+        slow_heads,
+        idle,
+        not_reading,
+        polling,
+        hammering,
+        following,
+        rapid_resets,
+        flood,
+        saturate,
+    )
 }
 
 
