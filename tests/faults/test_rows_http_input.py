@@ -220,8 +220,8 @@ def test_f10_rapid_resets_end_the_connection(tmp_path: Path, figure: Figure) -> 
             during = probe.result()
 
     figure(
-        f"{found['streams']:,} streams: {found['refused']} of {found['connections']} connections got 400, then"
-        f" the end; another client: {probed(during)}, {before['p99']:g} ms before"
+        f"{found['streams']:,} streams on {found['connections']} connections, {found['refused']} of them"
+        f" ended by 400; another client: {probed(during)}, {before['p99']:g} ms before"
     )
     assert found["connections"] == found["refused"]
     assert during["asked"] == during["answered"]
