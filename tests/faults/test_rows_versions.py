@@ -86,8 +86,8 @@ async def test_e1_readers_see_versions_rise_and_whole_lists(figure: Figure) -> N
 @pytest.mark.long
 @pytest.mark.timeout(3_600)
 def test_e1_readers_of_a_process_see_the_same(tmp_path: Path, figure: Figure, *, is_whole: bool) -> None:
-    """Over sockets, beside a source that never rests: 20,000 reads, with `--whole` a million."""
-    reads = 1_000_000 if is_whole else 20_000
+    """Over sockets, beside a source that never rests: 8,000 reads, with `--whole` a million."""
+    reads = 1_000_000 if is_whole else 8_000
     with (
         attacked(tmp_path, updates_per_s=500) as running,
         crowd(running, "polling", reads=reads) as clients,

@@ -24,8 +24,8 @@ LINGER_S = 0.9
 """Seconds in which what a client still sends is dropped, so that it gets its answer, not a reset."""
 MAX_DROPPED = 67_108_864
 """Bytes dropped behind the last request while its answer is sent; whoever sends more is cut."""
-PEEKED_BYTES = 64
-"""Bytes of a request that are looked at to find out whether it is a probe."""
+PEEKED_BYTES = 4_096
+"""Bytes of a head that are looked at to find out whether a new client waits for an answer."""
 LOOKED_AT = 8
 """Connections that are looked at to find an idle one, however many there are."""
 
@@ -207,8 +207,9 @@ class Connections:
 
         Return None if there are far too many, or if it would wait too long: it is closed.
         """
-        request = self._request_of(accepted) if self.load.is_high(elapsed_s()) else None
-        if self.open >= self.caps.most or (request and self.load.waiting > FEW):
+        request = self._request_of(accepted) if self.load.is_high(elapsed_s()) else b""
+        is_late = request and self.load.waiting > FEW
+        if request is None or is_late or self.open >= self.caps.most:
             if request:
                 self._turn_away(accepted, request)
             accepted.close()
@@ -234,12 +235,18 @@ class Connections:
             one.finish()
 
     def _request_of(self, accepted: socket.socket) -> bytes | None:
-        """Return how the request begins, if it is there and is no probe."""
+        """Return the head, if it is there and of no probe, else b""; None if the client has left.
+
+        Who sends a head slowly does not count: such a client waits for itself.
+        """
         try:
             head = _recv(accepted, PEEKED_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except OSError:  # most often it is not there yet
+        except BlockingIOError:
+            return b""
+        except OSError:
             return None
-        return None if head.partition(b" ")[2].partition(b" ")[0].partition(b"?")[0] in PROBES else head
+        is_probe = head.partition(b" ")[2].partition(b" ")[0].partition(b"?")[0] in PROBES
+        return b"" if is_probe or b"\r\n\r\n" not in head else head
 
     def _turn_away(self, accepted: socket.socket, request: bytes) -> None:
         self.load.turned_away += 1

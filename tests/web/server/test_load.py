@@ -104,6 +104,35 @@ async def test_new_clients_are_turned_away_but_probes_answered(
 
 
 @pytest.mark.anyio
+async def test_who_sends_nothing_or_half_a_head_does_not_wait() -> None:
+    """Slow clients never make the load high for the others."""
+    async with open_site() as site:
+        site.connections.load = load = _High()
+        with closing(socket.socket()) as half, closing(socket.socket()) as silent:
+            for one, sent in ((half, b"GET /api/v2/odds HTTP/1.1\r\nHo"), (silent, b"")):
+                one.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
+                one.sendall(sent)
+            await site.until(lambda: site.connections.open == 2)
+
+            assert (0, 0) == (load.waiting, load.turned_away)
+
+
+@pytest.mark.anyio
+async def test_who_has_left_already_is_closed_at_once() -> None:
+    """What would be done for it is done for others."""
+    async with open_site() as site:
+        site.connections.load = _High()
+        with closing(socket.socket()) as gone:
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # close with a reset
+            gone.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
+            gone.sendall(b"GET /api/v2/odds" + REQUEST)
+
+        assert b"HTTP/1.1 200" in await _ask(site, b"GET /health/live" + REQUEST)
+        stats = (await site.json("/api/stats"))["http"]
+    assert {"/health/live": {"200": 1}} == stats["answers"]
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
 async def test_what_waits_is_counted_until_it_begins(server: Serve) -> None:
     """Whether it is answered, refused by the gate, left alone, or waits for changes."""
