@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from hypercorn.typing import ASGIFramework
 from quart import Quart
@@ -60,14 +60,7 @@ def create_app(
     """
     app = quart_setup.bare()
     limit = RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
-    counters = HttpCounters(
-        lambda: {
-            "streams": len(audience),
-            "clients": len(limit),
-            "throttled": limit.refused,
-            "turned_away": turned_away(),
-        }
-    )
+    counters = HttpCounters(partial(_figures, audience, limit, turned_away))
     answers = Answers(board, names)
     live = Live(board, names, audience, Frames(audience.history, names, answers))
     handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock)
@@ -84,6 +77,15 @@ def create_app(
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[method-assign]  # as Quart documents
     return app
+
+
+def _figures(audience: Audience, limit: RateLimit, turned_away: Callable[[], int]) -> dict[str, int]:
+    return {
+        "streams": len(audience),
+        "clients": len(limit),
+        "throttled": limit.refused,
+        "turned_away": turned_away(),
+    }
 
 
 @lru_cache(maxsize=8)  # tests make many applications that are alike
