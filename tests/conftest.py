@@ -23,6 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-recordings", action="store_true", help="fail if the recordings are absent")
     parser.addoption("--require-browser", action="store_true", help="fail if there is no Chromium")
     parser.addoption("--long", action="store_true", help="run the tests that take long as well")
+    parser.addoption("--whole", action="store_true", help="counts and times of docs/faults.md: for hours")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -117,6 +117,7 @@ async def _run_service(
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
+        turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         limits=settings.limits,
     )
@@ -168,6 +169,7 @@ async def _run_replay(
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
+        turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
     )
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from hypercorn.typing import ASGIFramework
 from quart import Quart
@@ -46,21 +46,21 @@ def create_app(
     *,
     keep_fresh: KeepFresh,
     refusals: str,
+    turned_away: Callable[[], int] = lambda: 0,
     watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
     limits: Limits = Limits(),  # noqa: B008 - a frozen value
     is_layered: bool = True,
 ) -> Quart:
     """Return the application that shows `board`; `names` are display names in configured order.
 
-    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's.
+    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's,
+    and `turned_away` counts the clients that it answered by itself.
     `watched` returns an application around the part that may wait, and tells it when a client has left.
     Without `is_layered` Quart answers everything but the stream, and in the same way.
     """
     app = quart_setup.bare()
     limit = RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
-    counters = HttpCounters(
-        lambda: {"streams": len(audience), "clients": len(limit), "throttled": limit.refused}
-    )
+    counters = HttpCounters(partial(_figures, audience, limit, turned_away))
     answers = Answers(board, names)
     live = Live(board, names, audience, Frames(audience.history, names, answers))
     handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock)
@@ -77,6 +77,15 @@ def create_app(
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[method-assign]  # as Quart documents
     return app
+
+
+def _figures(audience: Audience, limit: RateLimit, turned_away: Callable[[], int]) -> dict[str, int]:
+    return {
+        "streams": len(audience),
+        "clients": len(limit),
+        "throttled": limit.refused,
+        "turned_away": turned_away(),
+    }
 
 
 @lru_cache(maxsize=8)  # tests make many applications that are alike

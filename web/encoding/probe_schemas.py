@@ -204,6 +204,7 @@ class HttpCounters(TypedDict):
     streams: int
     clients: int
     throttled: int
+    turned_away: int
     client_errors: dict[str, int]
 
 
