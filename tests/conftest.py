@@ -23,6 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-recordings", action="store_true", help="fail if the recordings are absent")
     parser.addoption("--require-browser", action="store_true", help="fail if there is no Chromium")
     parser.addoption("--long", action="store_true", help="run the tests that take long as well")
+    parser.addoption("--fuzz-inputs", type=int, default=200, help="invented inputs a parser (default 200)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
