@@ -11,6 +11,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct, json, structs
@@ -21,6 +22,24 @@ from tests.support.fuzzing.target import Target
 from tests.support.fuzzing.targets import targets
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/fuzzing.md"
+HEAD = """# Fuzzing
+
+What `scripts/fuzz` found until {date}; `scripts/fuzz --write` makes this page. The script gives every
+parser of what comes from outside invented bytes: [Atheris](https://pypi.org/project/atheris/) changes small
+inputs, which `tests/support/fuzzing` makes, and keeps those that reach new code.
+
+What a parser may raise by its docstring is no fault. A crash is any other exception, an answer that differs
+from that of a second reader where there is one, more than 20 s or 2 GB, and an invalid price: one that
+the integrity gate let through and that is not finite, not above 1, in a book sum out of its bounds, or of a
+match whose name or id may not be shown. The input of a crash is kept, and becomes a test.
+
+The figures are sums over runs on one core, others working beside them. A run begins with what the runs
+before it kept, which counts again. Those of a target begin anew when what it found is mended. Prices are
+checked three a match; a target that reads none has 0.
+
+"""
+MAX_WORD = 64  # bytes of a word that the fuzzer puts into inputs
 LIMITS = ("-timeout=20", "-rss_limit_mb=2048", f"-max_len={MAX_BYTES}", "-verbosity=0")
 
 
@@ -32,12 +51,18 @@ class Total(Struct, frozen=True):
     seconds: float = 0.0
     prices: int = 0
     crashes: int = 0
+    invalid: int = 0
 
     def plus(self, done: Done, crashes: int) -> Total:
         """Return the total with one more run."""
-        seconds = self.seconds + done.seconds
-        more = (self.inputs + done.inputs, seconds, self.prices + done.prices, self.crashes + crashes)
-        return Total(self.runs + 1, *more)
+        return Total(
+            self.runs + 1,
+            self.inputs + done.inputs,
+            self.seconds + done.seconds,
+            self.prices + done.prices,
+            self.crashes + crashes,
+            self.invalid + done.invalid,
+        )
 
 
 def main() -> int:
@@ -46,6 +71,10 @@ def main() -> int:
     found: list[Path] = []
     file: Path = options.folder / "totals.json"
     totals = json.decode(file.read_bytes(), type=dict[str, Total]) if file.is_file() else {}
+    if options.write:
+        page = HEAD.format(date=datetime.now(UTC).date()) + "\n".join([*table(totals), ""])
+        PAGE.write_text(page, "utf-8")
+        return 0
     for name in options.target or targets():
         before = totals.get(name, Total())
         done, crashes = _fuzzed(targets()[name], options, options.seed + before.runs)
@@ -60,43 +89,44 @@ def main() -> int:
 
 def table(totals: Mapping[str, Total]) -> Iterator[str]:
     """Return the lines of a table of all runs: a row for each target, and a sum."""
-    yield "| target | inputs | inputs/s | crashes | prices checked |"
-    yield "|---|---:|---:|---:|---:|"
+    yield "| target | inputs | inputs/s | crashes | prices checked | invalid |"
+    yield "|---|---:|---:|---:|---:|---:|"
     rows = [(name, totals[name]) for name in targets() if name in totals]
     every = [structs.astuple(one) for _, one in rows]
     for name, one in (*rows, ("all", Total(*map(sum, zip(*every, strict=True))))):
         rate = one.inputs / max(one.seconds, 1e-9)
-        yield f"| {name} | {one.inputs:,} | {rate:,.0f} | {one.crashes} | {one.prices:,} |"
+        yield f"| {name} | {one.inputs:,} | {rate:,.0f} | {one.crashes} | {one.prices:,} | {one.invalid} |"
 
 
 def _fuzzed(target: Target, options: argparse.Namespace, seed: int) -> tuple[Done, list[Path]]:
     """Run one target in a process of its own; return what it did and the files of inputs that crash it."""
     folder: Path = options.folder.resolve() / target.name
+    files, crashes, result = _files(target, folder), folder / "crashes", folder / "done.json"
+    known = set(crashes.iterdir())
+    result.unlink(missing_ok=True)
+    flags = (*LIMITS, f"-seed={seed + 1}", *files)
+    work = Work(target.name, str(result), options.inputs, options.seconds, flags)
+    command = [sys.executable, "-m", "scripts.fuzz_worker", json.encode(work).decode()]
+    ended = subprocess.run(command, cwd=ROOT, check=False, capture_output=True)
+    done = json.decode(result.read_bytes(), type=Done) if result.is_file() else Done()
+    new = sorted(set(crashes.iterdir()) - known)
+    if ended.returncode:
+        print((ended.stderr + ended.stdout).decode("utf-8", "replace")[-options.shown :])
+        new = new or [folder / "(no input was written)"]
+    return done, new
+
+
+def _files(target: Target, folder: Path) -> tuple[str, ...]:
+    """Write the seeds and words of a target; return the flags that name these and what is kept."""
     seeds, corpus, crashes = (folder / name for name in ("seeds", "corpus", "crashes"))
     for one in (seeds, corpus, crashes):
         one.mkdir(parents=True, exist_ok=True)
     for number, data in enumerate(target.seeds):
         (seeds / f"{number}").write_bytes(data)
-    known, result = set(crashes.iterdir()), folder / "done.json"
-    result.unlink(missing_ok=True)
-    flags = (*LIMITS, f"-seed={seed + 1}", f"-artifact_prefix={crashes}/", str(corpus), str(seeds))
-    work = Work(target.name, str(result), options.inputs, options.seconds, flags)
-    command = [sys.executable, "-m", "scripts.fuzz_worker", json.encode(work).decode()]
-    ended = subprocess.run(
-        command,
-        cwd=ROOT,
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    done = json.decode(result.read_bytes(), type=Done) if result.is_file() else Done()
-    new = sorted(set(crashes.iterdir()) - known)
-    if ended.returncode:
-        print(ended.stdout[-options.shown :])
-        new = new or [folder / "(no input was written)"]
-    return done, new
+    fit = (one for one in target.all_tokens if 0 < len(one) <= MAX_WORD)
+    words = ("".join(f"\\x{byte:02x}" for byte in one) for one in fit)
+    (folder / "words").write_text("".join(f'"{word}"\n' for word in words), "ascii")
+    return (f"-dict={folder / 'words'}", f"-artifact_prefix={crashes}/", str(corpus), str(seeds))
 
 
 def _options() -> argparse.Namespace:
@@ -108,6 +138,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0, help="for other inputs (default 0)")
     parser.add_argument("--folder", type=Path, default=ROOT / ".fuzz", help="what is kept (default .fuzz)")
+    parser.add_argument("--write", action="store_true", help="write the totals so far into docs/fuzzing.md")
     parser.add_argument("--shown", type=int, default=4000, help="characters of a crash (default 4000)")
     options = parser.parse_args()
     if unknown := set(options.target) - set(targets()):

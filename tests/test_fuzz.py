@@ -74,10 +74,10 @@ def test_changes_keep_an_input_short_and_are_the_same_for_a_seed() -> None:
 
 def test_table_has_a_row_for_each_target_and_a_sum() -> None:
     """Runs of the same target are added up."""
-    twice = Total().plus(Done(1000, 2.0, 3), 0).plus(Done(1000, 2.0, 3), 1)
+    twice = Total().plus(Done(1000, 2.0, 3), 0).plus(Done(1000, 2.0, 3, 1), 1)
 
     assert [
-        "| query | 1 | 1 | 0 | 0 |",
-        "| peers | 2,000 | 500 | 1 | 6 |",
-        "| all | 2,001 | 400 | 1 | 6 |",
+        "| query | 1 | 1 | 0 | 0 | 0 |",
+        "| peers | 2,000 | 500 | 1 | 6 | 1 |",
+        "| all | 2,001 | 400 | 1 | 6 | 1 |",
     ] == list(table({"peers": twice, "query": Total(1, 1, 1.0)}))[2:]
