@@ -27,7 +27,8 @@ HEAD = """# Fuzzing
 
 What `scripts/fuzz` found until {date}; `scripts/fuzz --write` makes this page. The script gives every
 parser of what comes from outside invented bytes: [Atheris](https://pypi.org/project/atheris/) changes small
-inputs, which `tests/support/fuzzing` makes, and keeps those that reach new code.
+inputs, which `tests/support/fuzzing` makes, up to 4,096 bytes, and keeps those that
+reach new code.
 
 What a parser may raise by its docstring is no fault. A crash is any other exception, an answer that differs
 from that of a second reader where there is one, more than 20 s or 2 GB, and an invalid price: one that

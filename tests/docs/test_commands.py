@@ -47,7 +47,7 @@ CUT_BY_TIME = 28
 
 SHELL = "/bin/sh"
 NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv*", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis"
+    ".git", ".venv*", ".fuzz", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis"
 )
 
 
