@@ -5,7 +5,8 @@ from __future__ import annotations
 import bz2
 import os
 import tempfile
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from zlib import crc32
 
@@ -98,16 +99,17 @@ def targets() -> tuple[Target, ...]:
     )
 
 
-@cache
-def _folder() -> Path:
-    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own in it
-    return Path(tempfile.mkdtemp(prefix=f"fuzz-{os.getpid()}-", dir=memory if memory.is_dir() else None))
-
-
-def _written(name: str, data: bytes) -> Path:
-    path = _folder() / name
-    path.write_bytes(data)
-    return path
+@contextmanager
+def _written(suffix: str, data: bytes) -> Iterator[Path]:
+    """Write a file, in memory where that can be, which is gone afterwards."""
+    memory = Path("/dev/shm")  # noqa: S108 - under a name of our own
+    folder = memory if memory.is_dir() else Path(tempfile.gettempdir())
+    path = folder / f"fuzz-{os.getpid()}{suffix}"
+    try:
+        path.write_bytes(data)
+        yield path
+    finally:
+        path.unlink()
 
 
 def _played(path: Path) -> int:
@@ -128,7 +130,8 @@ def _played(path: Path) -> int:
 
 
 def _recording(data: bytes) -> int:
-    return _played(_written(f"a{SUFFIX}", data))
+    with _written(SUFFIX, data) as path:
+        return _played(path)
 
 
 def _sealed_recording(content: bytes) -> int:
@@ -150,7 +153,8 @@ def _sealed_recording(content: bytes) -> int:
 
 
 def _historic(data: bytes) -> int:
-    return _played(_written("a.bz2", data))
+    with _written(".bz2", data) as path:
+        return _played(path)
 
 
 def _historic_lines(content: bytes) -> int:
@@ -159,7 +163,8 @@ def _historic_lines(content: bytes) -> int:
 
 def _settings(text: bytes) -> int:
     try:
-        load(_written("a.toml", text), ENVIRONMENT)
+        with _written(".toml", text) as path:
+            load(path, ENVIRONMENT)
     except ConfigError as error:
         if SECRET in str(error):
             raise AssertionError("the error shows a secret") from error
