@@ -24,6 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-browser", action="store_true", help="fail if there is no Chromium")
     parser.addoption("--long", action="store_true", help="run the tests that take long as well")
     parser.addoption("--whole", action="store_true", help="counts and times of docs/faults.md: for hours")
+    parser.addoption("--fuzz-inputs", type=int, default=200, help="invented inputs a parser (default 200)")
 
 
 def pytest_configure(config: pytest.Config) -> None:

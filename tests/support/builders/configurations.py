@@ -107,6 +107,8 @@ INVALID = {
     "not TOML": (FEED, "[sources.feed", "line"),
     "key twice": (LAST, f"{LAST}\n{LAST}", "line"),
     "nested without end": ("= 900", "= " + "[" * 5000 + "]" * 5000, "TOML"),
+    "number without end": ("= 900", "= " + "9" * 5000, "TOML"),
+    "key without end": (LAST, f"{LAST}\n{'a.' * 5000}b = 1", "TOML"),
 }
 
 API = """
