@@ -153,7 +153,7 @@ async def test_f4_many_hostile_queries_are_400_or_ignored(
     site: Site, figure: Figure, *, is_whole: bool
 ) -> None:
     """The same holds for more: with `--whole` for as many as the row asks for."""
-    asked = 100_000 if is_whole else 20_000
+    asked = 100_000 if is_whole else 10_000
 
     seen = await _ask_hostile(site, asked)
 

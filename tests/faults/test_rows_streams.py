@@ -108,7 +108,7 @@ def _cut_slow(running: Service) -> tuple[float, float]:
         slow = [_following(running, stack, buffer=SMALL_BUFFER) for _ in range(2 * SLOW)]
         eventually(lambda: _streams(running) == 2 * SLOW + 1, "all streams")
         began = last = time.monotonic()
-        while _streams(running) > 1:
+        while _streams(running) != 1:
             assert time.monotonic() - began < 40, "slow readers are still there"
             reader.recv(1 << 20)
             most = max(most, rss_mib(running) - base)
@@ -132,7 +132,7 @@ def _following(running: Service, stack: contextlib.ExitStack, *, buffer: int = 0
 
 def _streams(running: Service) -> int:
     stats = httpx2.get(f"{running.base}/api/stats", trust_env=False, verify=NO_TLS).json()
-    return int(stats["http"]["streams"])
+    return int(stats["http"]["streams"]) if "http" in stats else -1  # turned away for a moment
 
 
 @pytest.mark.long

@@ -23,7 +23,7 @@ HIGH_S = 1.0
 """Seconds for which the load is then high; after them it shows whether it still is ..."""
 RECENT_S = 10.0
 """... and if it was within so many seconds, without patience."""
-FEW = 32
+FEW = 64
 """Requests that may wait always; so many keep the processor busy."""
 
 _ID = b"*" * 2 * ID_BYTES

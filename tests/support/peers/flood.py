@@ -1,6 +1,6 @@
-"""Requests at a rate that does not wait for answers, each on a connection of its own; with bare sockets.
+"""Requests at a rate that does not wait for answers, each on a connection of its own.
 
-A client has to be several times as fast as what it floods: one turn for a request costs some 60 us.
+With bare sockets: a client has to be several times as fast as what it floods.
 """
 
 from __future__ import annotations
