@@ -17,7 +17,8 @@ from typing import Any
 from msgspec import Struct
 
 from actors.core.clock import elapsed_s
-from web.protocol.request_head import MAX_HEAD_BYTES, PROBES, HeadGate
+from web.protocol.request_head import MAX_HEAD_BYTES, HeadGate
+from web.protocol.throttle import UNCOUNTED
 from web.server.load import FEW, Load, turning_away
 
 LINGER_S = 0.9
@@ -29,7 +30,6 @@ PEEKED_BYTES = 4_096
 LOOKED_AT = 8
 """Connections that are looked at to find an idle one, however many there are."""
 
-_MORE = getattr(socket, "MSG_MORE", 0)  # the end of the connection follows, in the same packet
 _ESTABLISHED = 1  # TCP_ESTABLISHED, in the first byte of what Linux tells of a connection
 
 _recv, _send = socket.socket.recv, socket.socket.send
@@ -235,7 +235,7 @@ class Connections:
             one.finish()
 
     def _request_of(self, accepted: socket.socket) -> bytes | None:
-        """Return the head, if it is there and of no probe, else b""; None if the client has left.
+        """Return the head, b"" if it is not there or of a probe or stream, None if the client has left.
 
         Who sends a head slowly does not count: such a client waits for itself.
         """
@@ -245,8 +245,8 @@ class Connections:
             return b""
         except OSError:
             return None
-        is_probe = head.partition(b" ")[2].partition(b" ")[0].partition(b"?")[0] in PROBES
-        return b"" if is_probe or b"\r\n\r\n" not in head else head
+        path = head.partition(b" ")[2].partition(b" ")[0].partition(b"?")[0]
+        return b"" if path in UNCOUNTED or b"\r\n\r\n" not in head else head
 
     def _turn_away(self, accepted: socket.socket, request: bytes) -> None:
         self.load.turned_away += 1

@@ -66,8 +66,8 @@ class _High(Load):
         return not self.is_over
 
 
-async def _ask(site: Site, request: bytes) -> bytes:
-    """Send a request before the server can accept, and return all that comes."""
+async def _ask(site: Site, request: bytes, *, begins: bool = False) -> bytes:
+    """Send a request before the server can accept, and return all that comes, or how that `begins`."""
     with closing(socket.socket()) as client:
         client.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
         client.sendall(request)
@@ -75,12 +75,14 @@ async def _ask(site: Site, request: bytes) -> bytes:
         loop, received = asyncio.get_running_loop(), b""
         while piece := await loop.sock_recv(client, 65_536):
             received += piece
+            if begins:
+                break
         return received
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
-async def test_new_clients_are_turned_away_but_probes_answered(
+async def test_new_clients_are_turned_away_but_probes_and_streams_answered(
     server: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """503 as any problem, counted, without a body for HEAD; a connection is not kept for them."""
@@ -92,6 +94,7 @@ async def test_new_clients_are_turned_away_but_probes_answered(
         refused = await _ask(site, b"GET /api/v2/odds" + REQUEST)
         head = await _ask(site, b"HEAD /api/v2/odds" + REQUEST)
         probe = await _ask(site, b"GET /health/live?x" + REQUEST)
+        stream = await _ask(site, b"GET /api/v2/stream" + REQUEST, begins=True)
         load.is_over = True
         stats = (await site.json("/api/stats"))["http"]
 
@@ -100,6 +103,7 @@ async def test_new_clients_are_turned_away_but_probes_answered(
     assert head.endswith(b"\r\n\r\n")
     assert refused.partition(b"\r\n\r\n")[0].count(b"\r\n") == head.count(b"\r\n") - 2
     assert probe.startswith(b"HTTP/1.1 200")
+    assert stream.startswith(b"HTTP/1.1 200")  # a refusal would end an EventSource for good
     assert 2 == stats["turned_away"]
 
 
