@@ -43,11 +43,15 @@ def main() -> int:
         "row", nargs="*", help="an id of docs/faults.md; without any, all, and write the page"
     )
     parser.add_argument("--short", action="store_true", help="without the tests that take long")
+    parser.add_argument(
+        "--whole", action="store_true", help="with the counts and times that the rows ask for"
+    )
     options = parser.parse_args()
     wanted = options.row
     listed = tomllib.loads((ROOT / "tests/faults/rows.toml").read_text("utf-8"))
     tests = {row: named for row, named in listed["tests"].items() if not wanted or row in wanted}
-    cases = _run(sorted({one for named in tests.values() for one in named}), is_short=options.short)
+    extent = [] if options.short else ["--long", "--whole"] if options.whole else ["--long"]
+    cases = run(sorted({one for named in tests.values() for one in named}), extent)
     lines = list(table(tests, {} if wanted else listed["reasons"], cases))
     if wanted:
         print("\n".join(lines))
@@ -72,11 +76,11 @@ def table(tests: dict[str, list[str]], reasons: dict[str, str], cases: Sequence[
             yield f"| {row} | {fault} | {passed} of {len(own)} | {found} |"
 
 
-def _run(tests: Sequence[str], *, is_short: bool) -> list[Case]:
+def run(tests: Sequence[str], extent: Sequence[str]) -> list[Case]:
+    """Run these tests with the options `extent`."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        chosen = tests if is_short else ["--long", *tests]
-        command = [sys.executable, *_PYTEST, f"--junitxml={report}", *chosen]
+        command = [sys.executable, *_PYTEST, f"--junitxml={report}", *extent, *tests]
         subprocess.run(command, cwd=ROOT, check=False)
         return [_case(one) for one in ET.parse(report).iter("testcase")]  # noqa: S314 - our own
 

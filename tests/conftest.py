@@ -15,6 +15,7 @@ _left_out = pytest.StashKey[dict[str, int]]()
 _RECORDINGS = f"no recordings in {FOLDER}"
 _BROWSER = f"tests/browser needs {chromium.EXECUTABLE}"
 _LONG = "they take long, --long runs them"
+_LONG_FOLDERS = ("browser", "docs", "e2e")  # with processes of their own
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,6 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-recordings", action="store_true", help="fail if the recordings are absent")
     parser.addoption("--require-browser", action="store_true", help="fail if there is no Chromium")
     parser.addoption("--long", action="store_true", help="run the tests that take long as well")
+    parser.addoption("--whole", action="store_true", help="counts and times of docs/faults.md: for hours")
+    parser.addoption("--fuzz-inputs", type=int, default=200, help="invented inputs a parser (default 200)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,6 +53,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _leave_out(config, items, "recordings", _RECORDINGS)
     if not chromium.is_there():
         _leave_out(config, items, "browser", _BROWSER)
+    for item in items:
+        if item.path.parent.name in _LONG_FOLDERS:
+            item.add_marker("long")
     if not config.getoption("--long"):
         _leave_out(config, items, "long", _LONG)
 

@@ -127,6 +127,7 @@ async def _run_service(
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
+        turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         limits=settings.limits,
         desk=system.desk,
@@ -184,6 +185,7 @@ async def _run_replay(
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
+        turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         desk=playback.desk,
     )

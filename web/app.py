@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from hypercorn.typing import ASGIFramework
 from quart import Quart
@@ -50,6 +50,7 @@ def create_app(
     *,
     keep_fresh: KeepFresh,
     refusals: str,
+    turned_away: Callable[[], int] = lambda: 0,
     watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
     limits: Limits = Limits(),  # noqa: B008 - a frozen value
     is_layered: bool = True,
@@ -57,12 +58,14 @@ def create_app(
 ) -> Quart:
     """Return the application that shows `board`; `names` are display names in configured order.
 
-    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's.
+    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's,
+    and `turned_away` counts the clients that it answered by itself.
     `watched` returns an application around the part that may wait, and tells it when a client has left.
     The linker is asked at the `desk`. Without `is_layered` Quart answers all but the stream, just as well.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
-    answers, counters = Answers(board, names), _counters(audience, limit)
+    answers = Answers(board, names)
+    counters = HttpCounters(partial(_figures, audience, limit, turned_away))
     live = _live(board, names, audience, answers)
     handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock, desk)
     handlers |= pages.handlers()
@@ -83,10 +86,13 @@ def create_app(
     return app
 
 
-def _counters(audience: Audience, limit: RateLimit) -> HttpCounters:
-    return HttpCounters(
-        lambda: {"streams": len(audience), "clients": len(limit), "throttled": limit.refused}
-    )
+def _figures(audience: Audience, limit: RateLimit, turned_away: Callable[[], int]) -> dict[str, int]:
+    return {
+        "streams": len(audience),
+        "clients": len(limit),
+        "throttled": limit.refused,
+        "turned_away": turned_away(),
+    }
 
 
 def _live(board: Readable, names: Mapping[BookmakerId, str], audience: Audience, answers: Answers) -> Live:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Generator
 from enum import Enum
 from typing import TypeAlias, TypeVar
@@ -17,8 +18,8 @@ Sliced: TypeAlias = Generator[None, None, T]
 """A computation that yields None between slices, of some milliseconds at 20,000 matches, and returns T."""
 
 BUDGET_S = 0.001  # seconds of work before it yields to the loop: a tenth of the longest step allowed
-FIRST_S = BUDGET_S / 2  # seconds that a computation may take at once: short ones never wait
-SLICE = 256  # matches worked on between two yields: a fraction of a millisecond
+FIRST_S = BUDGET_S / 2  # seconds that a computation may take at once: a short one does not wait
+SLICE = 128  # matches worked on between two yields: a fraction of a millisecond
 
 
 class Lane(Enum):
@@ -34,7 +35,29 @@ class Lane(Enum):
     LINKS = "links"  # nothing waits for it
 
 
-_turns: RunVar[dict[Lane, anyio.Lock]] = RunVar("turns")
+class _Turns:
+    """Whose turn it is in each lane, and how long the beginnings took in this loop iteration."""
+
+    def __init__(self) -> None:
+        self.locks = {lane: anyio.Lock(fast_acquire=True) for lane in Lane}
+        self._begun_s = 0.0
+
+    def begin(self, steps: Sliced[T]) -> tuple[T] | None:
+        """Run the beginning of `steps`, unless many have begun; return the result if it is done."""
+        if self._begun_s > BUDGET_S:
+            return None
+        if not self._begun_s:
+            asyncio.get_running_loop().call_soon(self._next_iteration)
+        began = elapsed_s()
+        done = _advance(steps, FIRST_S)
+        self._begun_s += elapsed_s() - began
+        return done
+
+    def _next_iteration(self) -> None:
+        self._begun_s = 0.0
+
+
+_turns: RunVar[_Turns] = RunVar("turns")
 
 
 def run_now(steps: Sliced[T]) -> T:
@@ -47,17 +70,17 @@ def run_now(steps: Sliced[T]) -> T:
 
 
 async def run_sliced(steps: Sliced[T], lane: Lane = Lane.SOURCES) -> T:
-    """Run `steps` and return the result; waits only if that takes longer than `FIRST_S`."""
+    """Run `steps` and return the result; waits unless that takes at most `FIRST_S` and few others begin."""
+    if (turns := _turns.get(None)) is None:
+        _turns.set(turns := _Turns())
     began = elapsed_s()
-    done = _advance(steps, FIRST_S)
+    done = turns.begin(steps)
     if done is not None and elapsed_s() - began <= FIRST_S:
         return done[0]
     await anyio.lowlevel.checkpoint()  # also if it is done: consecutive calls must not add up
-    if (turns := _turns.get(None)) is None:
-        _turns.set(turns := {one: anyio.Lock(fast_acquire=True) for one in Lane})
-    turn = turns[lane]
+    lock = turns.locks[lane]
     while done is None:
-        async with turn:
+        async with lock:
             done = _advance(steps, BUDGET_S)
             await anyio.lowlevel.checkpoint()  # inside: one of a lane advances per loop iteration
     return done[0]

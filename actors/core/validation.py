@@ -22,7 +22,6 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Batch, Match, Removal, SourceMatchId
 
 MAX_NAME_CHARS = 128
-FEW = 2  # matches that are checked one by one, which is quicker
 MAX_RAW_CHARS = 1024  # of a name that are read
 MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
 
@@ -78,7 +77,7 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
     rest = iter(batch.matches)
     while part := list(islice(rest, SLICE)):
         yield
-        is_plain = len(part) > FEW and _are_plain(part)
+        is_plain = _are_plain(part)
         for match in part:
             match_id = match.source_match_id
             if match_id in accepted or match_id in removed:

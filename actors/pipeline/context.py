@@ -52,16 +52,8 @@ class SourceContext(Generic[Options]):
     def record_payload(self, scope: Scope, now: Instant, body: bytes = b"", list_id: str = "") -> None:
         """Record what was received, or what the source did itself, at `now`."""
         if self.record is not None:
-            payload = Payload(
-                source=self.status.name,
-                scope=scope,
-                list_id=ListId(list_id),
-                body=body,
-                received_at=now.wall,
-                received_mono=now.mono,
-                stale_after_s=self.options.staleness_s,
-            )
-            self.record(payload)
+            name, listed, stale_after_s = self.status.name, ListId(list_id), self.options.staleness_s
+            self.record(Payload(name, scope, listed, body, now.wall, now.mono, stale_after_s=stale_after_s))
 
     def logger(self) -> FilteringBoundLogger:
         """Return a logger whose lines name the actor and the source."""

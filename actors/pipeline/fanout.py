@@ -83,20 +83,14 @@ def deliveries(
     document, unchanged = document_of(payload, content), Extract(())
     return [
         *((one, document) for one in needing),
-        *((one, _batch(one, payload, unchanged, complete=False)) for one in confirmed),
+        *((one, batch_of(one, payload, unchanged, complete=False)) for one in confirmed),
     ]
 
 
 def document_of(payload: Payload, content: object) -> Document:
     """Return the document of a payload with that content."""
-    return Document(
-        scope=payload.scope,
-        list_id=payload.list_id,
-        content=content,
-        received_at=payload.received_at,
-        received_mono=payload.received_mono,
-        stale_after_s=payload.stale_after_s,
-    )
+    at, mono = payload.received_at, payload.received_mono
+    return Document(payload.scope, payload.list_id, content, at, mono, payload.stale_after_s)
 
 
 def extractor(kind: Kind, key: str, options: SourceOptions) -> Extractor:
@@ -146,7 +140,7 @@ def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract)
             gone = [one.source_match_id for one in extract.matches if one.source_time in late]
             removals = extract.removals + tuple(Removal(match_id, Reason.LAGGING) for match_id in gone)
             extract = msgspec.structs.replace(extract, matches=matches, removals=removals)
-    return _batch(bookmaker, document, extract, complete=True)
+    return batch_of(bookmaker, document, extract, complete=True)
 
 
 def batches_of_tick(payload: Payload, bookmakers: Container[BookmakerId]) -> tuple[Batch, ...]:
@@ -167,9 +161,16 @@ def batches_of_tick(payload: Payload, bookmakers: Container[BookmakerId]) -> tup
     )
 
 
-def _batch(
-    bookmaker: BookmakerId, origin: Payload | Document, extract: Extract, *, complete: bool
+def batch_of(
+    bookmaker: BookmakerId,
+    origin: Payload | Document,
+    extract: Extract,
+    *,
+    complete: bool,
+    is_image: bool = False,
+    withdrawn: bool = False,
 ) -> Batch:
+    """Return what `extract` says of one bookmaker as a batch of its list; the content is not read."""
     return Batch(
         bookmaker=bookmaker,
         scope=origin.scope,
@@ -180,5 +181,7 @@ def _batch(
         received_at=origin.received_at,
         received_mono=origin.received_mono,
         stale_after_s=origin.stale_after_s,
+        withdrawn=withdrawn,
+        is_image=is_image,
         answered_at=extract.answered_at,
     )

@@ -159,17 +159,9 @@ class SourceActor:
     async def _confirmed(self, target: Target, list_id: ListId, answer: NotModified) -> None:
         now = self._context.clock.now()
         self._plan.on_answered(target, answer.headers, now)
-        payload = Payload(
-            source=self._status.name,
-            scope=target.scope,
-            list_id=list_id,
-            body=b"",
-            received_at=now.wall,
-            received_mono=answer.asked_mono,
-            status=NOT_MODIFIED,
-            headers=answer.headers,
-        )
-        await self._hand_out(target, payload, now)
+        name, scope, asked, headers = self._status.name, target.scope, answer.asked_mono, answer.headers
+        same = Payload(name, scope, list_id, b"", now.wall, asked, status=NOT_MODIFIED, headers=headers)
+        await self._hand_out(target, same, now)
 
     async def _received(self, target: Target, answer: Fetched) -> None:
         now = self._context.clock.now()
@@ -178,12 +170,12 @@ class SourceActor:
         self._plan.on_answered(target, answer.headers, now)
         list_id = await run_sliced(list_id_of(answer.body))
         payload = Payload(
-            source=self._status.name,
-            scope=target.scope,
-            list_id=list_id,
-            body=answer.body,
-            received_at=now.wall,
-            received_mono=answer.asked_mono,
+            self._status.name,
+            target.scope,
+            list_id,
+            answer.body,
+            now.wall,
+            answer.asked_mono,
             source_time=answer.last_modified_at,
             is_framed=answer.is_framed,
             answered_at=answer.answered_at,

@@ -13,7 +13,8 @@ from msgspec import Struct
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError
-from actors.core.messages import Batch, BookmakerId, Extract, ListId, Payload, Scope, SourceName
+from actors.core.messages import Batch, BookmakerId, Document, Extract, ListId, Payload, Scope, SourceName
+from actors.pipeline.fanout import batch_of
 from actors.source_api.stream import Reaction, Session
 
 CLOSED = "closed"  # the reason of a removal for good
@@ -120,20 +121,10 @@ class StreamFeed:
     def _batches(
         self, extract: Extract, confirmed: Instant, *, complete: bool = False
     ) -> tuple[Batch, ...]:
+        # A withdrawal names no list: a crash caused by a list must not discard it.
+        list_id, withdrawn = self.list_id or ListId(""), self.list_id is None
+        origin = Document(SCOPE, list_id, None, confirmed.wall, confirmed.mono, self._stale_after_s)
         return tuple(
-            Batch(
-                bookmaker=bookmaker,
-                scope=SCOPE,
-                # A withdrawal names no list: a crash caused by a list must not discard it.
-                list_id=self.list_id or ListId(""),
-                complete=complete,
-                matches=extract.matches,
-                removals=extract.removals,
-                received_at=confirmed.wall,
-                received_mono=confirmed.mono,
-                stale_after_s=self._stale_after_s,
-                withdrawn=self.list_id is None,
-                is_image=complete,
-            )
-            for bookmaker in self._bookmakers
+            batch_of(one, origin, extract, complete=complete, is_image=complete, withdrawn=withdrawn)
+            for one in self._bookmakers
         )

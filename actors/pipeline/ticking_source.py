@@ -11,9 +11,10 @@ import msgspec
 from actors.core.clock import Instant
 from actors.core.cooperative import run_sliced
 from actors.core.errors import SourceError
-from actors.core.messages import Batch, BookmakerId, Extract, ListId
+from actors.core.messages import BookmakerId, Document, ListId
 from actors.monitoring.transitions import failed, succeeded
 from actors.pipeline.context import SourceContext, redact
+from actors.pipeline.fanout import batch_of
 from actors.source_api.kinds import Machine, TickingKind
 from actors.source_api.options import SourceOptions, secrets_of
 
@@ -66,7 +67,9 @@ class TickingSourceActor:
             if is_image:
                 self._lists[bookmaker] = tick
                 self._image_mono[bookmaker] = now.mono
-            batches.append(self._batch(bookmaker, machine, extract, now, complete=is_image))
+            listed, stale_after_s = self._lists[bookmaker], self._context.options.staleness_s
+            origin = Document(machine.scope, listed, None, now.wall, now.mono, stale_after_s)
+            batches.append(batch_of(bookmaker, origin, extract, complete=is_image, is_image=is_image))
         if self._context.record is not None:
             self._context.record_payload(machine.scope, now, msgspec.json.encode(batches), tick)
         for batch in batches:
@@ -87,19 +90,3 @@ class TickingSourceActor:
         longest_s = self._context.options.staleness_s / 3
         self._wait_s[bookmaker] = min(max(2 * wait_s, FIRST_WAIT_S), longest_s)
         return True
-
-    def _batch(
-        self, bookmaker: BookmakerId, machine: Machine, extract: Extract, now: Instant, *, complete: bool
-    ) -> Batch:
-        return Batch(
-            bookmaker=bookmaker,
-            scope=machine.scope,
-            list_id=self._lists[bookmaker],
-            complete=complete,
-            matches=extract.matches,
-            removals=extract.removals,
-            received_at=now.wall,
-            received_mono=now.mono,
-            stale_after_s=self._context.options.staleness_s,
-            is_image=complete,
-        )

@@ -21,8 +21,10 @@ from msgspec import Meta, Struct
 
 from actors.core.errors import UNREADABLE, ConfigError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
+from actors.core.validation import MAX_START_TIME
 
 S = TypeVar("S")
+UnixSeconds = Annotated[float, Meta(ge=0, le=MAX_START_TIME)]
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
 MAX_LINE_BYTES = 1024 * 1024
@@ -63,7 +65,7 @@ class Header(Struct, frozen=True, kw_only=True):
     bookmakers: tuple[RecordedBookmaker, ...]
     expire_after_kickoff_s: float
     max_matches: int = NO_LIMIT
-    started_at: float
+    started_at: UnixSeconds
 
 
 class Recorded(Struct, frozen=True):
@@ -78,7 +80,7 @@ class _About(Struct, frozen=True, kw_only=True):
     list_id: ListId
     received_s: float
     asked_s: float
-    received_at: float
+    received_at: UnixSeconds
     status: int
     source_time: float | None
     answered_at: float | None

@@ -43,19 +43,17 @@ from actors.source_api.kinds import PolledKind, TickingKind, prices_of
 from actors.source_api.stream import StreamKind
 
 
-class Arrival(Struct, frozen=True):
-    """A payload of a source, and when it was received."""
+class Moment(Struct, frozen=True):
+    """A moment at which the board may change: a deadline passes, unless it is an arrival."""
 
     at: Instant
+
+
+class Arrival(Moment, frozen=True):
+    """A payload of a source is received."""
+
     source: RecordedSource
     payload: Payload
-
-
-class Moment(Struct, frozen=True):
-    """A moment at which the board may change: a payload arrives or, without one, a deadline passes."""
-
-    at: Instant
-    arrival: Arrival | None = None
 
 
 class BookmakerResult(Struct, frozen=True):
@@ -136,7 +134,7 @@ class Playback:
             at = Instant(max(arrival.at.mono, self._now.mono), arrival.at.wall)
             while (deadline := self._deadline()).mono <= at.mono:
                 yield Moment(deadline)
-            yield Moment(at, arrival)
+            yield msgspec.structs.replace(arrival, at=at)
 
     def play(self, moment: Moment) -> Sliced[MomentResult]:
         """Withdraw what is overdue, then apply what arrived; the caller may let `history` digest it."""
@@ -147,14 +145,13 @@ class Playback:
         self._now = moment.at  # not before: a read in between would find the board overdue
         self._replace(new)
         yield from self._link()
-        if moment.arrival is None:
+        if not isinstance(moment, Arrival):
             return MomentResult()
-        source = moment.arrival.source
         try:
-            offered = yield from self._deliveries(source, moment.arrival.payload)
+            offered = yield from self._deliveries(moment.source, moment.payload)
         except SourceError as error:
             return MomentResult(error=error)
-        result = MomentResult((yield from self._apply(source, offered)))
+        result = MomentResult((yield from self._apply(moment.source, offered)))
         yield from self._link()
         return result
 

@@ -76,7 +76,7 @@ class Replay:
             await anyio.sleep(wait_s)
             async with playback.desk.turn:
                 await run_sliced(self._play_moment(moment))
-            payloads += moment.arrival is not None
+            payloads += isinstance(moment, Arrival)
         version = playback.snapshot.version
         commits = version - self.status.board.first_version
         is_whole = set(playback.endings.values()) == {Ending.CLOSED} and commits > 0
@@ -88,8 +88,8 @@ class Replay:
     def _play_moment(self, moment: Moment) -> Sliced[None]:
         """Play a moment and record it without a yield between: a new name shows with its version."""
         result = yield from self.playback.play(moment)
-        if moment.arrival is not None:
-            self._record(moment.arrival, result)
+        if isinstance(moment, Arrival):
+            self._record(moment, result)
         applied = [part.applied for part in result.parts if part.applied is not None]
         board_log = log.bind(actor="aggregator")
         record_turn(self.status, self.playback.snapshot, applied, self.playback.now(), board_log)

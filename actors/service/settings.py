@@ -112,13 +112,15 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a plain ValueError for a number of too many digits
         raise ConfigError(f"{path}: is not TOML that can be read: {error}") from error
     secrets: dict[str, str] = {}
     try:
         return _checked(raw, _expanded(raw, environment, secrets, ""))
     except ConfigError as error:
         message = f"{path}: {_masked(str(error), secrets)}"
+    except RecursionError:
+        message = f"{path}: is not TOML that can be read: a key has too many parts"
     raise ConfigError(message)  # without the cause, which may show a secret
 
 

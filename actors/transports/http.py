@@ -155,7 +155,7 @@ def inflated(body: bytes, encoding: str, max_bytes: int) -> Sliced[bytes]:
 
 def retry_after_s(value: str | None, now: float) -> float | None:
     """Read Retry-After, seconds or a date (RFC 9110, 10.2.3), at `now` (Unix seconds); at most an hour."""
-    if value is not None and re.fullmatch("[0-9]+", value.strip()):
+    if value is not None and re.fullmatch(r"[ \t]*[0-9]+[ \t]*", value):
         return min(float(value), MAX_RETRY_AFTER_S)
     date = http_date(value)
     return None if date is None else min(max(date - now, 0.0), MAX_RETRY_AFTER_S)

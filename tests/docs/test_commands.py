@@ -31,6 +31,7 @@ EXCEPTIONS = {
     ".venv/bin/oddsboard serve --server uvicorn": "needs what the line before installs; tests/e2e has it",
     ".venv/bin/pip install ./oddsboard-lines": "needs a package index; tests/e2e/test_plugin.py has it",
     "scripts/bench": "prepares an environment of its own, from a package index",
+    "scripts/fuzz": "prepares an environment of its own, from a package index",
     "scripts/lock": "needs uv, and a package index",
     "scripts/damage": "needs recordings",
 }
@@ -46,7 +47,7 @@ CUT_BY_TIME = 28
 
 SHELL = "/bin/sh"
 NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv*", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis"
+    ".git", ".venv*", ".fuzz", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis"
 )
 
 

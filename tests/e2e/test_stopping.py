@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from tests.support.peers.loading import CLIENTS, loading
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
@@ -92,50 +92,14 @@ def test_a_draining_service_sends_its_clients_away(tmp_path: Path) -> None:
 @SIGNALS
 def test_no_request_fails_before_the_listener_closes(tmp_path: Path, number: signal.Signals) -> None:
     """Clients on kept and on new connections get 200 until no new connection is accepted."""
-    outcomes: list[tuple[int, str]] = []
-    with _running(tmp_path, drain_s=0.4) as (running, _):
-        loads = [_kept_connections, _new_connections] * 3
-        clients = [threading.Thread(target=load, args=(running.base, outcomes)) for load in loads]
-        for client in clients:
-            client.start()
+    with _running(tmp_path, drain_s=0.4) as (running, _), loading(running.base) as outcomes:
         eventually(lambda: len(outcomes) > 50, "some load")
         code = running.stop(number)
-        for client in clients:
-            client.join(10)
 
     failures = [outcome for outcome in outcomes if outcome != (200, "")]
     assert 0 == code
     assert {(0, "refused")} == set(failures)
-    assert len(clients) == len(failures)
-
-
-def _kept_connections(base: str, outcomes: list[tuple[int, str]]) -> None:
-    with httpx2.Client(base_url=base, trust_env=False, verify=NO_TLS) as client:
-        while _asked(lambda: client.get("/api/v2/odds"), base, outcomes):
-            pass
-
-
-def _new_connections(base: str, outcomes: list[tuple[int, str]]) -> None:
-    while _asked(lambda: httpx2.get(f"{base}/api/odds", trust_env=False, verify=NO_TLS), base, outcomes):
-        pass
-
-
-def _asked(ask: Callable[[], httpx2.Response], base: str, outcomes: list[tuple[int, str]]) -> bool:
-    """Send one request; if it fails, note whether the listener was closed by then."""
-    try:
-        status, trouble = ask().status_code, ""
-    except httpx2.TransportError as error:
-        status, trouble = 0, "refused" if _is_closed(base) else repr(error)
-    outcomes.append((status, trouble))
-    return not trouble
-
-
-def _is_closed(base: str) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", int(base.rpartition(":")[2])), 5).close()
-    except OSError:
-        return True
-    return False
+    assert CLIENTS == len(failures)
 
 
 @SIGNALS

@@ -1,19 +1,17 @@
-"""Streams of the real program: ended properly, and cut when not read (faults.md, H4 and I1)."""
+"""Streams of the real program: ended properly, and hardly in the way of the end when not read."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import selectors
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from tests.support.peers.loading import read_to_the_end
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
@@ -35,7 +33,6 @@ REQUEST = b"GET /api/v2/stream HTTP/1.1\r\nHost: board\r\n\r\n"
 STREAMS = 100
 DRAIN_S = 2.0
 SMALL = 4096
-SLOW, PER_CLIENT_BYTES = 20, 2 * 1024 * 1024
 
 
 @contextlib.contextmanager
@@ -63,24 +60,6 @@ def _connected(running: Service, stack: contextlib.ExitStack, *, buffer: int = 0
     return one
 
 
-def _read_to_the_end(sockets: list[socket.socket], within_s: float) -> list[bytes]:
-    """Read all sockets at once until each has ended."""
-    received = dict.fromkeys(sockets, b"")
-    deadline = time.monotonic() + within_s
-    with selectors.DefaultSelector() as selector:
-        for number, one in enumerate(sockets):
-            selector.register(one, selectors.EVENT_READ, number)
-        while selector.get_map() and time.monotonic() < deadline:
-            for key, _ in selector.select(0.1):
-                one = sockets[key.data]
-                piece = one.recv(1 << 20)
-                received[one] += piece
-                if not piece:
-                    selector.unregister(one)
-        assert not selector.get_map(), f"{len(selector.get_map())} streams have not ended"
-    return list(received.values())
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_streams_get_bye_before_the_end(
     tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
@@ -91,7 +70,7 @@ def test_streams_get_bye_before_the_end(
         for one in streams:
             assert one.recv(1 << 16).startswith(b"HTTP/1.1 200")
         running.process.send_signal(number)
-        received = _read_to_the_end(streams, DRAIN_S + 5)
+        received = read_to_the_end(streams, DRAIN_S + 5)
         code = running.process.wait(5)
         eventually(lambda: running.events("service.stopped"), "the last line of the log")
 
@@ -124,38 +103,3 @@ def _left_over(one: socket.socket) -> bytes:
         while piece := one.recv(1 << 20):
             received += piece
     return received
-
-
-def _rss_bytes(running: Service) -> int:
-    pages = Path(f"/proc/{running.process.pid}/statm").read_text("ascii").split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _streams(running: Service) -> int:
-    stats = httpx2.get(f"{running.base}/api/stats", trust_env=False, verify=NO_TLS).json()
-    return int(stats["http"]["streams"])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("per_s", [0, 100])
-def test_a_slow_reader_is_cut(tmp_path: Path, per_s: int) -> None:
-    """A client that reads nothing, or 100 bytes a second, is cut and holds at most 2 MiB (H4)."""
-    with _running(tmp_path, 5_000, 2_000.0) as running, contextlib.ExitStack() as stack:
-        reader = _connected(running, stack)
-        reader.recv(1 << 20)
-        eventually(lambda: _streams(running) == 1, "one stream")
-        base, most = _rss_bytes(running), 0
-        slow = [_connected(running, stack, buffer=SMALL) for _ in range(SLOW)]
-        eventually(lambda: _streams(running) == SLOW + 1, "all streams")
-        began = last = time.monotonic()
-        while _streams(running) > 1:
-            assert time.monotonic() - began < 30, "slow readers are still there"
-            reader.recv(1 << 20)
-            most = max(most, _rss_bytes(running) - base)
-            if per_s and time.monotonic() - last >= 1:
-                last = time.monotonic()
-                for one in slow:
-                    with contextlib.suppress(OSError):
-                        one.recv(per_s)
-
-    assert most <= SLOW * PER_CLIENT_BYTES

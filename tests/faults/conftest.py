@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
 
 import pytest
+import structlog
 
 from tests.support.time.virtual import VirtualLoop
 
@@ -19,3 +21,18 @@ def anyio_backend() -> object:
 def figure(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
     """Return what keeps a text for the table of docs/reliability.md."""
     return lambda text: record_property("figure", text)
+
+
+@pytest.fixture
+def is_whole(pytestconfig: pytest.Config) -> bool:
+    """Return whether counts and times are those that the rows ask for, which takes hours."""
+    return bool(pytestconfig.getoption("--whole"))
+
+
+@pytest.fixture
+def logs_like_a_service() -> Iterator[None]:
+    """Log from `info` on, as a service does: a line for each request would cost more than the request."""
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+    yield
+    structlog.configure(**before)

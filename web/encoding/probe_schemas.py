@@ -230,6 +230,7 @@ class HttpCounters(TypedDict):
     streams: int
     clients: int
     throttled: int
+    turned_away: int
     client_errors: dict[str, int]
 
 

@@ -113,6 +113,8 @@ class HeadGate:
         while pending and self._left:
             if pending[0] == _END[0]:  # RFC 9112, 2.2: empty lines before a request are ignored
                 pending = _EMPTY_LINES.sub(b"", pending, 1)
+                if not pending:
+                    break
             end = pending.find(_END, 0, MAX_HEAD_BYTES) + len(_END)
             if end < len(_END):
                 if code := _fault_so_far(pending):

@@ -16,12 +16,17 @@ from typing import Any
 
 from msgspec import Struct
 
+from actors.core.clock import elapsed_s
 from web.protocol.request_head import MAX_HEAD_BYTES, HeadGate
+from web.protocol.throttle import UNCOUNTED
+from web.server.load import FEW, Load, turning_away
 
 LINGER_S = 0.9
 """Seconds in which what a client still sends is dropped, so that it gets its answer, not a reset."""
 MAX_DROPPED = 67_108_864
 """Bytes dropped behind the last request while its answer is sent; whoever sends more is cut."""
+PEEKED_BYTES = 4_096
+"""Bytes of a head that are looked at to find out whether a new client waits for an answer."""
 LOOKED_AT = 8
 """Connections that are looked at to find an idle one, however many there are."""
 
@@ -53,6 +58,7 @@ class Connection(socket.socket):
         self._others = others
         self._dropped = 0
         self._is_busy = False  # since the last request not everything that was to be sent has been sent
+        self._waits_since: float | None = None
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
         """Receive what may be seen of it.
@@ -72,6 +78,8 @@ class Connection(socket.socket):
             if self._dropped > MAX_DROPPED:
                 raise ConnectionResetError(errno.ECONNRESET, "the client sends without end")
             raise BlockingIOError
+        if not self._is_busy and self.family != socket.AF_UNIX:  # its requests tell nobody when they begin
+            self.wait()
         self._is_busy = True
         try:
             self._others.by_request.move_to_end(self)
@@ -84,6 +92,19 @@ class Connection(socket.socket):
         sent = _send(self, data, flags)
         self._is_busy = sent < len(data)
         return sent
+
+    def wait(self) -> None:
+        """Note that a request is there that is not being answered yet."""
+        if self._waits_since is None:
+            self._others.load.waiting += 1
+            self._waits_since = elapsed_s()
+
+    def begin(self) -> None:
+        """Note that the request is being answered: it waits no longer."""
+        if self._waits_since is not None:
+            now = elapsed_s()
+            self._others.load.begin(now - self._waits_since, now)
+            self._end_waiting()
 
     def is_idle(self) -> bool:
         """Return whether no request of it is being answered or waits to be read."""
@@ -125,6 +146,7 @@ class Connection(socket.socket):
 
     def finish(self) -> None:
         """Close it now."""
+        self._end_waiting()
         if (timer := self._others.lingering.pop(self, None)) is not None:
             timer.cancel()
             asyncio.get_running_loop().remove_reader(self)
@@ -132,6 +154,11 @@ class Connection(socket.socket):
         if self.fileno() >= 0:
             self._others.open -= 1
         super().close()
+
+    def _end_waiting(self) -> None:
+        if self._waits_since is not None:
+            self._others.load.waiting -= 1
+        self._waits_since = None
 
     def _drop(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -156,6 +183,7 @@ class Connections:
         self.by_request: OrderedDict[Connection, None] = OrderedDict()
         self.ended: set[Connection] = set()
         self.lingering: dict[Connection, asyncio.TimerHandle] = {}
+        self.load = Load()
         self.open = 0
         self.is_ending = False
 
@@ -177,9 +205,13 @@ class Connections:
     def admit(self, accepted: socket.socket) -> Connection | None:
         """Put the gate in front of a connection; above the cap it replaces the one that is idle longest.
 
-        Return None if there are far too many: it is closed.
+        Return None if there are far too many, or if it would wait too long: it is closed.
         """
-        if self.open >= self.caps.most:
+        request = self._request_of(accepted) if self.load.is_high(elapsed_s()) else b""
+        is_late = request and self.load.waiting > FEW
+        if request is None or is_late or self.open >= self.caps.most:
+            if request:
+                self._turn_away(accepted, request)
             accepted.close()
             return None
         if len(self.by_request) >= self.caps.connections:
@@ -188,6 +220,8 @@ class Connections:
         connection = Connection(accepted, self)
         self.by_request[connection] = None
         connection.is_excess = self.are_too_many
+        if request:
+            connection.wait()
         return connection
 
     def keep(self, connection: Connection) -> None:
@@ -199,6 +233,26 @@ class Connections:
         self.is_ending = True
         for one in [*self.lingering]:
             one.finish()
+
+    def _request_of(self, accepted: socket.socket) -> bytes | None:
+        """Return the head, b"" if it is not there or of a probe or stream, None if the client has left.
+
+        Who sends a head slowly does not count: such a client waits for itself.
+        """
+        try:
+            head = _recv(accepted, PEEKED_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            return None
+        path = head.partition(b" ")[2].partition(b" ")[0].partition(b"?")[0]
+        return b"" if path in UNCOUNTED or b"\r\n\r\n" not in head else head
+
+    def _turn_away(self, accepted: socket.socket, request: bytes) -> None:
+        self.load.turned_away += 1
+        with contextlib.suppress(OSError):
+            _recv(accepted, MAX_HEAD_BYTES, socket.MSG_DONTWAIT)  # else closing would reset it
+            _send(accepted, turning_away(request), socket.MSG_DONTWAIT)
 
     def _close_idle(self) -> None:
         for _ in range(LOOKED_AT):

@@ -67,7 +67,7 @@ class Listener(socket.socket):
 
         Raises: BlockingIOError if none is to be accepted now, OSError if the system has nothing left.
         """
-        for _ in range(ACCEPTED_AT_ONCE):
+        for _ in range(BACKLOG):  # so many that are closed at once
             if self.held.is_room_near:
                 break
             try:
@@ -95,6 +95,15 @@ class Listener(socket.socket):
     def find(self, client: Client) -> Connection | None:
         """Return the connection of this client, None if it is closed, or a Unix socket's."""
         return None if client is None else self.connections.get(client)
+
+    def turned_away(self) -> int:
+        """Return how many clients were answered here, because too many waited."""
+        return self.held.load.turned_away
+
+    def begin(self, client: Client) -> None:
+        """Note that a request of this client is being answered."""
+        if (connection := self.find(client)) is not None:
+            connection.begin()
 
     def keep_fresh(self, client: Client) -> None:
         """Buffer little for this client from now on, if it is still connected and the kernel can do so."""

@@ -13,11 +13,11 @@ from ipaddress import ip_address
 import anyio
 from hypercorn.asyncio import serve as hypercorn_serve
 from hypercorn.config import Config, Sockets
-from hypercorn.typing import ASGIFramework
+from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, Scope
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from actors.core.errors import ConfigError, CoreFailure
-from web.server.listener import ACCEPTED_AT_ONCE
+from web.server.listener import ACCEPTED_AT_ONCE, Listener
 
 Serve = Callable[[ASGIFramework, socket.socket, anyio.Event], Coroutine[None, None, None]]
 """Serves an application on a socket until the event is set."""
@@ -51,7 +51,7 @@ async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> N
     config.accesslog = None
     config.errorlog = logging.getLogger("hypercorn.error")
     with _until(stop), contextlib.closing(sock), anyio.CancelScope(shield=True):
-        await hypercorn_serve(app, config, shutdown_trigger=stop.wait)
+        await hypercorn_serve(_noted(app, sock), config, shutdown_trigger=stop.wait)
 
 
 def check_uvicorn(host: str, port: int | None) -> None:
@@ -80,7 +80,7 @@ async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyi
             yield  # the life cycle handles signals
 
     config = uvicorn.Config(
-        app,
+        _noted(app, sock),
         http="httptools",
         ws="none",
         lifespan="off",
@@ -103,6 +103,19 @@ async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyi
             with _until(stop):
                 await server.serve([sock])
             tasks.cancel_scope.cancel()
+
+
+def _noted(app: ASGIFramework, sock: socket.socket) -> ASGIFramework:
+    """Return an application around `app` that tells our listener when a request begins."""
+    if not isinstance(sock, Listener):
+        return app
+
+    async def noted(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        if scope["type"] == "http":
+            sock.begin(scope["client"])
+        await app(scope, receive, send)
+
+    return noted
 
 
 def _is_loopback(host: str) -> bool:

@@ -75,8 +75,12 @@ class Listing(Struct, frozen=True, eq=False, gc=False):
     start_time: int | None
 
 
-State: TypeAlias = tuple[int, Listing, Triple | None]
-"""A match at one moment of the world: its slot, its listing and its true probabilities."""
+class State(Struct, frozen=True, eq=False, gc=False):
+    """A match at one moment of the world: its slot, its listing and its true probabilities."""
+
+    slot: int
+    listing: Listing
+    fair: Triple | None
 
 
 class _Offer(Struct, eq=False, gc=False):
@@ -124,19 +128,21 @@ class Bookmaker:
 
     def expect(self, at: int, state: State) -> None:
         """Keep what happens at `at` until the bookmaker sees it."""
-        self.pending[-(-at // _STEP_MS) + self._lags[state[0] % _DRAWS]].append(state)
+        self.pending[-(-at // _STEP_MS) + self._lags[state.slot % _DRAWS]].append(state)
 
     def update(self, appeared: Mapping[int, State], until: int) -> Sliced[Extract]:
         """Return what changes by matches that appeared, and by what it sees up to `until`."""
         seen = dict(appeared)
         for step in sorted(step for step in self.pending if step <= until // _STEP_MS):
             yield
-            seen |= {state[0]: state for state in self.pending.pop(step) if until < state[1].fixture.end}
+            pending = self.pending.pop(step)
+            seen |= {state.slot: state for state in pending if until < state.listing.fixture.end}
         changed: list[Match] = []
         removals: list[Removal] = []
-        for number, (slot, listing, fair) in enumerate(seen.values()):
+        for number, state in enumerate(seen.values()):
             if number % PRICING_SLICE == 0:
                 yield
+            slot, listing = state.slot, state.listing
             offer = self._offers.get(slot)
             if offer is None or offer.listing.match_id != listing.match_id:
                 if offer is not None:
@@ -145,7 +151,7 @@ class Bookmaker:
                 if self._draws[(17 * slot + 5 * listing.fixture.number) % _DRAWS] >= self._coverage:
                     continue
                 offer = self._offers[slot] = _Offer(listing, self.opinion(listing.fixture))
-            if self._moves(offer, fair):
+            if self._moves(offer, state.fair):
                 if offer.match is None:
                     removals.append(Removal(listing.match_id, "suspended"))
                 else:

@@ -102,16 +102,16 @@ class SimulatedMachine:
             listing = self._listing(slot, self._at)
             changed_at, changes_at = self._world.moments(listing.fixture, self._at)
             calendar.append((changes_at, slot, listing))
-            states.append((slot, listing, self._world.probabilities(listing.fixture, changed_at)))
+            states.append(State(slot, listing, self._world.probabilities(listing.fixture, changed_at)))
         yield
         heapify(calendar)
         self._calendar = calendar
         for bookmaker in self._bookmakers:
             bookmaker.pending.clear()
         yield
-        states.sort(key=lambda state: (state[1].fixture.listed_at, state[0]))
+        states.sort(key=lambda state: (state.listing.fixture.listed_at, state.slot))
         yield
-        return {state[0]: state for state in states}
+        return {state.slot: state for state in states}
 
     def _follow(self, until: int, appeared: dict[int, State]) -> Sliced[None]:
         """Add to `appeared` the matches that are listed up to `until`; all else awaits the bookmakers."""
@@ -124,9 +124,9 @@ class SimulatedMachine:
             if at == listing.fixture.end:
                 listing = self._listing(slot, at)
                 appeared.pop(slot, None)  # so that the order stays that of appearance
-                appeared[slot] = slot, listing, self._world.probabilities(listing.fixture, at)
+                appeared[slot] = State(slot, listing, self._world.probabilities(listing.fixture, at))
             else:
-                state = slot, listing, self._world.probabilities(listing.fixture, at)
+                state = State(slot, listing, self._world.probabilities(listing.fixture, at))
                 for bookmaker in self._bookmakers:
                     bookmaker.expect(at, state)
             _, changes_at = self._world.moments(listing.fixture, at)

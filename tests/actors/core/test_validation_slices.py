@@ -59,6 +59,7 @@ def _one_by_one(matches: list[Match], removals: list[Removal]) -> Judged:
     return accepted, removed, +rejected
 
 
+@pytest.mark.long
 @given(st.lists(MATCHES, max_size=8), st.lists(REMOVALS, max_size=2))
 @settings(max_examples=500)
 def test_slice_gives_the_same_verdicts_as_single_matches(

@@ -55,6 +55,7 @@ async def test_stall_is_logged_while_it_lasts() -> None:
     assert 1 == status.stalls
 
 
+@pytest.mark.long
 async def test_each_stall_is_counted() -> None:
     """Each stall has its own line, and the longest is kept."""
     status = LoopStatus()

@@ -241,6 +241,7 @@ async def test_failed_selection_keeps_the_present_markets() -> None:
     assert 0 < stage.context.status.failed_by["errand_unreadable"]
 
 
+@pytest.mark.long
 async def test_smaller_number_grows_again() -> None:
     """An hour after a refusal twice as many markets are requested, since the limit may have changed."""
     stage = StreamStage(max_markets=8)

@@ -16,9 +16,11 @@ from actors.core.errors import ConfigError
 from actors.core.messages import ListId, Payload, Scope
 from actors.recordings.format import MAX_BODY_BYTES, Ending, Header, Recorded, Recording
 from tests.support.builders.recorded import SOURCE, encoded, header, pieces_of, read, received
+from tests.support.time.virtual import WALL_0
 
 TEXTS = st.text(max_size=20)
 TIMES = st.floats(allow_nan=False, allow_infinity=False)
+DATES = st.floats(0, 4_102_444_800)
 RECORDS = st.builds(
     Recorded,
     st.builds(
@@ -27,7 +29,7 @@ RECORDS = st.builds(
         TEXTS.map(Scope),
         TEXTS.map(ListId),
         st.binary(max_size=400),
-        TIMES,
+        DATES,
         TIMES,
         st.none() | TIMES,
         st.booleans(),
@@ -190,6 +192,17 @@ def test_body_beyond_the_limit_ends_the_recording() -> None:
     )
 
     assert [Ending.CUT, Ending.DAMAGED] == [read(within)[2], read(beyond)[2]]
+
+
+@pytest.mark.parametrize("at", [-1.0, 4_102_444_801.0, 1e308])
+def test_time_that_no_clock_shows_is_damage(at: float) -> None:
+    """What happened at no time of this century cannot be played, and its clock could not be shown."""
+    with pytest.raises(ConfigError, match="started_at"):
+        read(encoded(header(started_at=at), SMALL))
+
+    assert (header(), SMALL, Ending.DAMAGED) == read(
+        encoded(header(), [*SMALL, received(b"", 1.0, wall_s=at - WALL_0)])
+    )
 
 
 def test_compression_bomb_takes_no_memory() -> None:

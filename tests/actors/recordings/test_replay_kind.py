@@ -79,6 +79,7 @@ def _final(path: Path) -> Snapshot:
     return playback.snapshot
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("speed", ["0.5", "1", "60.0", '"max"'])
 @pytest.mark.parametrize(
     "records",

@@ -165,7 +165,8 @@ async def test_core_child_that_crashes_too_often_ends_everything() -> None:
     message = "core crashed too often: ValueError: broken"
 
     with pytest.RaisesGroup(pytest.RaisesExc(CoreFailure, match=message)):
-        await Supervisor([core, other], VirtualClock()).run()
+        with anyio.fail_after(3600):
+            await Supervisor([core, other], VirtualClock()).run()
 
     assert (40.0, 4) == (anyio.current_time(), core.status.crashes)
     assert (ActorState.STOPPED, WALL_0 + 40) == (other.status.state, other.status.since)

@@ -216,6 +216,7 @@ def test_credits_are_not_all_used_at_midnight(a_month: int) -> None:
     assert {} == {hour: count for hour, count in hours.items() if count > hours.total() / 5}
 
 
+@pytest.mark.long
 @Budget
 def test_no_league_is_neglected(a_month: int) -> None:
     """No league waits longer than if all others were near a kick-off: eight times an equal share."""

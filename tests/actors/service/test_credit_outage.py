@@ -50,6 +50,7 @@ async def played(script: Script, seconds: float, credits_per_day: float | None) 
     return stage
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("credits_per_day", [None, 240.0])
 @pytest.mark.parametrize("error", [UNSENT, DENIED, FAILED], ids=["unsent", "denied", "failed"])
 async def test_list_of_sports_is_fetched_soon_after_an_outage(

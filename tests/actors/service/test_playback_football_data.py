@@ -95,6 +95,7 @@ async def _accepted(board: Running) -> Snapshot:
     return board.snapshot
 
 
+@pytest.mark.long
 async def test_recorded_downloads_in_order(tmp_path: Path) -> None:
     """After each file the board shows exactly its content, with a new version only if that changed."""
     stub, *files = football_data("fixtures")

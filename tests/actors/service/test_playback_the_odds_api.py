@@ -62,6 +62,7 @@ def _plain_reasons(answers: Mapping[str, bytes]) -> dict[str, Counter[str]]:
     return reasons
 
 
+@pytest.mark.long
 async def test_board_equals_a_simple_reading_of_all_recordings(tmp_path: Path) -> None:
     """Each bookmaker has every match with valid prices in the files, and no other."""
     answers = everything()
@@ -73,6 +74,7 @@ async def test_board_equals_a_simple_reading_of_all_recordings(tmp_path: Path) -
     assert sum(map(len, found.values())) > 4000
 
 
+@pytest.mark.long
 async def test_every_rejected_market_is_counted_by_its_reason(tmp_path: Path) -> None:
     """Each reason is counted as often as it occurs in the files, and no other reason occurs."""
     answers = everything()
@@ -101,6 +103,7 @@ async def test_both_recorded_errors_are_counted_by_their_reason(tmp_path: Path) 
     assert ({Scope(EPL)}, set(ERRORS)) == (scopes, failing)
 
 
+@pytest.mark.long
 async def test_accepted_odds_have_realistic_margins(tmp_path: Path) -> None:
     """The median book sum of a real market is between 1.03 and 1.09."""
     async with played(tmp_path, leagues(), poll_interval_s=60.0) as (board, _):

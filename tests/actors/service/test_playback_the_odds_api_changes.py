@@ -66,6 +66,7 @@ def _newest(body: bytes) -> dict[BookmakerId, float]:
     return newest
 
 
+@pytest.mark.long
 async def test_refreshed_answers_with_equal_prices_change_nothing(tmp_path: Path) -> None:
     """There is no new version and no changed `updated`, but every list is confirmed."""
     answers = leagues()
@@ -90,6 +91,7 @@ async def test_refreshed_answers_with_equal_prices_change_nothing(tmp_path: Path
         assert 0 == board.source.failures_total
 
 
+@pytest.mark.long
 async def test_repeated_answers_change_nothing(tmp_path: Path) -> None:
     """Repeated answers make no new version, including rejected markets and matches in play."""
     answers = {sport: body for sport, body in everything().items() if sport != OTHER}
@@ -109,6 +111,7 @@ FAULTS: dict[str, Callable[[threading.Event], Answer]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_failing_league_loses_only_its_own_entries(tmp_path: Path, fault: str) -> None:
     """The other leagues stay, and the failing one comes back when it answers again."""
@@ -136,6 +139,7 @@ async def test_failing_league_loses_only_its_own_entries(tmp_path: Path, fault: 
     assert {key: expected(answers, key) for key in keys} == back
 
 
+@pytest.mark.long
 async def test_bookmaker_with_old_prices_is_not_confirmed(tmp_path: Path) -> None:
     """By the peer's own clock and Date, a list with old prices goes stale, and the others do not."""
     body = leagues()[EPL]

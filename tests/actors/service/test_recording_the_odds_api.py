@@ -24,6 +24,7 @@ def anyio_backend() -> object:
     return "asyncio"
 
 
+@pytest.mark.long
 async def test_recording_of_all_leagues_is_replayed_unchanged(tmp_path: Path) -> None:
     """Every entry of every bookmaker is equal, including `updated`, with the names given by the API."""
     out = tmp_path / "out"

@@ -157,6 +157,7 @@ def test_historic_file_has_last_traded_prices_only(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.5, 0.9])
 def test_truncated_historic_file_is_played_to_its_last_message(tmp_path: Path, share: float) -> None:
     """The replay reports that the file is truncated."""

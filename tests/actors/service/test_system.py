@@ -63,6 +63,7 @@ async def test_each_start_has_its_own_epoch(tmp_path: Path) -> None:
     assert all(re.fullmatch("[0-9a-f]{8}", epoch) for epoch in (one, other))
 
 
+@pytest.mark.long
 async def test_hours_of_service(tmp_path: Path) -> None:
     """For hours all bookmakers are live, no actor crashes, and no match is shown past its time."""
     states: set[BookmakerState] = set()

@@ -142,6 +142,7 @@ async def test_any_validator_can_be_sent_back(peer: HttpPeer, value: bytes) -> N
     assert sent <= {value.decode("latin-1"), None}
 
 
+@pytest.mark.long
 async def test_mutated_answers_are_an_error_or_an_answer(peer: HttpPeer) -> None:
     """For any mutated bytes of an answer, `fetch` returns an answer or raises a SourceError."""
     random = Random(20260320)  # reproducible mutations

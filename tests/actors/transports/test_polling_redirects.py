@@ -8,6 +8,7 @@ import pytest
 from actors.core.clock import SystemClock
 from actors.core.errors import TransportError
 from actors.transports.polling import MAX_REDIRECTS, NotModified, PollingTransport, Validators
+from tests.support.peers.broken import ELSEWHERE
 from tests.support.peers.fetching import LIMITS, fetch, fetched, trouble
 from tests.support.peers.http import HttpPeer, http_peer, raw, respond
 
@@ -57,23 +58,7 @@ async def test_304_after_a_redirect_confirms(peer: HttpPeer) -> None:
     assert await fetch(peer.url("/old.csv"), Validators('"one"', None)) == NotModified(0.0)
 
 
-@pytest.mark.parametrize(
-    "location",
-    [
-        "http://127.0.0.1:{other}/f.csv",
-        "//127.0.0.1:{other}/f.csv",
-        "http://localhost:{other}/f.csv",
-        "http://127.0.0.1:{port}@127.0.0.1:{other}/f.csv",
-        "http://user:pass@127.0.0.1:{port}/f.csv",
-        "http://127.0.0.1:{other}\\@127.0.0.1:{port}/f.csv",
-        "https://127.0.0.1:{port}@localhost/f.csv",
-        "https://localhost:{other}/f.csv",
-        "ftp://127.0.0.1:{port}/f.csv",
-        "file:///etc/hosts",
-        "javascript:alert(1)",
-        "",
-    ],
-)
+@pytest.mark.parametrize("location", ELSEWHERE)
 async def test_redirect_elsewhere_is_refused(peer: HttpPeer, location: str) -> None:
     """Another host, port, user or scheme is refused: the error says so, and no connection is made."""
     with http_peer() as other:

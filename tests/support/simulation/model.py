@@ -71,10 +71,10 @@ class Belief:
         if now.mono >= self.until_mono:
             self.rows, self.doubts = None, 0
 
-    def check(self, shown: Rows, state: ListState | None, now: Instant, *, is_roomy: bool) -> None:
+    def check(self, shown: Rows, state: ListState | None, now: Instant, *, is_sound: bool) -> None:
         """Compare with what is shown at `now`, when nothing is under way. Raises: AssertionError.
 
-        `is_roomy`: the board has room for every match of the bookmaker.
+        `is_sound`: the bookmaker's actor runs, and the board has room for every match of it.
         """
         self.lapse(now)
         if shown:
@@ -82,7 +82,7 @@ class Belief:
             assert age_s < self.stale_after_s, f"{self.name}: shown {age_s:.1f} s after it was vouched for"
         if not self.is_sure:
             self.check_in_time(shown, now)
-            if is_roomy and state is not None:
+            if is_sound and state is not None:
                 self._find_sure(shown, state, now)
             return
         wrong = self._difference(self.rows or {}, shown, now)

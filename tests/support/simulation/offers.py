@@ -24,7 +24,7 @@ from actors.source_api.plan import Target, every
 SIZES = {Scope("a"): 42, Scope("b"): 7}
 """Matches that each scope of the polled source lists; only the larger can lose enough to be doubted."""
 TICKED = Scope("ticked")
-TICK_S = 90.0
+TICK_S = 120.0
 BAD_PRICES: tuple[Any, ...] = ("nan", "2,50", 0, 1.0, 0.99, -2, True, None, 1e308, [], {"price": 2.0})
 KEYS = ("A", "B")
 CRASH = "crash"
@@ -191,7 +191,8 @@ def _match(name: str, row: Row) -> Match:
 def _row(random: Random, number: int, wall: float) -> Row:
     start = None if random.random() < 0.1 else int(wall + random.uniform(-3600, 30 * 3600))
     home = "" if random.random() < 0.04 else f"Home {number}"
-    return home, f"Away {number}", random.choice(("League", "Pokal ö", None)), _prices(random), start
+    league = "Pokal ö" if number % 50 == 0 else random.choice(("League", None))
+    return home, f"Away {number}", league, _prices(random), start
 
 
 def _prices(random: Random) -> tuple[float, float, float]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import anyio
 import structlog
 
+from actors.board.diff import Verdict
 from actors.core.errors import OddsboardError
 from actors.runtime.actor import ActorState
 from tests.support.simulation.readers import VIEWS
@@ -52,6 +53,7 @@ async def _simulated(seed: int, hours: float) -> Lived:
                 await _calm_down(world)
         except* (AssertionError, OddsboardError) as errors:
             error = "; ".join(_texts(errors))
+    world.seen["list.doubted"] += world.records[Verdict.SUSPECT]
     return Lived(seed, world.digest.hexdigest(), tuple(world.lines), world.seen, error)
 
 

@@ -25,6 +25,7 @@ from actors.board.snapshot import Book, Snapshot
 from actors.core.cooperative import run_now
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Scope, SourceName
+from actors.runtime.actor import ActorState
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.service.system import System
 from actors.source_api.options import PolledOptions, SourceOptions
@@ -127,7 +128,9 @@ class World:
         for (bookmaker, scope), belief in self.beliefs().items():
             book = snapshot.books[bookmaker]
             assert book.count <= RULES.max_matches
-            belief.check(_rows(book, scope), book.lists.get(scope), now, is_roomy=book.count <= ROOMY)
+            is_running = self.system.status.bookmakers[bookmaker].actor.state is ActorState.RUNNING
+            is_sound = is_running and book.count <= ROOMY
+            belief.check(_rows(book, scope), book.lists.get(scope), now, is_sound=is_sound)
         assert all(count <= 2 for count in self.reader.crashed.values()), self.reader.crashed
 
     async def check_reads(self, *views: View) -> None:

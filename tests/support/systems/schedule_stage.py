@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from random import Random
 
 from actors.core.clock import Instant
 from actors.core.errors import SourceError
@@ -61,9 +62,9 @@ class ScriptedPlan(Plan):
 class Stage:
     """A schedule, its plan, and a clock that the test sets."""
 
-    def __init__(self, scopes: str) -> None:
+    def __init__(self, scopes: str, random: Random | None = None) -> None:
         self.plan = ScriptedPlan(scopes)
-        self.schedule = Schedule(self.plan, Longest())
+        self.schedule = Schedule(self.plan, random or Longest())
         self.mono = 0.0
 
     @property

@@ -173,6 +173,7 @@ async def open_site(
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
+        turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         limits=of_clients,
         is_layered=is_layered,

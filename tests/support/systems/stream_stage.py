@@ -136,6 +136,11 @@ class StreamStage:
         """The newest connection."""
         return self.wires[-1]
 
+    @property
+    def version(self) -> int:
+        """The version that a reader gets."""
+        return run_now(self.context.published.current()).version
+
     def subscriptions(self) -> list[Json]:
         """Return the subscription requests."""
         return [one for one in self.requests if one["op"] == "marketSubscription"]

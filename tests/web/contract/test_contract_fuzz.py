@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.support.builders.messages import match
 from tests.support.oracles.negotiation import coding_by_rfc, matches_by_rfc
 from tests.support.oracles.queries import status_of
+from tests.support.peers.raw_client import ask_in_a_row
 from tests.support.systems.site import EPOCH, NAMES, Answered, Site, open_site, parsed
 from web.protocol.contract import IF_NONE_MATCH
 from web.protocol.problems import CODES, Problem, ProblemDocument
@@ -92,21 +93,6 @@ async def site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
         yield one
 
 
-async def _ask(site: Site, requests: Iterable[tuple[str, str]]) -> list[Answered]:
-    """Send requests, each a target and header lines, on one connection; return their answers in order."""
-    heads = [f"GET {target} HTTP/1.1\r\nHost: x\r\n{lines}\r\n" for target, lines in requests]
-    last = "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    received = await site.exchange("".join([*heads, last]).encode("latin-1"))
-    answers: list[Answered] = []
-    while received:
-        head, _, rest = received.partition(b"\r\n\r\n")
-        found = re.search(rb"\r\ncontent-length: ([0-9]+)", head, re.IGNORECASE)
-        length = int(found[1]) if found else 0
-        answers.append(parsed(head + b"\r\n\r\n" + rest[:length]))
-        received = rest[length:]
-    return answers
-
-
 def _check_form(one: Answered) -> None:
     """Check what holds for every answer; an error is a problem document."""
     assert {name: one.headers.get(name.lower()) for name in COMMON} == COMMON
@@ -122,7 +108,7 @@ def _coding(weights: dict[str, str]) -> tuple[str, str | None]:
 
 async def _queries_hold(site: Site, queries: list[str]) -> None:
     for query in queries:  # one that is refused by the gate ends its connection
-        one, *_ = await _ask(site, [(f"/api/v2/odds?{query}", "")])
+        one, *_ = await ask_in_a_row(site, [(f"/api/v2/odds?{query}", "")])
         _check_form(one)
         assert status_of(query.encode(), NAMES) == one.status, query
 
@@ -130,7 +116,7 @@ async def _queries_hold(site: Site, queries: list[str]) -> None:
 async def _validators_hold(site: Site, headers: list[tuple[str, dict[str, str]]]) -> None:
     lines = [(known, *_coding(weights)) for known, weights in headers]
     sent = [f"{IF_NONE_MATCH.name}: {known}\r\nAccept-Encoding: {line}\r\n" for known, line, _ in lines]
-    answers = await _ask(site, [("/api/v2/odds?bookmaker=alder", one) for one in sent])
+    answers = await ask_in_a_row(site, [("/api/v2/odds?bookmaker=alder", one) for one in sent])
     assert len(answers) == len(lines) + 1
     etags = await _etags(site)
     for (known, line, coding), one in zip(lines, answers, strict=False):

@@ -115,6 +115,7 @@ async def test_8_kb_in_a_header_are_answered_at_once(site: Site, name: str, valu
     assert (200, f'"5003-{EPOCH}"') == (answered.status, answered.headers["etag"])
 
 
+@pytest.mark.long
 async def test_random_requests_never_make_the_server_fail(site: Site) -> None:
     """Some hundred random mixtures of valid and broken parts, from fixed seeds, never get a 5xx."""
     random = Random(20261121)

@@ -1,12 +1,8 @@
-"""Streams that are cut anywhere, not read, disconnected, and read by another parser (faults.md, H)."""
+"""Streams that are not read, and one that another parser reads (tests/faults cuts and disconnects them)."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import socket
-from random import Random
 
 import anyio
 import anyio.to_thread
@@ -25,92 +21,6 @@ from tests.support.systems.site import EPOCH, NAMES, Site
 pytestmark = pytest.mark.anyio
 
 ORDER = list(NAMES)
-VIEWS = (None, *NAMES)
-CLIENTS = 6
-HEAD = b"GET /api/v2/stream HTTP/1.1\r\nHost: board\r\n\r\n"
-
-
-class Lists:
-    """The list of each view at each of its versions, while changes are published."""
-
-    def __init__(self, site: Site, random: Random) -> None:
-        self.is_over = False
-        self._site = site
-        self._random = random
-        self._lists: dict[tuple[str | None, int], bytes] = {}
-        self._note()
-
-    async def publish(self) -> None:
-        """Publish a change in every turn of the loop, until stopped."""
-        while not self.is_over:
-            name = self._random.choice(ORDER)
-            some = [number for number in range(8) if self._random.random() < 0.6]
-            prices = (self._random.choice((2.0, 2.1)), 3.5, 4.0)
-            self._site.publish(name, *(match(f"m{one}", prices=prices) for one in some))
-            self._note()
-            for _ in range(self._random.randrange(20)):
-                await checkpoint()
-
-    def check(self, copy: Copy, view: str | None) -> None:
-        """Compare a copy with the list of its version."""
-        assert self._lists[view, copy.version] == copy.matches
-
-    def _note(self) -> None:
-        snapshot = run_now(self._site.published.current())
-        for view in VIEWS:
-            copy = Copy.of(ORDER, snapshot, view)
-            self._lists.setdefault((view, copy.version), copy.matches)
-
-
-async def _cut_often(site: Site, lists: Lists, random: Random, times: int) -> int:
-    """Disconnect so often, anywhere in an event, and resume from the last whole one."""
-    view = random.choice(VIEWS)
-    copy, query = Copy(ORDER), "" if view is None else f"?bookmaker={view}"
-    for _ in range(times):
-        lines = [] if copy.id is None else [f"Last-Event-ID: {copy.id}"]
-        async with streaming(site.base, query, *lines) as connection:
-            for _ in range(random.choice((0, 1, 1, 2, 4))):
-                event = await connection.event()
-                expected = {"changes", "heartbeat"} if copy.applied else {"snapshot"}
-                assert event.name in expected
-                copy.take(event)
-                if event.name != "heartbeat":
-                    lists.check(copy, view)
-            if random.random() < 0.5:
-                await connection.socket.receive(random.randint(1, 400))
-    assert sorted(set(copy.applied)) == copy.applied
-    return len(copy.applied)
-
-
-async def _all_cut(site: Site, seed: int, cuts: int) -> list[int]:
-    random = Random(seed)
-    lists, counts = Lists(site, random), []
-
-    async def client(number: int) -> None:
-        counts.append(await _cut_often(site, lists, Random(seed * 100 + number), cuts // CLIENTS))
-        lists.is_over = len(counts) == CLIENTS
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(lists.publish)
-        for number in range(CLIENTS):
-            tasks.start_soon(client, number)
-    return counts
-
-
-async def test_a_stream_may_be_cut_anywhere(empty_site: Site) -> None:
-    """A client that resumes gets exactly what it missed: no gap, no repeat, never a reset (H1)."""
-    counts = await _all_cut(empty_site, 1, 500)
-
-    assert min(counts) > 40
-
-
-@pytest.mark.long
-@pytest.mark.timeout(600)
-async def test_streams_may_be_cut_10_000_times(empty_site: Site) -> None:
-    """The same holds for 10,000 cuts."""
-    counts = await _all_cut(empty_site, 2, 10_000)
-
-    assert min(counts) > 800
 
 
 async def test_a_slow_client_gets_merged_changes(empty_site: Site) -> None:
@@ -147,48 +57,6 @@ async def test_a_client_that_does_not_read_delays_nobody(empty_site: Site) -> No
             event = await reader.event()
 
             assert (f"{version}-{EPOCH}", False) == (event.id, "conflated" in event.data)
-
-
-async def _disconnect(site: Site, times: int, random: Random) -> None:
-    """Connect and disconnect at any moment: within the request, before the answer, or within it."""
-    address = ("127.0.0.1", int(site.base.rpartition(":")[2]))
-    for _ in range(times):
-        with socket.socket() as one:
-            one.setblocking(False)  # noqa: FBT003 - as the library has it
-            loop = asyncio.get_running_loop()
-            await loop.sock_connect(one, address)
-            await loop.sock_sendall(one, HEAD[: random.choice((0, 10, len(HEAD), len(HEAD), len(HEAD)))])
-            for _ in range(random.randrange(12)):
-                await checkpoint()
-            if random.random() < 0.3:
-                one.setsockopt(
-                    socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
-                )  # close with a reset
-
-
-async def _is_clean(site: Site, connects: int) -> None:
-    await _disconnect(site, 20, Random(1))
-    await site.until(lambda: len(site.audience) == 0)
-    tasks, descriptors = len(asyncio.all_tasks()), len(os.listdir("/proc/self/fd"))  # noqa: PTH208
-    await _disconnect(site, connects, Random(2))
-    with anyio.fail_after(15):
-        while len(asyncio.all_tasks()) > tasks or len(os.listdir("/proc/self/fd")) > descriptors:  # noqa: ASYNC110, PTH208
-            await anyio.sleep(0.05)
-
-    assert 0 == len(site.audience)
-
-
-@pytest.mark.long
-async def test_disconnecting_leaves_nothing_behind(site: Site) -> None:
-    """At whatever moment clients disconnect, tasks and descriptors return to their number (H9)."""
-    await _is_clean(site, 500)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(300)
-async def test_10_000_disconnects_leave_nothing_behind(site: Site) -> None:
-    """The same holds for 10,000 disconnects."""
-    await _is_clean(site, 10_000)
 
 
 async def test_an_independent_parser_reads_the_stream(site: Site) -> None:

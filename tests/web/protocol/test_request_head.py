@@ -179,9 +179,13 @@ def test_an_upgrade_is_ignored(protocol: bytes) -> None:
     assert head(b"GET / HTTP/1.1", b"Host: x", b"A: b") == passed
 
 
-def test_empty_lines_before_a_request_are_ignored() -> None:
-    """RFC 9112, 2.2: some clients send them after a body."""
-    assert GET == gate_of().feed(b"\r\n\r\n\r\n" + GET)
+@pytest.mark.parametrize("cut", range(9))
+def test_empty_lines_before_a_request_are_ignored(cut: int) -> None:
+    """RFC 9112, 2.2: some clients send them after a body. They may come alone, cut anywhere."""
+    gate, data = gate_of(), b"\r\n\r\n\r\n" + GET
+
+    assert GET == gate.feed(data[:cut]) + gate.feed(data[cut:])
+    assert not gate.is_closing
 
 
 def test_the_last_request_that_a_connection_may_have_says_so() -> None:

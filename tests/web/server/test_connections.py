@@ -144,6 +144,7 @@ async def test_far_above_the_cap_a_connection_is_closed_at_once() -> None:
             assert (await clients.received(await clients.join(LIVE))).startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.long
 @SERVERS
 @pytest.mark.parametrize("request_", [WAIT, STREAM], ids=["wait", "stream"])
 async def test_who_leaves_while_another_request_waits_is_noticed(

@@ -32,6 +32,7 @@ HANGS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hangs", HANGS)
 @pytest.mark.parametrize("code", [Exit.STOPPED, Exit.CORE])
 def test_the_process_ends_though_something_hangs(hangs: str, code: Exit) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 import time
-from contextlib import closing, suppress
 
-import anyio
 import msgspec
 import pytest
 
+from tests.support.peers.raw_client import exchange, problem_in
 from tests.support.systems.site import Site, open_site
 from web.server.connections import Caps
 from web.server.servers import Serve, serve, serve_with_uvicorn
@@ -17,42 +15,6 @@ from web.server.servers import Serve, serve, serve_with_uvicorn
 pytestmark = pytest.mark.anyio
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-
-
-def _exchange(site: Site, data: bytes, then: bytes = b"") -> bytes:
-    """Send `data` on a connection of its own and return all that comes until the server closes it.
-
-    With `then` the client goes on sending that, and reads only when the server has ended the connection.
-    """
-    host, _, port = site.base.removeprefix("http://").rpartition(":")
-    with closing(socket.create_connection((host, int(port)), 5.0)) as client:
-        client.settimeout(5.0)
-        client.sendall(data)
-        with suppress(BrokenPipeError, ConnectionResetError):
-            while then:
-                client.sendall(then)
-        received = b""
-        while piece := client.recv(65_536):
-            received += piece
-        return received
-
-
-async def exchange(site: Site, data: bytes, then: bytes = b"") -> bytes:
-    """Do the same without holding the loop."""
-    return await anyio.to_thread.run_sync(_exchange, site, data, then)
-
-
-def problem_in(answer: bytes) -> tuple[int, str]:
-    """Return status and code of a problem document, after a look at its headers."""
-    head, _, body = answer.partition(b"\r\n\r\n")
-    lines = [line.lower() for line in head.split(b"\r\n")]
-    assert b"content-type: application/problem+json" in lines
-    assert b"access-control-allow-origin: *" in lines
-    assert b"connection: close" in lines
-    document = msgspec.json.decode(body)
-    assert f"x-request-id: {document['request_id']}".encode() in lines
-    assert "" == document["instance"]
-    return document["status"], document["code"]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +47,7 @@ async def test_a_refusal_is_a_problem_document_and_ends_the_connection(
     assert time.monotonic() - began < 4.0  # not by the idle timeout of 5 s
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("frame", [b"\0\0\x08\x06\0\0\0\0\0pingping", b"\0\0\0\x04\0\0\0\0\0", b"a: b\r\n"])
 async def test_a_refused_client_that_goes_on_sending_is_cut(site: Site, frame: bytes) -> None:
     """Frames of HTTP/2, or anything else: it is read for a short time only."""

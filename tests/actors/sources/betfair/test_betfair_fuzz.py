@@ -84,6 +84,7 @@ def test_impossible_publish_time_causes_no_crash(published: int) -> None:
     _told(line(delta(market(), pt=published)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "raw",
     [

@@ -142,6 +142,7 @@ async def test_bytes_cut_anywhere_give_the_same_lines() -> None:
     assert lines == received
 
 
+@pytest.mark.long
 def test_heartbeats_change_nothing() -> None:
     """A heartbeat after every message confirms the board and does not change it."""
     pair = Pair()
@@ -172,6 +173,7 @@ def _market_images_again(messages: list[Json]) -> list[Json]:
     return messages
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("changed", [_image_again, _market_images_again])
 def test_images_between_deltas_replace(changed: Callable[[list[Json]], list[Json]]) -> None:
     """An image of the whole subscription or of one market may come at any time."""
@@ -180,6 +182,7 @@ def test_images_between_deltas_replace(changed: Callable[[list[Json]], list[Json
     _played(map(line, changed(messages)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [STREAM, IMAGE])
 @pytest.mark.parametrize("size", [1, 7, 104])
 def test_segmented_image_equals_the_whole_image(name: str, size: int) -> None:
@@ -196,6 +199,7 @@ def test_segmented_image_equals_the_whole_image(name: str, size: int) -> None:
     pair.compare(pair.theirs.markets())
 
 
+@pytest.mark.long
 def test_lost_connection_resumes() -> None:
     """After each of a hundred interruptions and patches the board equals the library's."""
     messages = [{**json.loads(raw), "id": 2} for raw in recorded(STREAM)]

@@ -89,6 +89,7 @@ def _applied(shown: dict[str, Match], change: Extract) -> dict[str, Match]:
     return kept | {match.source_match_id: match for match in change.matches}
 
 
+@pytest.mark.long
 @settings(max_examples=12, deadline=None)
 @given(ticks=st.lists(st.floats(0.0, 2 * HOUR), max_size=40), seed=st.integers(0, 2**64))
 def test_final_image_does_not_depend_on_the_ticks(ticks: list[float], seed: int) -> None:
@@ -153,6 +154,7 @@ def test_bookmakers_of_one_style_have_their_own_prices() -> None:
     assert sum(_prices(one) != _prices(other) for one, other in zip(first, second, strict=True)) > 200
 
 
+@pytest.mark.long
 def test_prices_and_book_sums_are_valid_for_hours() -> None:
     """At every moment every price is from 1.01 to 201, and every book sum within 0.96 to 1.35."""
     machine = _started("sharp", "wide", "standard-17", updates_per_s=2.0)

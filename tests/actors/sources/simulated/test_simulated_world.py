@@ -54,6 +54,7 @@ def _names(extract: Extract) -> list[str]:
     return [*_by_id(extract), *(removal.source_match_id for removal in extract.removals)]
 
 
+@pytest.mark.long
 def test_every_bookmaker_has_some_best_prices() -> None:
     """Within 24 hours each bookmaker has between 10 % and 60 % of the best prices."""
     machine, best = _machine(updates_per_s=1.0), Counter[str]()
@@ -91,6 +92,7 @@ def _arbitrages(seconds: int) -> Iterator[int]:
     assert all(second - since <= 15 for since in began.values())
 
 
+@pytest.mark.long
 def test_slow_bookmaker_makes_short_arbitrages() -> None:
     """At the default size there is one every few minutes, and it ends when the slowest has followed."""
     lengths = list(_arbitrages(1200))
@@ -100,6 +102,7 @@ def test_slow_bookmaker_makes_short_arbitrages() -> None:
     assert max(lengths) <= 15
 
 
+@pytest.mark.long
 def test_bookmakers_change_at_different_times() -> None:
     """An event of a match changes the sharp bookmaker's prices first and the wide one's last."""
     machine = _machine(matches=100)
@@ -119,6 +122,7 @@ def test_bookmakers_change_at_different_times() -> None:
     assert len(set(behind["wide"])) > 3
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 2**64),

@@ -1,0 +1,152 @@
+"""Gives every parser of outside input invented bytes; prints inputs, rate, crashes and prices checked.
+
+An input is a crash if the parser raises what it does not announce, takes more than 20 seconds or 2 GB, or
+lets a price through that may not be shown. What was found, and the totals, are kept in a folder: a later
+run goes on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct, json, structs
+
+from scripts.fuzz_worker import Done, Work
+from tests.support.fuzzing.mutation import MAX_BYTES
+from tests.support.fuzzing.target import Target
+from tests.support.fuzzing.targets import targets
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/fuzzing.md"
+HEAD = """# Fuzzing
+
+What `scripts/fuzz` found until {date}; `scripts/fuzz --write` makes this page. The script gives every
+parser of what comes from outside invented bytes: [Atheris](https://pypi.org/project/atheris/) changes small
+inputs, which `tests/support/fuzzing` makes, up to 4,096 bytes, and keeps those that
+reach new code.
+
+What a parser may raise by its docstring is no fault. A crash is any other exception, an answer that differs
+from that of a second reader where there is one, more than 20 s or 2 GB, and an invalid price: one that
+the integrity gate let through and that is not finite, not above 1, in a book sum out of its bounds, or of a
+match whose name or id may not be shown. The input of a crash is kept, and becomes a test.
+
+The figures are sums over runs on one core, others working beside them. A run begins with what the runs
+before it kept, which counts again. Those of a target begin anew when what it found is mended. Prices are
+checked three a match; a target that reads none has 0.
+
+"""
+MAX_WORD = 64  # bytes of a word that the fuzzer puts into inputs
+LIMITS = ("-timeout=20", "-rss_limit_mb=2048", f"-max_len={MAX_BYTES}", "-verbosity=0")
+
+
+class Total(Struct, frozen=True):
+    """What all runs of a target did together."""
+
+    runs: int = 0
+    inputs: int = 0
+    seconds: float = 0.0
+    prices: int = 0
+    crashes: int = 0
+    invalid: int = 0
+
+    def plus(self, done: Done, crashes: int) -> Total:
+        """Return the total with one more run."""
+        return Total(
+            self.runs + 1,
+            self.inputs + done.inputs,
+            self.seconds + done.seconds,
+            self.prices + done.prices,
+            self.crashes + crashes,
+            self.invalid + done.invalid,
+        )
+
+
+def main() -> int:
+    """Fuzz the targets that the command line names; return 1 if one crashed."""
+    options = _options()
+    found: list[Path] = []
+    file: Path = options.folder / "totals.json"
+    totals = json.decode(file.read_bytes(), type=dict[str, Total]) if file.is_file() else {}
+    if options.write:
+        page = HEAD.format(date=datetime.now(UTC).date()) + "\n".join([*table(totals), ""])
+        PAGE.write_text(page, "utf-8")
+        return 0
+    for name in options.target or targets():
+        before = totals.get(name, Total())
+        done, crashes = _fuzzed(targets()[name], options, options.seed + before.runs)
+        totals[name] = before.plus(done, len(crashes))
+        file.write_bytes(json.format(json.encode(totals)))
+        for crash in crashes:
+            print(f"{name}: crashed by {crash}", flush=True)
+        found += crashes
+    print(*table(totals), sep="\n")
+    return 1 if found else 0
+
+
+def table(totals: Mapping[str, Total]) -> Iterator[str]:
+    """Return the lines of a table of all runs: a row for each target, and a sum."""
+    yield "| target | inputs | inputs/s | crashes | prices checked | invalid |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    rows = [(name, totals[name]) for name in targets() if name in totals]
+    every = [structs.astuple(one) for _, one in rows]
+    for name, one in (*rows, ("all", Total(*map(sum, zip(*every, strict=True))))):
+        rate = one.inputs / max(one.seconds, 1e-9)
+        yield f"| {name} | {one.inputs:,} | {rate:,.0f} | {one.crashes} | {one.prices:,} | {one.invalid} |"
+
+
+def _fuzzed(target: Target, options: argparse.Namespace, seed: int) -> tuple[Done, list[Path]]:
+    """Run one target in a process of its own; return what it did and the files of inputs that crash it."""
+    folder: Path = options.folder.resolve() / target.name
+    files, crashes, result = _files(target, folder), folder / "crashes", folder / "done.json"
+    known = set(crashes.iterdir())
+    result.unlink(missing_ok=True)
+    flags = (*LIMITS, f"-seed={seed + 1}", *files)
+    work = Work(target.name, str(result), options.inputs, options.seconds, flags)
+    command = [sys.executable, "-m", "scripts.fuzz_worker", json.encode(work).decode()]
+    ended = subprocess.run(command, cwd=ROOT, check=False, capture_output=True)
+    done = json.decode(result.read_bytes(), type=Done) if result.is_file() else Done()
+    new = sorted(set(crashes.iterdir()) - known)
+    if ended.returncode:
+        print((ended.stderr + ended.stdout).decode("utf-8", "replace")[-options.shown :])
+        new = new or [folder / "(no input was written)"]
+    return done, new
+
+
+def _files(target: Target, folder: Path) -> tuple[str, ...]:
+    """Write the seeds and words of a target; return the flags that name these and what is kept."""
+    seeds, corpus, crashes = (folder / name for name in ("seeds", "corpus", "crashes"))
+    for one in (seeds, corpus, crashes):
+        one.mkdir(parents=True, exist_ok=True)
+    for number, data in enumerate(target.seeds):
+        (seeds / f"{number}").write_bytes(data)
+    fit = (one for one in target.all_tokens if 0 < len(one) <= MAX_WORD)
+    words = ("".join(f"\\x{byte:02x}" for byte in one) for one in fit)
+    (folder / "words").write_text("".join(f'"{word}"\n' for word in words), "ascii")
+    return (f"-dict={folder / 'words'}", f"-artifact_prefix={crashes}/", str(corpus), str(seeds))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/fuzz", description=__doc__)
+    parser.add_argument("target", nargs="*", help=f"one of {', '.join(targets())}; without any, all")
+    parser.add_argument("--inputs", type=int, default=100_000, help="of each target (default 100000)")
+    parser.add_argument(
+        "--seconds", type=float, default=600.0, help="at most, of each target (default 600)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="for other inputs (default 0)")
+    parser.add_argument("--folder", type=Path, default=ROOT / ".fuzz", help="what is kept (default .fuzz)")
+    parser.add_argument("--write", action="store_true", help="write the totals so far into docs/fuzzing.md")
+    parser.add_argument("--shown", type=int, default=4000, help="characters of a crash (default 4000)")
+    options = parser.parse_args()
+    if unknown := set(options.target) - set(targets()):
+        parser.error(f"TARGET was {', '.join(sorted(unknown))}, must be one of: {', '.join(targets())}")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    return options
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,78 @@
+"""Fuzzes one target in this process; `fuzz_parsers.py` starts it. Writes what it did into a file.
+
+The fuzzer never returns: it ends the process, with an exit code that is not 0 if the target raised.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from random import Random
+
+from msgspec import Struct, json
+
+PACKAGES = ["actors", "web", "tomllib", "ipaddress", "email", "urllib.parse"]
+OWN_CHANGES = 6  # of so many changes to an input one is ours, which keeps its structure
+
+
+class Work(Struct, frozen=True):
+    """What one process is to do: a target, until so many inputs or seconds."""
+
+    target: str
+    result: str
+    inputs: int
+    seconds: float
+    flags: tuple[str, ...]
+
+
+class Done(Struct):
+    """What it did."""
+
+    inputs: int = 0
+    seconds: float = 0.0
+    prices: int = 0
+    invalid: int = 0
+
+
+def main() -> None:
+    """Run the work that stands in the first argument as JSON."""
+    work = json.decode(sys.argv[1], type=Work)
+    atheris = import_module("atheris")  # in .venv-fuzz alone
+    with atheris.instrument_imports(include=PACKAGES):
+        targets = import_module("tests.support.fuzzing.targets").targets()
+    mutated = import_module("tests.support.fuzzing.mutation").mutated
+    target = targets[work.target]
+    done, began = Done(), time.perf_counter()
+    tokens = target.all_tokens
+
+    def save() -> None:
+        done.seconds = time.perf_counter() - began
+        Path(work.result).write_bytes(json.encode(done))
+
+    def one(data: bytes) -> None:
+        done.inputs += 1
+        try:
+            done.prices += target.run(data)
+        except BaseException as error:
+            done.invalid += type(error).__name__ == "InvalidPriceError"
+            save()
+            raise
+        is_over = done.inputs % 64 == 0 and time.perf_counter() - began >= work.seconds
+        if is_over or done.inputs >= work.inputs:
+            save()
+            os._exit(0)  # the fuzzer keeps what it found as it finds it
+
+    def changed(data: bytes, max_bytes: int, seed: int) -> bytes:
+        is_own = seed % OWN_CHANGES == 0
+        made: bytes = mutated(data, Random(seed), tokens) if is_own else atheris.Mutate(data, max_bytes)
+        return made[:max_bytes]
+
+    atheris.Setup([sys.argv[0], *work.flags], one, custom_mutator=changed)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

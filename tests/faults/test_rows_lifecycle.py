@@ -1,0 +1,348 @@
+"""Rows I, J and K of docs/faults.md: life cycle, resources, and what others write."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from structlog.testing import capture_logs
+
+from actors.board.board import Board, BoardRules
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import run_now
+from actors.core.messages import BookmakerId
+from actors.core.validation import Bounds, admit
+from tests.support.builders.configurations import API, INVALID, INVALID_API, VALID
+from tests.support.builders.messages import batch, match
+from tests.support.peers.http import http_peer, respond
+from tests.support.peers.loading import CLIENTS, loading, read_to_the_end
+from tests.support.peers.plain_http import NO_TLS
+from tests.support.systems.attacked import attack, attacked, crowd, descriptors, rss_mib, tasks
+from tests.support.systems.every_answer import ANSWERS, Broken
+from tests.support.systems.feed import configured
+from tests.support.systems.outputs import serving, small_pipe
+from tests.support.systems.process import ROOT, Service, service
+from tests.support.systems.site import open_site
+from tests.support.time.virtual import ManualClock
+from tests.support.time.waiting import eventually, let_pass
+from web.__main__ import main
+
+pytestmark = pytest.mark.anyio
+
+Figure = Callable[[str], None]
+STREAM = b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n"
+STREAMS = 100
+DRAIN_S = 2.0
+FORGED = '"}\n{"event": "forged"}\r\n\x1b[31m\u2028\u202e'
+NAME = FORGED.encode().replace(b"\n", b" ").replace(b"\r", b" ").replace(b'"', b'""')
+FORGED_TYPE = 'text/html; charset="forged\x85"'
+PATHS = ("/%0a%7B%22event%22:%22forged%22%7D%0d%0a", "/x%1b%5b31m", "/%e2%80%ae%ff", "/api/odds?x=%0d%0a")
+INSIDE = ("hunter2", "RuntimeError", "secret", ".py", "Traceback", "quart")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run on real sockets, in real time."""
+    return "asyncio"
+
+
+def _version() -> str:
+    return ".".join(map(str, sys.version_info[:2]))
+
+
+@pytest.mark.long
+def test_i1_a_signal_under_load_fails_no_request(
+    tmp_path: Path, figure: Figure, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """100 streams are open, and clients on kept and new connections ask, when SIGTERM comes."""
+    with (
+        attacked(tmp_path, server="max_streams = 200", drain_s=DRAIN_S) as running,
+        contextlib.ExitStack() as stack,
+        loading(running.base) as outcomes,
+    ):
+        address = ("127.0.0.1", int(running.base.rpartition(":")[2]))
+        streams: list[socket.socket] = []
+        for _ in range(STREAMS):
+            streams.append(stack.enter_context(socket.create_connection(address, 10)))
+            streams[-1].sendall(STREAM)
+        for one in streams:
+            assert one.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        running.process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        eventually(lambda: running.events("service.stopping"), "it is stopping")
+        ready = httpx2.get(f"{running.base}/health/ready", trust_env=False, verify=NO_TLS).status_code
+        told = sum(b"\nevent: bye\n" in one for one in read_to_the_end(streams, DRAIN_S + 10))
+        code, took_s = running.process.wait(20), time.monotonic() - began
+
+    failed = [one for one in outcomes if one not in {(200, ""), (0, "refused")}]
+    figure(
+        f"Python {_version()}: {len(failed)} of {len(outcomes):,} requests failed, {told} of {STREAMS}"
+        f" streams told, exit code {code} after {took_s:.1f} s with a drain of {DRAIN_S:g} s"
+    )
+    assert ([], 503, 0) == (failed, ready, code)
+    assert told >= 0.9 * STREAMS  # on a busy machine a second is not enough for all
+    assert CLIENTS == len([one for one in outcomes if one[1]])
+    assert took_s < DRAIN_S + 5
+    assert "" == capfd.readouterr().err
+
+
+@pytest.mark.long
+def test_i3_a_signal_during_the_start_ends_cleanly(tmp_path: Path, figure: Figure) -> None:
+    """SIGTERM at seven moments from the first to the end of the start."""
+    config = tmp_path / "valid.toml"
+    config.write_text((ROOT / "config/default.toml").read_text("utf-8"), "utf-8")
+    command = (sys.executable, "-m", "web", "serve", "--config", str(config), "--bind", "127.0.0.1:0")
+    with service(config):
+        began = time.monotonic()
+    with service(config):
+        start_s = time.monotonic() - began
+    codes, worst_s = set(), 0.0
+    for number in range(7):
+        with subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as one:
+            let_pass(start_s * number / 6)
+            one.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            errors = one.communicate(timeout=20)[1]
+            worst_s = max(worst_s, time.monotonic() - began)
+        codes.add(one.returncode)
+        assert "" == errors
+
+    figure(
+        f"7 of 7 moments: ended within {worst_s:.1f} s, nothing on standard error, codes {sorted(codes)}"
+    )
+    assert codes <= {0, -signal.SIGTERM}
+    assert worst_s < 5
+
+
+@pytest.mark.long
+def test_i4_a_second_signal_ends_at_once(
+    tmp_path: Path, figure: Figure, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Although the drain has a minute left and streams are open."""
+    with attacked(tmp_path, drain_s=60) as running, contextlib.ExitStack() as stack:
+        address = ("127.0.0.1", int(running.base.rpartition(":")[2]))
+        stack.enter_context(socket.create_connection(address, 10)).sendall(STREAM)
+        running.process.send_signal(signal.SIGTERM)
+        eventually(lambda: running.events("service.stopping"), "it is stopping")
+        began = time.monotonic()
+        code = running.stop()
+        took_s = time.monotonic() - began
+
+    figure(f"exit code {code} after {took_s:.2f} s")
+    assert (128 + signal.SIGTERM, "") == (code, capfd.readouterr().err)
+    assert took_s < 5
+
+
+def test_i8_invalid_configurations_are_refused_in_one_line(
+    tmp_path: Path, figure: Figure, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each line names the file and the key, nothing is started, and the exit code is 78."""
+    cases = [(VALID, *one) for one in INVALID.values()] + [(API, *one) for one in INVALID_API.values()]
+    began, right = time.monotonic(), 0
+    for number, (valid, old, new, key) in enumerate(cases):
+        config = tmp_path / f"broken{number}.toml"
+        config.write_text(valid.replace(old, new, 1), "utf-8")
+        with pytest.raises(SystemExit) as ended:
+            main(["serve", "--config", str(config)])
+        out, err = capsys.readouterr()
+        right += (
+            (78, "", 1) == (ended.value.code, out, err.count("\n")) and str(config) in err and key in err
+        )
+
+    figure(f"{right} of {len(cases)} in {time.monotonic() - began:.1f} s: one line each, exit code 78")
+    assert len(cases) == right >= 30
+
+
+def _sampled(running: Service, seconds: float, every_s: float) -> list[tuple[float, float]]:
+    """Return memory in MiB, and when, so often."""
+    samples, began = [], time.monotonic()
+    while (passed := time.monotonic() - began) < seconds:
+        samples.append((passed, rss_mib(running)))
+        let_pass(every_s)
+    return samples
+
+
+def _slope(samples: list[tuple[float, float]]) -> float:
+    """Return MiB an hour, by least squares."""
+    times, sizes = zip(*samples, strict=True)
+    mean_t, mean_s = sum(times) / len(times), sum(sizes) / len(sizes)
+    up = sum((at - mean_t) * (size - mean_s) for at, size in samples)
+    return float(3600 * up / sum((at - mean_t) ** 2 for at in times))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3 * 3600)
+def test_j1_memory_tasks_and_descriptors_stay_flat(
+    tmp_path: Path, figure: Figure, *, is_whole: bool
+) -> None:
+    """Twelve times the usual rate, read and followed: half a minute, with `--whole` two hours."""
+    seconds = 7_200.0 if is_whole else 30.0
+    with attacked(tmp_path, matches=240, updates_per_s=240) as running:
+        attack(running, "saturate", seconds=1)
+        with (
+            crowd(running, "polling", reads=10**9, readers=20, every_s=0.5),
+            crowd(running, "following", clients=20, seconds=seconds + 60),
+        ):
+            let_pass(seconds / 6)
+            held = tasks(running), descriptors(running)
+            samples = _sampled(running, seconds * 5 / 6, 0.5)
+            grown = tasks(running) - held[0], descriptors(running) - held[1]
+            assert 0 == running.stop()
+    later = [one for one in samples if one[0] > 2_400] or samples
+    slope, sizes = _slope(later), [size for _, size in later]
+
+    text = f"{slope:+.1f} MiB/h after the first hour" if is_whole else f"{sizes[-1] - sizes[0]:+.1f} MiB"
+    figure(
+        f"{seconds:,.0f} s at 240 changes/s, 40 clients: {sizes[0]:.0f} to {sizes[-1]:.0f} MiB ({text}),"
+        f" tasks {held[0]} ({grown[0]:+d}), descriptors {held[1]} ({grown[1]:+d})"
+    )
+    assert max(grown) <= 40  # a request that is just being answered has a task or two
+    assert slope <= 1 if is_whole else sizes[-1] - sizes[0] < 24
+
+
+def _invented(lists: int) -> tuple[int, int, int, float]:
+    """Take lists of 20,000 new ids; return how many are on the board, counted, invented, and MiB more."""
+    name, clock, rules = BookmakerId("alder"), ManualClock(), BoardRules()
+    snapshot, too_many, invented, before = Snapshot.empty(1, (name,)), 0, 0, _own_mib()
+    for number in range(lists):
+        matches = [match(f"m{number}-{one}") for one in range(20_000)]
+        offered = batch(matches, complete=number == 0, received_mono=clock.mono)
+        board = Board(snapshot, rules)
+        too_many += run_now(board.apply(run_now(admit(offered, Bounds())).batch, clock.now())).too_many
+        snapshot = board.commit()
+        invented += len(matches)
+        clock.pass_(1)
+    return snapshot.books[name].count, too_many, invented, _own_mib() - before
+
+
+def _own_mib() -> float:
+    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def test_j2_invented_ids_are_capped(figure: Figure) -> None:
+    """On the board are 20,000, and the rest is counted."""
+    count, too_many, invented, grown = _invented(2)
+
+    figure(f"{invented:,} ids: {count:,} on the board, {too_many:,} counted, memory +{grown:.0f} MiB")
+    assert (20_000, invented - 20_000) == (count, too_many)
+
+
+@pytest.mark.long
+def test_j2_a_million_invented_ids_are_capped(figure: Figure) -> None:
+    """The same holds for as many as the row asks for, and memory grows with the board alone."""
+    count, too_many, invented, grown = _invented(50)
+
+    figure(f"{invented:,} ids: {count:,} on the board, {too_many:,} counted, memory +{grown:.0f} MiB")
+    assert (20_000, 10**6 - 20_000) == (count, too_many)
+    assert grown < 100
+
+
+@contextlib.contextmanager
+def _logging_to(folder: Path, where: str) -> Iterator[tuple[Service, httpx2.Client]]:
+    """Run the service at level debug with a standard output that nobody reads, or that takes nothing."""
+    with contextlib.ExitStack() as stack:
+        output = subprocess.DEVNULL
+        if where == "unread":
+            _, output = stack.enter_context(small_pipe())
+        redirection = {"closed": ">&-", "full": ">/dev/full"}.get(where, "")
+        process, client = stack.enter_context(serving(folder, output, redirection=redirection))
+        yield Service(process, base=str(client.base_url).rstrip("/")), client
+
+
+@pytest.mark.long
+def test_j4_a_log_that_cannot_be_written_delays_nobody(tmp_path: Path, figure: Figure) -> None:
+    """Each request is logged: to what takes all, to an unread pipe, to nothing, to a full disk."""
+    took = {}
+    for where in ("taken", "unread", "closed", "full"):
+        with _logging_to(tmp_path, where) as (running, client):
+            with crowd(running, "probe", every_s=0.004) as probe:
+                let_pass(2.5)
+                found = probe.result()
+            running.process.send_signal(signal.SIGTERM)
+            code, errors = running.process.wait(20), running.process.communicate()[1]
+            del client
+        assert (0, "", found["asked"]) == (code, errors, found["answered"])
+        took[where] = found
+
+    asked = sum(one["asked"] for one in took.values())
+    figure(
+        f"{asked:,} requests answered, p99 in ms: "
+        + ", ".join(f"{at} {one['p99']:g}" for at, one in took.items())
+    )
+
+
+@pytest.mark.long
+def test_k1_no_line_of_the_log_is_forged(tmp_path: Path, figure: Figure) -> None:
+    """By names and errors of a source, by paths, and by headers, at level debug."""
+    head = b"Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A\n"
+    with http_peer() as peer:
+        peer.answers |= {
+            "/good.csv": respond(head + b'E0,02/05/2099,15:00,"%b",B,2.5,3.3,2.9\n' % NAME),
+            "/bad.csv": respond(FORGED.encode() * 9, headers={"Content-Type": FORGED_TYPE}),
+        }
+        config = configured(tmp_path, peer, ["good", "bad"])
+        text = config.read_text("utf-8").replace("[server]", '[server]\nlog_level = "debug"')
+        config.write_text(text, "utf-8")
+        log = _logged(config, tmp_path / "log")
+    lines = [json.loads(line) for line in log.removesuffix("\n").split("\n")]
+
+    events = [line["event"] for line in lines]
+    figure(f"{len(lines)} lines, all one object each, {events.count('forged')} forged")
+    assert all({"timestamp", "level", "event"} <= line.keys() for line in lines)
+    assert {"request.served", "source.down", "service.stopped"} <= set(events)
+    assert "forged" not in events
+    assert not [one for one in log if one < " " and one != "\n"]
+
+
+def _logged(config: Path, log: Path) -> str:
+    """Run the service, ask it for forged paths with forged headers, and return its log."""
+    command = (sys.executable, "-m", "web", "serve", "--config", str(config), "--bind", "127.0.0.1:0")
+    forged = {"User-Agent": '"}\t{"event": "forged"}', "X-Request-Id": "forged"}
+    with log.open("wb") as output, subprocess.Popen(command, cwd=ROOT, stdout=output) as process:
+        try:
+            eventually(lambda: b"service.started" in log.read_bytes(), "it has started")
+            base = json.loads(log.read_bytes().partition(b"\n")[0])["url"]
+            with httpx2.Client(base_url=base, headers=forged, trust_env=False, verify=NO_TLS) as client:
+                for path in PATHS * 25:
+                    client.get(path)
+            eventually(lambda: b"source.down" in log.read_bytes(), "a source is down")
+            process.terminate()
+            process.wait(20)
+        finally:
+            process.kill()
+    return log.read_text("utf-8")
+
+
+async def test_k4_an_exception_in_a_handler_shows_its_id_only(figure: Figure) -> None:
+    """On each path, with and without the fast path: 500, and one line with the stack under the same id."""
+    asked = right = 0
+    for is_layered in (True, False):
+        async with open_site(Broken(), is_layered=is_layered) as site:
+            with capture_logs() as logs:
+                answers = [await site.raw("GET", path) for path in ANSWERS if path != "/api/capabilities"]
+            failed = {line["request_id"] for line in logs if line["event"] == "request.failed"}
+            for one in answers:
+                if one.status != 500:
+                    continue
+                sent = f"{one.body.decode()} {one.headers}"
+                asked += 1
+                right += (
+                    json.loads(one.body)["request_id"] in failed
+                    and one.headers["content-type"] == "application/problem+json"
+                    and not any(word in sent for word in INSIDE)
+                )
+
+    figure(f"{right} of {asked} show the id that the log has, and nothing of the inside")
+    assert asked == right > 10

@@ -1,0 +1,147 @@
+"""Rows H of docs/faults.md: streams that are cut, resumed with anything, hardly read, or left."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.builders.messages import match
+from tests.support.peers.cutting import cut_all, leftovers
+from tests.support.peers.plain_http import NO_TLS
+from tests.support.peers.stream_client import streaming
+from tests.support.systems.attacked import attacked, rss_mib
+from tests.support.systems.process import Service
+from tests.support.systems.site import EPOCH, Site, open_site
+from tests.support.time.waiting import eventually
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs_like_a_service")]
+
+Figure = Callable[[str], None]
+UNUSABLE = {
+    f"4999-{EPOCH}": "too_old",
+    "1": "too_old",
+    "-1": "too_old",
+    f"9999-{EPOCH}": "future",
+    "9" * 30: "future",
+    "5001-0e90c002": "other_epoch",
+    "garbage": "malformed",
+    "\xff": "malformed",
+}
+"""What a client may have as its last id, by the reason that it is told."""
+STREAM = b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n"
+SLOW = 20
+SMALL_BUFFER = 4_096
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run on real sockets, in real time."""
+    return "asyncio"
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    """Return a site without any odds yet."""
+    async with open_site() as one:
+        yield one
+
+
+async def test_h1_a_stream_may_be_cut_anywhere(site: Site, figure: Figure) -> None:
+    """A client that resumes gets exactly what it missed: no gap, no repeat, never a reset."""
+    counts = await cut_all(site, 1, 100)
+
+    figure(f"100 cuts, {sum(counts):,} events applied: no gap, no repeat, each list as the server's")
+    assert min(counts) > 5
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+async def test_h1_streams_may_be_cut_often(site: Site, figure: Figure, *, is_whole: bool) -> None:
+    """The same holds for 2,500 cuts, with `--whole` for 10,000."""
+    cuts = 10_000 if is_whole else 2_500
+
+    counts = await cut_all(site, 2, cuts)
+
+    figure(f"{cuts:,} cuts, {sum(counts):,} events applied: no gap, no repeat, each list as the server's")
+    assert min(counts) > 200
+
+
+async def test_h2_an_unusable_id_resets(site: Site, figure: Figure) -> None:
+    """Each gets a reset with its reason and then the whole list, never an error."""
+    site.publish("alder", match())
+    told = {}
+    for known in UNUSABLE:
+        async with streaming(site.base, "", f"Last-Event-ID: {known}") as connection:
+            reset, snapshot = await connection.event(), await connection.event()
+        assert (200, "reset", "snapshot") == (connection.head.status, reset.name, snapshot.name)
+        told[known] = reset.data["reason"]
+
+    figure(f"{len(told)} of {len(UNUSABLE)} get `reset` with the reason, then `snapshot`")
+    assert UNUSABLE == told
+
+
+@pytest.mark.long
+def test_h4_a_slow_reader_is_cut(tmp_path: Path, figure: Figure) -> None:
+    """Clients that read nothing, or 100 bytes a second, of a stream that never rests."""
+    with attacked(tmp_path, matches=5_000, updates_per_s=2_000) as running:
+        took_s, most = _cut_slow(running)
+
+    figure(
+        f"{SLOW} that read nothing, {SLOW} at 100 B/s: all cut after {took_s:.0f} s, {most:.2f} MiB each"
+    )
+    assert most <= 2
+
+
+def _cut_slow(running: Service) -> tuple[float, float]:
+    """Return the seconds until the slow readers are cut, and the MiB that each took at most."""
+    with contextlib.ExitStack() as stack:
+        reader = _following(running, stack)
+        reader.recv(1 << 20)
+        eventually(lambda: _streams(running) == 1, "one stream")
+        base, most = rss_mib(running), 0.0
+        slow = [_following(running, stack, buffer=SMALL_BUFFER) for _ in range(2 * SLOW)]
+        eventually(lambda: _streams(running) == 2 * SLOW + 1, "all streams")
+        began = last = time.monotonic()
+        while _streams(running) != 1:
+            assert time.monotonic() - began < 40, "slow readers are still there"
+            reader.recv(1 << 20)
+            most = max(most, rss_mib(running) - base)
+            if time.monotonic() - last >= 1:
+                last = time.monotonic()
+                for one in slow[:SLOW]:
+                    with contextlib.suppress(OSError):
+                        one.recv(100)
+        return time.monotonic() - began, most / (2 * SLOW)
+
+
+def _following(running: Service, stack: contextlib.ExitStack, *, buffer: int = 0) -> socket.socket:
+    one = stack.enter_context(socket.socket())
+    if buffer:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+    one.settimeout(10)
+    one.connect(("127.0.0.1", int(running.base.rpartition(":")[2])))
+    one.sendall(STREAM)
+    return one
+
+
+def _streams(running: Service) -> int:
+    stats = httpx2.get(f"{running.base}/api/stats", trust_env=False, verify=NO_TLS).json()
+    return int(stats["http"]["streams"]) if "http" in stats else -1  # turned away for a moment
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+async def test_h9_who_leaves_leaves_nothing_behind(site: Site, figure: Figure, *, is_whole: bool) -> None:
+    """At whatever moment 3,000 clients leave, with `--whole` 10,000, all tasks and descriptors are gone."""
+    connects = 10_000 if is_whole else 3_000
+
+    left = await leftovers(site, connects)
+
+    figure(f"{connects:,} connects and closes: {left[0]} tasks and {left[1]} descriptors more than before")
+    assert (0, 0) == left

@@ -1,0 +1,157 @@
+"""Configurations that are refused: a valid one, and what is replaced in it by what."""
+
+from __future__ import annotations
+
+VALID = """
+[server]
+bind = "127.0.0.1:0"
+[board]
+expire_after_kickoff_s = 10800
+[sources.feed]
+kind = "football_data"
+url = "http://127.0.0.1:9/fixtures.csv"
+poll_interval_s = 900
+[bookmakers.bet365]
+name = "Bet365"
+source = "feed"
+key = "B365"
+"""
+URL = "http://127.0.0.1:9/fixtures.csv"
+FEED, BOOKMAKER = "[sources.feed]", "[bookmakers.bet365]"
+LAST = 'key = "B365"'
+
+# What is replaced in the valid configuration, by what, and what the line must contain.
+INVALID = {
+    "unknown table": (FEED, '[sorces.feed]\nkind = "simulated"\n[sources.feed]', "sorces"),
+    "unknown top-level key": ("\n[server]", "colour = 1\n[server]", "colour"),
+    "unknown server option": ("[server]", "[server]\nport = 80", "server.port"),
+    "unknown board option": ("[board]", "[board]\nsize = 3", "board.size"),
+    "unknown source option": (FEED, f"{FEED}\ninterval = 3", "sources.feed.interval"),
+    "unknown bookmaker option": (BOOKMAKER, f"{BOOKMAKER}\nmargin = 3", "bookmakers.bet365.margin"),
+    "bind without a port": ('"127.0.0.1:0"', '"127.0.0.1"', "server.bind"),
+    "bind with a large port": ('"127.0.0.1:0"', '"127.0.0.1:65536"', "server.bind"),
+    "bind of another type": ('"127.0.0.1:0"', "8000", "server.bind"),
+    "negative drain": ("[server]", "[server]\ndrain_s = -1", "server.drain_s"),
+    "endless drain": ("[server]", "[server]\ndrain_s = inf", "server.drain_s"),
+    "unknown log level": ("[server]", '[server]\nlog_level = "loud"', "server.log_level"),
+    "streams as text": ("[server]", '[server]\nmax_streams = "all"', "server.max_streams"),
+    "fewer streams than none": ("[server]", "[server]\nmax_streams = -1", "server.max_streams"),
+    "no history": ("[board]", "[history]\nmax_changes = 0\n[board]", "history.max_changes"),
+    "no room for history": ("[board]", "[history]\nmax_bytes = 0\n[board]", "history.max_bytes"),
+    "unknown key of the history": ("[board]", "[history]\nmax = 1\n[board]", "history.max"),
+    "commission in per cent": (LAST, f"{LAST}\ncommission = 5", "bookmakers.bet365.commission"),
+    "commission not a number": (LAST, f"{LAST}\ncommission = nan", "bookmakers.bet365.commission"),
+    "unknown method": ("[board]", '[fair]\nmethod = "additive"\n[board]', "fair.method"),
+    "no age": ("[board]", "[surebets]\nmax_age_s = 0\n[board]", "surebets.max_age_s"),
+    "profit not a number": ("[board]", "[surebets]\nmax_profit = nan\n[board]", "surebets.max_profit"),
+    "unknown key of surebets": ("[board]", "[surebets]\nmax = 1\n[board]", "surebets.max"),
+    "no file of links": ("[board]", '[links]\nfile = "not_there.toml"\n[board]', "links.file"),
+    "no request at all": ("[board]", "[limits]\nrequests_per_s = 0\n[board]", "limits.requests_per_s"),
+    "requests without end": ("[board]", "[limits]\nrequests_per_s = inf\n[board]", "limits.requests_per_s"),
+    "requests not a number": (
+        "[board]",
+        "[limits]\nrequests_per_s = nan\n[board]",
+        "limits.requests_per_s",
+    ),
+    "burst of nothing": ("[board]", "[limits]\nburst = 0\n[board]", "limits.burst"),
+    "no room for clients": ("[board]", "[limits]\nmax_clients = 0\n[board]", "limits.max_clients"),
+    "unknown limit": ("[board]", "[limits]\nrate = 1\n[board]", "limits.rate"),
+    "one proxy as text": (
+        "[board]",
+        '[limits]\ntrusted_proxies = "local"\n[board]',
+        "limits.trusted_proxies",
+    ),
+    "proxy by name": (
+        "[board]",
+        '[limits]\ntrusted_proxies = ["nginx"]\n[board]',
+        "'nginx', must have addresses",
+    ),
+    "proxy that is a host in a network": (
+        "[board]",
+        '[limits]\ntrusted_proxies = ["::1", "10.0.0.1/8"]\n[board]',
+        "limits.trusted_proxies has '10.0.0.1/8', must have '10.0.0.0/8' for the network or '10.0.0.1' for",
+    ),
+    "proxy in IPv6 disguise": (
+        "[board]",
+        '[limits]\ntrusted_proxies = ["::ffff:10.0.0.1"]\n[board]',
+        "limits.trusted_proxies has '::ffff:10.0.0.1', must have IPv4 addresses as such, like '10.0.0.1'",
+    ),
+    "expiry at once": ("10800", "0", "board.expire_after_kickoff_s"),
+    "expiry as text": ("10800", '"3 h"', "board.expire_after_kickoff_s"),
+    "no kind": ('kind = "football_data"', "", "sources.feed.kind"),
+    "unknown kind": ('"football_data"', '"crystal_ball"', "sources.feed.kind"),
+    "no url": (f'url = "{URL}"', "", "sources.feed.url"),
+    "url of a file": (URL, "file:///etc/passwd", "sources.feed.url"),
+    "url without a host": (URL, "https:///x.csv", "sources.feed.url"),
+    "url with a broken host": (URL, "http://[::1/x.csv", "sources.feed.url"),
+    "url with an impossible port": (URL, "http://127.0.0.1:99999/x.csv", "sources.feed.url"),
+    "poll interval of nothing": ("= 900", "= 0", "sources.feed.poll_interval_s"),
+    "negative poll interval": ("= 900", "= -900", "sources.feed.poll_interval_s"),
+    "poll interval not a number": ("= 900", "= nan", "sources.feed.poll_interval_s"),
+    "endless poll interval": ("= 900", "= inf", "sources.feed.poll_interval_s"),
+    "poll interval as truth": ("= 900", "= true", "sources.feed.poll_interval_s"),
+    "timeout of nothing": (FEED, f"{FEED}\ntimeout_s = 0", "sources.feed.timeout_s"),
+    "stale at once": (FEED, f"{FEED}\nstale_after_s = 0", "sources.feed.stale_after_s"),
+    "never stale": (FEED, f"{FEED}\nstale_after_s = inf", "sources.feed.stale_after_s"),
+    "fraction of a byte": (FEED, f"{FEED}\nmax_payload_bytes = 0.5", "sources.feed.max_payload_bytes"),
+    "book sums the wrong way round": (FEED, f"{FEED}\nbook_sum_min = 1.5", "sources.feed.book_sum_min"),
+    "book sum not a number": (FEED, f"{FEED}\nbook_sum_max = nan", "sources.feed.book_sum_max"),
+    "no name": ('name = "Bet365"\n', "", "bookmakers.bet365.name"),
+    "empty name": ('name = "Bet365"', 'name = ""', "bookmakers.bet365.name"),
+    "unknown source": ('source = "feed"', 'source = "food"', "bookmakers.bet365.source"),
+    "aggregate as a key": (LAST, 'key = "Max"', "bookmakers.bet365.key"),
+    "number as a key": (LAST, "key = 365", "bookmakers.bet365.key"),
+    "two with one key": (
+        LAST,
+        f'{LAST}\n[bookmakers.twin]\nname = "T"\nsource = "feed"\n{LAST}',
+        "bookmakers.twin.key",
+    ),
+    "bookmaker id in capitals": ("bookmakers.bet365", "bookmakers.Bet365", "bookmakers.Bet365"),
+    "bookmaker id with an underscore": ("bookmakers.bet365", "bookmakers.bet_365", "bookmakers.bet_365"),
+    "source that nobody uses": (FEED, f'[sources.idle]\nkind = "simulated"\n{FEED}', "sources.idle"),
+    "no bookmaker": (VALID.partition(BOOKMAKER)[2], "", "bookmakers"),
+    "missing variable": (URL, "http://x/${NOWHERE_TO_BE_FOUND}", "sources.feed.url"),
+    "not TOML": (FEED, "[sources.feed", "line"),
+    "key twice": (LAST, f"{LAST}\n{LAST}", "line"),
+    "nested without end": ("= 900", "= " + "[" * 5000 + "]" * 5000, "TOML"),
+    "number without end": ("= 900", "= " + "9" * 5000, "TOML"),
+    "key without end": (LAST, f"{LAST}\n{'a.' * 5000}b = 1", "TOML"),
+}
+
+API = """
+[sources.api]
+kind = "the_odds_api"
+api_key = "s3cret-that-nobody-may-see"
+sports = ["soccer_epl", "soccer_spl"]
+[bookmakers.pinnacle]
+source = "api"
+key = "pinnacle"
+"""
+API_KEY = 'api_key = "s3cret-that-nobody-may-see"'
+SPORTS = '["soccer_epl", "soccer_spl"]'
+
+INVALID_API = {
+    "no key": (API_KEY, "", "sources.api.api_key"),
+    "key of a variable that is not set": (
+        API_KEY,
+        'api_key = "${NOWHERE_TO_BE_FOUND}"',
+        "sources.api.api_key",
+    ),
+    "empty key": (API_KEY, 'api_key = ""', "sources.api.api_key"),
+    "key with a line break": (API_KEY, 'api_key = "s3cret\\nthat"', "sources.api.api_key"),
+    "key of another type": (API_KEY, "api_key = 3", "sources.api.api_key"),
+    "no sports": (SPORTS, "[]", "sources.api.sports"),
+    "sports of all kinds": (SPORTS, '"all"', "sources.api.sports"),
+    "another sport": (SPORTS, '["basketball_nba"]', "sources.api.sports"),
+    "a sport that changes the address": (SPORTS, '["soccer_epl/../x?y="]', "sources.api.sports"),
+    "a region that changes the address": (SPORTS, f'{SPORTS}\nregions = ["eu&x="]', "sources.api.regions"),
+    "no credits": (SPORTS, f"{SPORTS}\ncredits_per_day = 0", "sources.api.credits_per_day"),
+    "less than one call": (SPORTS, f"{SPORTS}\ncredits_per_day = 0.5", "sources.api.credits_per_day"),
+    "staler than polled": (SPORTS, f"{SPORTS}\nstale_after_s = 59", "sources.api.stale_after_s"),
+    "staler than paid": (
+        SPORTS,
+        f"{SPORTS}\ncredits_per_day = 16\nstale_after_s = 3600",
+        "sources.api.stale_after_s",
+    ),
+    "a bookmaker that changes the address": ('key = "pinnacle"', 'key = "a&b"', "bookmakers.pinnacle.key"),
+}

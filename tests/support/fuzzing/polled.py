@@ -1,0 +1,169 @@
+"""Targets of the polled sources: a CSV file, the answers of an API, and what comes with them."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+
+import msgspec
+
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
+from actors.core.errors import UNREADABLE, PayloadError, TransportError
+from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
+from actors.source_api.kinds import PolledKind
+from actors.source_api.parsing import WHOLE_BYTES, split
+from actors.sources.football_data import kind as football_data
+from actors.sources.the_odds_api import kind as the_odds_api
+from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
+from actors.sources.the_odds_api.plan import HEADERS, TheOddsApiPlan
+from tests.support.builders import football_data as files
+from tests.support.builders.the_odds_api import API_KEY, event, market
+from tests.support.fuzzing.prices import admitted
+from tests.support.fuzzing.target import Target
+
+ROWS = (
+    files.ROW,
+    files.changed(HomeTeam="Çedar City", B365H="1.85"),
+    files.changed(Time="", Date="1/1/27"),
+)
+API = TheOddsApiOptions(
+    kind=the_odds_api.KIND.name, api_key=API_KEY, sports="football", credits_per_day=500
+)
+EVENTS = [
+    event(
+        f"m{number}",
+        "Home",
+        "Away",
+        {
+            "some": [market("Home", "Away", (2.1, 3.4, 3.6))],
+            "other": [
+                market("Home", "Away", (1.9, 3.5, 4.2)),
+                market("Home", "Away", (2, 3, 4), key="h2h_lay"),
+            ],
+        },
+    )
+    for number in range(2)
+]
+SPORTS = [{"key": "soccer_epl", "active": True, "has_outrights": False}, {"key": "tennis"}]
+REFUSAL = {"message": "Usage quota has been reached.", "error_code": "OUT_OF_USAGE_CREDITS"}
+PADDING = b" " * WHOLE_BYTES
+_elements = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def targets() -> tuple[Target, ...]:
+    """Return the targets."""
+    line = files.csv_bytes(ROWS[0])
+    answer = json.dumps(EVENTS).encode()
+    api_tokens = (b"h2h", b"h2h_lay", b"Draw", b"Home", b"Away", b"soccer_epl", b"some", b"price", b"id")
+    csv_tokens = (
+        *(name.encode() for name in files.COLUMNS),
+        b"FTHG",
+        b"Referee",
+        b"Country",
+        b"2.10,3.40,3.60",
+    )
+    quoted = line + b'"a, b",""\r\n'
+    return (
+        Target("football_data_file", _file, (line, files.csv_bytes(*ROWS), quoted), csv_tokens),
+        Target(
+            "football_data_rows",
+            _rows,
+            (*(",".join(row).encode() for row in ROWS), b"\n".join([",".join(ROWS[0]).encode()] * 4)),
+            csv_tokens,
+        ),
+        Target(
+            "the_odds_api_odds", _odds, (answer, b"P" + answer, json.dumps(EVENTS[:1]).encode()), api_tokens
+        ),
+        Target("the_odds_api_sports", _sports, (json.dumps(SPORTS).encode(), json.dumps(REFUSAL).encode())),
+        Target(
+            "the_odds_api_headers",
+            _headers,
+            (b"200\n499\n1\n1", b"x\n-1\n3.5\n", b"500\n0\n30\n"),
+            (b"\n",),
+        ),
+        Target(
+            "json_list", _split, (b'[{"id":1},{"id":"a"}]', b'[{"id":[{"id":2}]} , {"id":3}]'), api_tokens
+        ),
+    )
+
+
+def _payload(body: bytes, scope: str) -> Payload:
+    return Payload(SourceName("s"), Scope(scope), ListId("l"), body, 0.0, 0.0, 1e9, answered_at=1e9)
+
+
+def _file(body: bytes) -> int:
+    return _prices(football_data.KIND, _payload(body, "f.csv"), files.OPTIONS, ("B365", "BFD", "A"))
+
+
+def _rows(rows: bytes) -> int:
+    return _file(files.csv_bytes() + rows + b"\n")
+
+
+def _odds(body: bytes) -> int:
+    """Read an answer; one that begins with P as a long one, which is read part by part."""
+    body = body[1:] + PADDING if body.startswith(b"P") else body
+    return _prices(the_odds_api.KIND, _payload(body, "soccer_epl"), API, ("some", "other", ""))
+
+
+def _prices(kind: PolledKind, payload: Payload, options: object, keys: tuple[str, ...]) -> int:
+    try:
+        content = run_now(kind.decode(payload, options))
+    except PayloadError:
+        return 0
+    checked = 0
+    for key in keys:
+        try:
+            extract: Extract = run_now(kind.extract(content, key, options))
+        except PayloadError:
+            continue
+        if not isfinite(extract.lag_s or 0.0):
+            raise AssertionError(f"the lag was {extract.lag_s}")
+        checked += admitted(extract)
+    return checked
+
+
+def _sports(body: bytes) -> int:
+    the_odds_api.explain(TransportError("refused", body=body))
+    try:
+        found = run_now(the_odds_api.KIND.decode(_payload(body, SPORTS_SCOPE), API))
+    except PayloadError:
+        return 0
+    if not all(key.startswith("soccer_") for key in found.keys):
+        raise AssertionError(f"no football: {found.keys}")
+    return 0
+
+
+def _headers(text: bytes) -> int:
+    """Read the headers that tell the credits: those of an answer, then those of a refusal."""
+    plan, now = TheOddsApiPlan(API, ("some",)), Instant(0.0, 1e9)
+    values = text.decode("latin-1").split("\n")
+    for at in range(0, len(values), len(HEADERS)):
+        headers = dict(zip(HEADERS, values[at:], strict=False))
+        for target in plan.targets():
+            plan.on_asked(target, now)
+            plan.on_answered(target, headers, now)
+            delay_s = plan.on_failed(target, TransportError("x", status=429, headers=headers), now)
+            if not delay_s >= 0.0:
+                raise AssertionError(f"the delay was {delay_s}")
+    if not all(isfinite(one or 0.0) for one in (plan.quota() or {}).values()):
+        raise AssertionError(f"the budget was {plan.quota()}")
+    return 0
+
+
+def _split(body: bytes) -> int:
+    """Split a list that is long by blanks inside it; the elements must be those of a decoder."""
+    at = len(body) // 2
+    long = body[:at] + PADDING + body[at:]
+    try:
+        long.decode()
+        wanted = [bytes(one) for one in _elements.decode(long)]
+    except UNREADABLE:
+        wanted = None
+    try:
+        found = [bytes(one) for one in split(long)]
+    except UNREADABLE:
+        found = None
+    if found != wanted:
+        raise AssertionError("the elements differ from those of a decoder")
+    return 0

@@ -1,0 +1,228 @@
+"""Targets of the HTTP server: the head of a request, its query and headers; and of answers to a client."""
+
+from __future__ import annotations
+
+import zlib
+from contextlib import suppress
+from ipaddress import ip_network
+from math import isfinite
+
+import h11
+
+from actors.core.cooperative import run_now
+from actors.core.errors import ConfigError, PayloadError
+from actors.core.limits import LOCAL, check_proxy
+from actors.core.messages import BookmakerId
+from actors.service.settings import parse_bind
+from actors.transports.http import http_date, inflated, retry_after_s
+from tests.support.fuzzing.target import Target
+from tests.support.oracles.negotiation import matches_by_rfc
+from tests.support.oracles.queries import status_of
+from web.protocol.negotiation import Coding, coding_for, has_already, prefers_html
+from web.protocol.peers import Peers
+from web.protocol.problems import Problem
+from web.protocol.query import MAX_CONFLATE_MS, MAX_WAIT_S, Query
+from web.protocol.request_head import MAX_PARAMETERS, HeadGate
+
+BOOKMAKERS = (BookmakerId("alder"), BookmakerId("birch"))
+ETAG = '"12-ab"'
+MAX_BYTES = 64 * 1024
+MAX_HEADER = 8192
+MAX_RETRY_AFTER_S = 3600.0
+PEERS = Peers(("10.0.0.0/8", "2001:db8::/32", "127.0.0.1", LOCAL))
+GET = b"GET /api/v2/odds?bookmaker=birch&since=12-ab HTTP/1.1\r\nHost: x:8000\r\nAccept: */*\r\n"
+NEGOTIATION = b'gzip;q=0.5, identity;q=0, *\ntext/html, */*;q=0.1\n"12-ab", W/"13-ab"'
+DATES = (
+    b"120",
+    b"Sun, 06 Nov 1994 08:49:37 GMT",
+    b"Sunday, 06-Nov-94 08:49:37 GMT",
+    b"Sun Nov  6 08:49:37 1994",
+)
+_OWN = (b"accept-encoding", b"accept", b"if-none-match")
+
+
+def targets() -> tuple[Target, ...]:
+    """Return the targets."""
+    body = b"Div,Date\r\nE0,1/1/26\r\n"
+    packed = zlib.compressobj(wbits=31)
+    heads = (
+        GET + b"\r\n",
+        GET
+        + b'X-Forwarded-For: 10.0.0.1\r\nIf-None-Match: W/"12-ab"\r\n\r\n'
+        + GET
+        + b"Content-Length: 3\r\n\r\nabc",
+        b"HEAD http://x/ HTTP/1.0\r\n\r\nPRI * HTTP/2.0\r\n\r\n",
+        GET + b"Transfer-Encoding: chunked\r\nUpgrade: h2c\r\nConnection: x\r\n\r\n",
+    )
+    names = (
+        b"Host: a\r\n",
+        b"Content-Length:",
+        b"Expect:",
+        b"TE:",
+        b"HTTP/1.1",
+        b"Connection: close",
+        b"\r\n\r\n",
+    )
+    return (
+        Target("request_head", _head, heads, names),
+        Target(
+            "query",
+            _query,
+            (
+                b"bookmaker=birch&since=12-ab",
+                b"wait=30.0&conflate_ms=120000",
+                b"since=-9",
+                b"%62ookmaker=%zz+",
+            ),
+            (b"&", b"%", b"bookmaker=", b"since=", b"wait=", b"conflate_ms="),
+        ),
+        Target(
+            "negotiation", _negotiation, (NEGOTIATION, b"x-gzip\n*/*\n*"), (b"q=", b"W/", b"*", b'"12-ab"')
+        ),
+        Target(
+            "peers",
+            _peers,
+            (
+                b"203.0.113.9\n198.51.100.7, 10.0.0.1",
+                b"::1\n::ffff:10.0.0.1,fe80::1%eth0\n2001:db8::1",
+                b"\n1.2.3.4",
+            ),
+            (b"127.0.0.1", b"::ffff:", b"%", b"10.0.0.0/8", b"local"),
+        ),
+        Target(
+            "addresses",
+            _addresses,
+            (b"127.0.0.1:8000", b"[::1]:0", b"10.0.0.0/8", b"unix:/tmp/x", b"local"),
+        ),
+        Target("http_date", _date, DATES, (b"GMT", b"+2359", b"-0000", b"Nov")),
+        Target(
+            "inflate",
+            _inflate,
+            (
+                b"gzip\n" + packed.compress(body) + packed.flush(),
+                b"deflate\n" + zlib.compress(body),
+                b"\n" + body,
+                b"x-gzip\n" + zlib.compress(bytes(5000)),
+            ),
+            (b"gzip\n", b"\x1f\x8b\x08", b"\x78\x9c"),
+        ),
+    )
+
+
+def _head(data: bytes) -> int:
+    """Pass bytes through the gate, whole and in two parts; h11 must accept all that passes."""
+    whole, parts = HeadGate(b"/s3cret/", 3, set()), HeadGate(b"/s3cret/", 3, set())
+    passed = whole.feed(data)
+    cut = len(data) // 3
+    if passed != parts.feed(data[:cut]) + parts.feed(data[cut:]):
+        raise AssertionError("what passes depends on where the bytes are cut")
+    parser = h11.Connection(h11.SERVER)
+    if passed:
+        parser.receive_data(passed)
+    while parser.our_state is not h11.MUST_CLOSE:
+        event = parser.next_event()
+        if isinstance(event, h11.Request):
+            _request(event)
+        elif isinstance(event, h11.EndOfMessage):
+            parser.send(h11.Response(status_code=204, headers=[]))
+            parser.send(event)
+            if parser.our_state is not h11.MUST_CLOSE:
+                parser.start_next_cycle()
+        elif event is h11.NEED_DATA:
+            break
+        else:
+            raise AssertionError(f"the parser found {event}")
+    return 0
+
+
+def _request(event: h11.Request) -> None:
+    """Read the query and the headers of a request as the handlers do."""
+    headers = [(bytes(name), bytes(value)) for name, value in event.headers]
+    _query(event.target.partition(b"?")[2])
+    PEERS.client("10.0.0.1", headers)
+    values = dict(headers)
+    _negotiation(b"\n".join(values.get(name, b"") for name in _OWN))
+
+
+def _query(raw: bytes) -> int:
+    if raw.count(b"&") >= MAX_PARAMETERS:
+        return 0
+    query = Query(raw)
+    is_fit = True
+    try:
+        query.bookmaker(BOOKMAKERS)
+    except Problem:
+        is_fit = False
+    if raw.isascii() and is_fit != (status_of(raw, BOOKMAKERS) == 200):
+        raise AssertionError("the query is read in another way than it is written")
+    for read, most in ((query.wait_s, MAX_WAIT_S), (query.conflate_s, MAX_CONFLATE_MS / 1000)):
+        try:
+            if not 0 <= read() <= most:
+                raise AssertionError(f"was {read()}")
+        except Problem:
+            pass
+    query.last_since()
+    with suppress(Problem):
+        query.since()
+    return 0
+
+
+def _negotiation(text: bytes) -> int:
+    coding, accept, tags, *_ = [*text.decode("latin-1").split("\n"), "", "", ""]
+    if coding_for(coding) not in {None, *Coding}:
+        raise AssertionError("no coding")
+    prefers_html(accept)
+    if (
+        len(tags) <= MAX_HEADER
+        and "\r" not in tags
+        and has_already(tags, ETAG) != matches_by_rfc(tags, ETAG)
+    ):
+        raise AssertionError("the tags are read in another way than RFC 9110 says")
+    return 0
+
+
+def _peers(text: bytes) -> int:
+    address, *lines = text.split(b"\n")
+    headers = [(b"x-forwarded-for", line) for line in lines]
+    for peer in (None, "10.0.0.1", address.decode("latin-1")):
+        client = PEERS.client(peer, headers)
+        if client not in {None, LOCAL}:
+            ip_network(client)
+    return 0
+
+
+def _addresses(text: bytes) -> int:
+    written = text.decode("latin-1")
+    try:
+        check_proxy(written)
+    except ValueError:
+        pass
+    else:
+        Peers((written,))
+    try:
+        _, port = parse_bind(written)
+    except ConfigError:
+        return 0
+    if port is not None and not 0 <= port < 2**16:
+        raise AssertionError(f"the port was {port}")
+    return 0
+
+
+def _date(text: bytes) -> int:
+    written = text.decode("latin-1")
+    date, delay_s = http_date(written), retry_after_s(written, 1e9)
+    if not isfinite(date or 0.0) or not 0 <= (delay_s or 0.0) <= MAX_RETRY_AFTER_S:
+        raise AssertionError(f"the date was {date}, the delay {delay_s}")
+    return 0
+
+
+def _inflate(data: bytes) -> int:
+    """Inflate what stands behind the coding in the first line; the content must be that of zlib."""
+    coding, _, body = data.partition(b"\n")
+    try:
+        content = run_now(inflated(body, coding.decode("latin-1"), MAX_BYTES))
+    except PayloadError:
+        return 0
+    if content is not body and content != zlib.decompress(body, zlib.MAX_WBITS | 32):
+        raise AssertionError("the content differs from that of zlib")
+    return 0

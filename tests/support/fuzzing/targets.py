@@ -1,0 +1,16 @@
+"""All targets by name: every parser of what comes from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from tests.support.fuzzing import files, polled, pushed, requests
+from tests.support.fuzzing.target import Target
+
+
+@cache
+def targets() -> Mapping[str, Target]:
+    """Return every target by its name."""
+    parts = (polled, pushed, requests, files)
+    return {one.name: one for part in parts for one in part.targets()}

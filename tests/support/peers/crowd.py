@@ -1,0 +1,272 @@
+"""Thousands of clients in a process of their own, so that they do not share a loop with what they attack.
+
+`python -m tests.support.peers.crowd KIND PORT OPTIONS`, options as a JSON object, prints a line once it is
+ready, then what happened, as JSON. `tests/support/systems/attacked.py` starts it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import resource
+import socket
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from tests.support.peers.flood import flood, saturate
+from tests.support.peers.history import History
+
+HOST = "127.0.0.1"
+CONNECT_S = 10.0
+LATE_S = 5.0
+"""Seconds after which a probe counts as not answered."""
+SMALL_BUFFER = 4_096
+
+Found = dict[str, Any]
+
+
+async def probe(port: int, path: str = "/health/live", every_s: float = 0.02, lines: str = "") -> Found:
+    """Ask on a new connection each time, until standard input ends; times in milliseconds."""
+    took: list[float] = []
+    head = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{lines}\r\n".encode()
+
+    async def ask() -> None:
+        began, is_answered = time.monotonic(), False
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(LATE_S):
+                reader, writer = await asyncio.open_connection(HOST, port)
+                try:
+                    writer.write(head)
+                    is_answered = (await reader.readline()).startswith(b"HTTP/1.1 200")
+                finally:
+                    writer.transport.abort()
+        took.append(time.monotonic() - began if is_answered else LATE_S)
+
+    over = asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+    async with asyncio.TaskGroup() as tasks:
+        while not over.done():
+            tasks.create_task(ask())
+            await asyncio.sleep(every_s)
+    return summary(took)
+
+
+def summary(took: list[float]) -> Found:
+    """Return how many were asked and answered, and the middle, the 99th percentile and the worst time."""
+    ordered = sorted(took)
+
+    def at(share: float) -> float:
+        return round(ordered[min(int(share * len(ordered)), len(ordered) - 1)] * 1e3, 1)
+
+    answered = sum(one < LATE_S for one in took)
+    return {"asked": len(took), "answered": answered, "p50": at(0.5), "p99": at(0.99), "worst": at(1.0)}
+
+
+async def slow_heads(port: int, clients: int, seconds: float, every_s: float = 0.5) -> Found:
+    """Each client sends a byte of its head at a time."""
+    lasted: list[float] = []
+
+    async def trickle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        began = time.monotonic()
+        writer.write(b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\nA: ")
+        with contextlib.suppress(ConnectionError):
+            while not reader.at_eof() and not writer.transport.is_closing():
+                writer.write(b"a")
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(reader.read(1_024), every_s)
+        lasted.append(time.monotonic() - began)
+
+    connected = await _all(port, clients, seconds, trickle)
+    return {"connected": connected, "cut": len(lasted), "longest_s": round(max(lasted, default=0.0), 1)}
+
+
+async def idle(port: int, clients: int, seconds: float) -> Found:
+    """Each client connects and sends nothing."""
+    lasted: list[float] = []
+
+    async def wait(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        began = time.monotonic()
+        with contextlib.suppress(ConnectionError):
+            await reader.read(1)
+        lasted.append(time.monotonic() - began)
+
+    connected = await _all(port, clients, seconds, wait)
+    return {"connected": connected, "cut": len(lasted), "longest_s": round(max(lasted, default=0.0), 1)}
+
+
+async def _all(
+    port: int,
+    clients: int,
+    seconds: float,
+    act: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+) -> int:
+    """Connect 2,000 clients a second, have each act so long at most; return how many were connected."""
+    connected = 0
+
+    async def one(number: int) -> None:
+        nonlocal connected
+        await asyncio.sleep(number / 2_000)
+        with contextlib.suppress(OSError, TimeoutError):
+            opening = asyncio.open_connection(HOST, port)
+            reader, writer = await asyncio.wait_for(opening, CONNECT_S)
+            connected += 1
+            try:
+                await asyncio.wait_for(act(reader, writer), seconds)
+            finally:
+                writer.transport.abort()
+
+    await asyncio.gather(*(one(number) for number in range(clients)))
+    return connected
+
+
+async def not_reading(
+    port: int, clients: int, seconds: float, take: int = 0, every_s: float = 0.5
+) -> Found:
+    """Each client asks for the whole list and takes `take` bytes at a time of it, or nothing at all."""
+    socks: list[socket.socket] = []
+    for _ in range(clients):
+        one = socket.socket()
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER)
+        one.settimeout(CONNECT_S)
+        one.connect((HOST, port))
+        one.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n")
+        one.setblocking(False)  # noqa: FBT003 - as the library has it
+        socks.append(one)
+    ends, taken = time.monotonic() + seconds, 0
+    while time.monotonic() < ends:
+        await asyncio.sleep(every_s)
+        for one in socks:
+            with contextlib.suppress(OSError):
+                taken += len(one.recv(take)) if take else 0
+    for one in socks:
+        one.close()
+    return {"connected": len(socks), "taken": taken}
+
+
+async def polling(port: int, reads: int, readers: int = 50, every_s: float = 0.0) -> Found:
+    """Readers with a connection each poll lists so often in all, and note what they saw."""
+    history, statuses = History(), set[str]()
+    urls = ("/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=alder", "/api/odds?bookmaker=birch")
+
+    async def read(reader: int) -> None:
+        asked = 0
+        incoming, outgoing = await asyncio.open_connection(HOST, port)
+        while history.reads < reads:
+            url = urls[(reader + asked) % len(urls)]
+            outgoing.write(f"GET {url} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            head = (await incoming.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+            headers = dict(one.split(": ", 1) for one in head.split("\r\n")[1:-2])
+            body = await incoming.readexactly(int(headers["content-length"]))
+            asked += 1
+            statuses.add(head[9:12])
+            if head[9:12] == "200":
+                history.note(reader, url, headers["etag"], body)
+            if "connection" in headers:  # its last request, or one that was turned away
+                outgoing.close()
+                await asyncio.sleep(0.1)
+                incoming, outgoing = await asyncio.open_connection(HOST, port)
+            await asyncio.sleep(every_s)
+        outgoing.close()
+
+    await asyncio.gather(*(read(reader) for reader in range(readers)))
+    return {"text": str(history), "wrong": history.wrong(), "statuses": [*statuses]}
+
+
+async def hammering(
+    port: int, per_s: float, seconds: float, lines: str = "", connections: int = 10
+) -> Found:
+    """Ask for a short document so often on a few connections, as one client does; count the statuses."""
+    statuses: Counter[int] = Counter()
+    ends, every_s = time.monotonic() + seconds, connections / per_s
+    request = f"GET /api/capabilities HTTP/1.1\r\nHost: x\r\n{lines}\r\n".encode()
+
+    async def ask(number: int) -> None:
+        reader, writer = await asyncio.open_connection(HOST, port)
+        due = time.monotonic() + every_s * number / connections
+        while due < ends:
+            await asyncio.sleep(max(due - time.monotonic(), 0))
+            writer.write(request)
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            await reader.readexactly(int(head.partition(b"content-length: ")[2].partition(b"\r")[0]))
+            statuses[int(head[9:12])] += 1
+            due += every_s
+            if b"connection: close" in head:
+                writer.close()
+                reader, writer = await asyncio.open_connection(HOST, port)
+        writer.close()
+
+    await asyncio.gather(*(ask(number) for number in range(connections)))
+    return {"sent": statuses.total(), "seen": {str(one): count for one, count in statuses.items()}}
+
+
+async def following(port: int, clients: int, seconds: float) -> Found:
+    """Each client reads the stream."""
+    taken = 0
+
+    async def follow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal taken
+        writer.write(b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        while data := await reader.read(65_536):
+            taken += len(data)
+
+    return {"connected": await _all(port, clients, seconds, follow), "bytes": taken}
+
+
+async def rapid_resets(port: int, streams: int, at_once: int = 100) -> Found:
+    """Speak HTTP/2 in cleartext: open streams and reset them at once, on a new connection when closed."""
+    frames = b"".join(
+        (6).to_bytes(3) + b"\x01\x05" + number.to_bytes(4) + b"\x82\x84\x86\x41\x01x"  # GET / of host x
+        + (4).to_bytes(3) + b"\x03\x00" + number.to_bytes(4) + (8).to_bytes(4)  # CANCEL
+        for number in range(1, 2 * at_once, 2)
+    )  # fmt: skip
+    sent = connections = refused = 0
+    while sent < streams:
+        reader, writer = await asyncio.open_connection(HOST, port)
+        connections += 1
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0")
+            for _ in range(10):
+                if reader.at_eof():
+                    break
+                writer.write(frames)
+                sent += at_once
+                await writer.drain()
+            answer = await asyncio.wait_for(reader.read(), CONNECT_S)
+        refused += answer.startswith(b"HTTP/1.1 400")
+        writer.transport.abort()
+    return {"streams": sent, "connections": connections, "refused": refused}
+
+
+KINDS: dict[str, Callable[..., Any]] = {
+    one.__name__: one
+    for one in (
+        probe,
+        slow_heads,
+        idle,
+        not_reading,
+        polling,
+        hammering,
+        following,
+        rapid_resets,
+        flood,
+        saturate,
+    )
+}
+
+
+def main() -> None:
+    """Do what the command line says, with as many descriptors as are allowed."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    kind, port, options = sys.argv[1:]
+    print("ready", flush=True)  # noqa: T201 - for who started it
+    found = KINDS[kind](int(port), **json.loads(options))
+    print(json.dumps(asyncio.run(found) if asyncio.iscoroutine(found) else found))  # noqa: T201 - the result
+
+
+if __name__ == "__main__":
+    main()

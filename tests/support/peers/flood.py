@@ -1,0 +1,151 @@
+"""Requests at a rate that does not wait for answers, each on a connection of its own.
+
+With bare sockets: a client has to be several times as fast as what it floods.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import struct
+import time
+from collections import Counter, OrderedDict
+from typing import Any
+
+_RESET = struct.pack("ii", 1, 0)
+_POLL_S = 0.002
+_RECOVER_S = 10.0
+
+
+class _Request:
+    """A request that waits for the whole answer; `began` in monotonic seconds."""
+
+    def __init__(self, port: int) -> None:
+        self.began = time.monotonic()
+        self.sock = socket.socket()
+        self.sock.setblocking(False)  # noqa: FBT003 - as the library has it
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)  # no port waits afterwards
+        self.status = ""
+        self.received = 0
+        self.length = -1
+        with contextlib.suppress(BlockingIOError):
+            self.sock.connect(("127.0.0.1", port))
+
+    def read(self) -> bool:
+        """Read what is there; return whether the answer is over, "" being the status of none."""
+        try:
+            data = self.sock.recv(262_144)
+        except BlockingIOError:
+            return False
+        except OSError:
+            self.status = ""
+            return True
+        if not self.status and data:
+            head, end, _ = data.partition(b"\r\n\r\n")
+            self.status = head[9:12].decode()
+            found = head.lower().partition(b"content-length: ")[2].partition(b"\r")[0]
+            self.length = len(head) + len(end) + int(found or 0)
+        self.received += len(data)
+        if not data and self.received < self.length:
+            self.status = ""
+        return not data or self.received >= self.length
+
+
+class _Flood:
+    def __init__(self, port: int, head: bytes, late_s: float) -> None:
+        self.seen: Counter[str] = Counter()
+        self.took: list[float] = []
+        self.opened = 0
+        self.waiting: OrderedDict[int, _Request] = OrderedDict()
+        self._port, self._head, self._late_s = port, head, late_s
+        self._poll = select.epoll()
+
+    def start(self) -> None:
+        self.opened += 1
+        try:
+            one = _Request(self._port)
+        except OSError:
+            self.seen["no connection"] += 1
+            return
+        self.waiting[one.sock.fileno()] = one
+        self._poll.register(one.sock.fileno(), select.EPOLLOUT)
+
+    def turn(self) -> None:
+        """Write and read what is possible now, and give up what is late."""
+        for number, _ in self._poll.poll(_POLL_S, 256):
+            one = self.waiting[number]
+            if not one.received and not one.status and one.length == -1:
+                one.length = -2  # sent
+                try:
+                    one.sock.send(self._head)
+                except OSError:
+                    self._end(number, "refused")
+                else:
+                    self._poll.modify(number, select.EPOLLIN)
+            elif one.read():
+                self._end(number, one.status or "cut")
+        late = time.monotonic() - self._late_s
+        while self.waiting and (oldest := next(iter(self.waiting.items())))[1].began < late:
+            self._end(oldest[0], "late")
+
+    def _end(self, number: int, status: str) -> None:
+        one = self.waiting.pop(number)
+        one.sock.close()
+        self.seen[status] += 1
+        if status == "200":
+            self.took.append(time.monotonic() - one.began)
+
+
+def flood(port: int, per_s: float, seconds: float, lines: str = "", late_s: float = 2.0) -> dict[str, Any]:
+    """Send `per_s` requests a second for the list, whatever becomes of them; those not answered are late.
+
+    Return how often each status came, and after how many seconds requests were answered in time again.
+    """
+    one = _Flood(port, _head(lines), late_s)
+    began = time.monotonic()
+    while (passed := time.monotonic() - began) < seconds:
+        for _ in range(min(int(passed * per_s) - one.opened, 200)):
+            one.start()
+        one.turn()
+    opened, seen, took = one.opened, Counter(one.seen), sorted(one.took)
+    recovered = _recovered(port, _head(lines))
+    while one.waiting:
+        one.turn()
+    return {
+        "sent": opened,
+        "per_s": round(opened / seconds),
+        "seen": dict(seen),
+        "goodput": round(seen["200"] / seconds),
+        "p50": round(took[len(took) // 2] * 1e3) if took else None,
+        "recovered_s": recovered,
+    }
+
+
+def _recovered(port: int, head: bytes) -> float | None:
+    """Return the seconds until a request is answered within 100 ms again."""
+    began = time.monotonic()
+    while (passed := time.monotonic() - began) < _RECOVER_S:
+        one = _Flood(port, head, 0.1)
+        one.start()
+        while one.waiting:
+            one.turn()
+        if one.seen["200"]:
+            return round(passed, 2)
+    return None
+
+
+def saturate(port: int, seconds: float, at_once: int = 64, lines: str = "") -> dict[str, Any]:
+    """Keep so many requests waiting for an answer; return how many were answered a second."""
+    one = _Flood(port, _head(lines), 5.0)
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        while len(one.waiting) < at_once:
+            one.start()
+        one.turn()
+    return {"goodput": round(one.seen["200"] / seconds), "seen": dict(one.seen)}
+
+
+def _head(lines: str) -> bytes:
+    head = "GET /api/v2/odds HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nConnection: close\r\n"
+    return f"{head}{lines}\r\n".encode()

@@ -1,0 +1,213 @@
+"""The service in virtual time, polling web sites that the test scripts: all but the sockets is real.
+
+service = ScriptedService("alder", "birch")
+async with running(service):
+service.webs["alder"].answer = hanging
+await pass_to(60)
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from random import Random
+from typing import Any
+
+import anyio
+import msgspec
+
+from actors.board.board import BoardRules
+from actors.board.snapshot import Entry, Snapshot
+from actors.core.cooperative import run_now
+from actors.core.limits import Limits
+from actors.core.messages import Batch, BookmakerId, SourceName
+from actors.monitoring.status import SourceStatus
+from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
+from actors.service.system import System
+from actors.source_api.kinds import PolledKind
+from actors.source_api.options import PolledOptions
+from actors.sources.football_data import kind as football_data
+from actors.sources.the_odds_api import kind as the_odds_api
+from tests.support.builders.the_odds_api import event, market
+from tests.support.peers.web import Web, serving
+from tests.support.simulation.readers import Answer, get
+from tests.support.systems.feed import Odds, sheet
+from tests.support.systems.site import NAMES
+from tests.support.time.virtual import VirtualClock, settle
+from web.app import create_app
+from web.feeds.subscribers import Audience
+
+POLL_S, TIMEOUT_S, STALE_AFTER_S = 10.0, 5.0, 30.0
+KEY = "B365"
+SPORT = "soccer_epl"
+SOME: Odds = (1.9, 3.4, 4.2)
+ODDS = "/api/v2/odds"
+
+
+class ScriptedService:
+    """Sources of one bookmaker each, both of one name, and the front end; `webs` are their sites.
+
+    At first each site serves one match at the prices `SOME`. With `api_key` they are of The Odds API, else
+    files of football_data. `kills` are crashes of bookmakers to come; `published` has every batch.
+    """
+
+    def __init__(
+        self,
+        *names: str,
+        api_key: str = "",
+        rules: BoardRules = BoardRules(),  # noqa: B008 - a frozen value
+        random: Random | None = None,
+        tick_s: float = 1.0,
+        **options: float,
+    ) -> None:
+        self.clock = VirtualClock()
+        self.names = {name: NAMES.get(name, name.title()) for name in map(BookmakerId, names)}
+        first = listing(SOME) if api_key else sheet(KEY, SOME)
+        self.webs = {name: Web(self.clock, serving(first)) for name in names}
+        self.kills: Counter[str] = Counter()
+        self.published: list[Batch] = []
+        settings = _settings(self.names, api_key, rules, options)
+        transports = {
+            SourceName(name): partial(self.webs[name].connect, _options(settings, name)) for name in names
+        }
+        self.system = System(
+            settings, self.clock, random or Random(1), transports=transports, tick_s=tick_s
+        )
+        self.system.bus.subscribe(self._take)
+        history = self.system.published.history
+        self.audience = Audience(history, 100, 100)
+        self.app = create_app(
+            self.system.published,
+            self.system.status,
+            self.names,
+            self.clock,
+            self.audience,
+            keep_fresh=lambda _client: None,
+            refusals="/refused/",
+            limits=Limits(requests_per_s=1_000_000, burst=1_000_000),
+        ).asgi_app
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot that a reader gets now."""
+        return run_now(self.system.published.current())
+
+    def source(self, name: str) -> SourceStatus:
+        """Return the record of a source."""
+        return self.system.status.sources[SourceName(name)]
+
+    def entries(self, name: str) -> list[Entry]:
+        """Return the entries of a bookmaker that a reader sees."""
+        book = self.snapshot.books[BookmakerId(name)]
+        return [entry for chunk in book.chunks for entry in chunk.entries]
+
+    def batches(self, name: str) -> int:
+        """Return how many batches of a bookmaker were published."""
+        return self.system.status.bookmakers[BookmakerId(name)].batches
+
+    async def get(self, path: str = ODDS, query: str = "", **headers: str) -> Answer:
+        """GET a path of the front end."""
+        return await get(self.app, path, query, **headers)
+
+    async def shown(self, name: str) -> list[Any]:
+        """Return the matches of a bookmaker as a client gets them; none with 503."""
+        answer = await self.get(ODDS, f"bookmaker={name}")
+        assert answer.status in {200, 503}, answer
+        matches: list[Any] = msgspec.json.decode(answer.body)["matches"] if answer.status == 200 else []
+        return matches
+
+    async def state(self, name: str) -> str:
+        """Return the state of a bookmaker in /health."""
+        checks = msgspec.json.decode((await self.get("/health")).body)["checks"]
+        return str(checks[name]["state"])
+
+    async def polled(self, name: str, body: bytes) -> None:
+        """Serve that body from now on, and let time pass until it has been polled once."""
+        self.webs[name].answer = serving(body)
+        await self.webs[name].reached()
+        await settle()
+
+    def rejected(self, name: str) -> Counter[str]:
+        """Return how many matches of a bookmaker were rejected so far, by reason."""
+        return Counter(self.system.status.bookmakers[BookmakerId(name)].rejected)
+
+    def _take(self, batch: Batch) -> None:
+        if self.kills[batch.bookmaker]:
+            self.kills[batch.bookmaker] -= 1
+            raise RuntimeError("killed")
+        self.published.append(batch)
+
+
+@asynccontextmanager
+async def running(service: ScriptedService) -> AsyncIterator[None]:
+    """Run the service within the block."""
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(service.system.supervisor.run)
+        yield
+        await service.system.supervisor.stop()
+        await service.audience.leave()
+        tasks.cancel_scope.cancel()
+
+
+def listing(*prices: Odds) -> bytes:
+    """Return an answer of The Odds API with one match for each triple of prices."""
+    return events(*(offered(f"m{number}", prices=one) for number, one in enumerate(prices, 1)))
+
+
+def events(*given: Any) -> bytes:
+    """Return an answer of The Odds API with these matches; bytes are written unchanged."""
+    return b"[%b]" % b",".join(one if isinstance(one, bytes) else json.dumps(one).encode() for one in given)
+
+
+def offered(
+    match_id: str, home: str = "Home", away: str = "Away", prices: Iterable[Any] = SOME, **more: str
+) -> Any:
+    """Return a match of The Odds API that the bookmaker of a scripted service offers."""
+    return event(match_id, home, away, {KEY: [market(home, away, prices)]}, **more)
+
+
+async def pass_to(second: float) -> None:
+    """Let time pass up to that second, until nothing is under way."""
+    await anyio.sleep(second - anyio.current_time())
+    await settle()
+
+
+async def until(what: Callable[[], object], step_s: float = 0.1) -> float:
+    """Let time pass in steps of that length until `what` holds, for 1000 s at most; return that moment."""
+    with anyio.fail_after(1000.0):
+        while not what():
+            await pass_to(round(anyio.current_time() + step_s, 1))
+    return anyio.current_time()
+
+
+def _settings(
+    names: Mapping[BookmakerId, str], api_key: str, rules: BoardRules, options: dict[str, float]
+) -> Settings:
+    kind: PolledKind = the_odds_api.KIND if api_key else football_data.KIND
+    given: dict[str, Any] = {
+        "kind": kind.name,
+        "poll_interval_s": POLL_S,
+        "timeout_s": TIMEOUT_S,
+        "stale_after_s": STALE_AFTER_S,
+        **({"api_key": api_key, "sports": [SPORT]} if api_key else {}),
+        **options,
+    }
+    sources = {
+        SourceName(name): SourceSettings(
+            kind, msgspec.convert({**given, "url": f"http://{name}.example/odds.csv"}, kind.options)
+        )
+        for name in names
+    }
+    bookmakers = {
+        BookmakerId(name): BookmakerSettings(SourceName(name), KEY, shown) for name, shown in names.items()
+    }
+    return Settings(ServerSettings(), rules, sources, bookmakers)
+
+
+def _options(settings: Settings, name: str) -> PolledOptions:
+    options = settings.sources[SourceName(name)].options
+    assert isinstance(options, PolledOptions)
+    return options

@@ -1,0 +1,160 @@
+"""When new clients are turned away, and what they get: by the rule alone, and on a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import closing
+
+import pytest
+
+from tests.support.builders.messages import match
+from tests.support.peers.raw_client import problem_in
+from tests.support.systems.site import Site, open_site
+from web.server import connections
+from web.server.load import HIGH_S, LATE_S, PATIENCE_S, RECENT_S, Load
+from web.server.servers import Serve, serve, serve_with_uvicorn
+
+LATE = LATE_S + 0.01
+REQUEST = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+
+def test_requests_that_come_at_once_may_wait() -> None:
+    """The load is high only when they have waited too long for some time, and for some time then."""
+    load = Load()
+    for passed in (0.0, PATIENCE_S / 2, PATIENCE_S - 0.01):
+        load.begin(LATE, passed)
+        assert not load.is_high(passed)
+
+    load.begin(LATE, PATIENCE_S)
+
+    assert load.is_high(PATIENCE_S + HIGH_S - 0.01)
+    assert not load.is_high(PATIENCE_S + HIGH_S)
+
+
+def test_one_that_did_not_wait_ends_the_lateness() -> None:
+    """Patience begins anew."""
+    load = Load()
+    for passed in range(100):
+        load.begin(LATE if passed % 2 else LATE_S, passed / 50)
+
+    assert not load.is_high(2.0)
+
+
+def test_without_patience_soon_after() -> None:
+    """Who is late again shortly after is late for the same reason."""
+    load = Load()
+    for passed in (0.0, PATIENCE_S, PATIENCE_S + HIGH_S + 1):
+        load.begin(LATE, passed)
+    ends = PATIENCE_S + 2 * HIGH_S + 1
+
+    assert load.is_high(ends - 0.01)
+
+    load.begin(LATE_S, ends)
+    load.begin(LATE, ends + RECENT_S)
+    assert not load.is_high(ends + RECENT_S)
+
+
+class _High(Load):
+    """A load that is high until it is said not to be."""
+
+    is_over = False
+
+    def is_high(self, now: float) -> bool:
+        """Return what was said."""
+        del now
+        return not self.is_over
+
+
+async def _ask(site: Site, request: bytes, *, begins: bool = False) -> bytes:
+    """Send a request before the server can accept, and return all that comes, or how that `begins`."""
+    with closing(socket.socket()) as client:
+        client.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
+        client.sendall(request)
+        client.setblocking(False)  # noqa: FBT003 - as the library has it
+        loop, received = asyncio.get_running_loop(), b""
+        while piece := await loop.sock_recv(client, 65_536):
+            received += piece
+            if begins:
+                break
+        return received
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
+async def test_new_clients_are_turned_away_but_probes_and_streams_answered(
+    server: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """503 as any problem, counted, without a body for HEAD; a connection is not kept for them."""
+    monkeypatch.setattr(connections, "FEW", -1)
+    async with open_site(serve=server) as site:
+        site.publish("alder", match())
+        site.connections.load = load = _High()
+
+        refused = await _ask(site, b"GET /api/v2/odds" + REQUEST)
+        head = await _ask(site, b"HEAD /api/v2/odds" + REQUEST)
+        probe = await _ask(site, b"GET /health/live?x" + REQUEST)
+        stream = await _ask(site, b"GET /api/v2/stream" + REQUEST, begins=True)
+        load.is_over = True
+        stats = (await site.json("/api/stats"))["http"]
+
+    assert (503, "overloaded") == problem_in(refused)
+    assert b"\r\nretry-after: 5\r\n" in refused
+    assert head.endswith(b"\r\n\r\n")
+    assert refused.partition(b"\r\n\r\n")[0].count(b"\r\n") == head.count(b"\r\n") - 2
+    assert probe.startswith(b"HTTP/1.1 200")
+    assert stream.startswith(b"HTTP/1.1 200")  # a refusal would end an EventSource for good
+    assert 2 == stats["turned_away"]
+
+
+@pytest.mark.anyio
+async def test_who_sends_nothing_or_half_a_head_does_not_wait() -> None:
+    """Slow clients never make the load high for the others."""
+    async with open_site() as site:
+        site.connections.load = load = _High()
+        with closing(socket.socket()) as half, closing(socket.socket()) as silent:
+            for one, sent in ((half, b"GET /api/v2/odds HTTP/1.1\r\nHo"), (silent, b"")):
+                one.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
+                one.sendall(sent)
+            await site.until(lambda: site.connections.open == 2)
+
+            assert (0, 0) == (load.waiting, load.turned_away)
+
+
+@pytest.mark.anyio
+async def test_who_has_left_already_is_closed_at_once() -> None:
+    """What would be done for it is done for others."""
+    async with open_site() as site:
+        site.connections.load = _High()
+        with closing(socket.socket()) as gone:
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # close with a reset
+            gone.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
+            gone.sendall(b"GET /api/v2/odds" + REQUEST)
+
+        assert b"HTTP/1.1 200" in await _ask(site, b"GET /health/live" + REQUEST)
+        stats = (await site.json("/api/stats"))["http"]
+    assert {"/health/live": {"200": 1}} == stats["answers"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
+async def test_what_waits_is_counted_until_it_begins(server: Serve) -> None:
+    """Whether it is answered, refused by the gate, left alone, or waits for changes."""
+    async with open_site(serve=server) as site:
+        site.publish("alder", match())
+        for request in (
+            b"GET /api/v2/odds",
+            b"GET /nothing",
+            b"POST /",
+            b"nonsense",
+            b"GET /?" + b"&" * 20,
+        ):
+            assert b"HTTP/1.1 " in await _ask(site, request + REQUEST)
+        with closing(socket.socket()) as waiting:
+            waiting.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
+            waiting.sendall(b"GET /api/v2/changes?since=5001&wait=30" + REQUEST)
+            await site.until(lambda: len(site.audience) == 1)
+
+            assert 0 == site.connections.load.waiting
+        await site.until(lambda: site.connections.open == 0)
+        assert (0, 0) == (site.connections.load.waiting, site.connections.load.turned_away)
