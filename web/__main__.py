@@ -143,6 +143,7 @@ async def _run_service(
 def _record(given: argparse.Namespace) -> Exit:
     settings = load(given.config)
     logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
+    load_tables()
     return anyio.run(_run_recording, settings, given.out, given.for_s)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 from actors.core.messages import BookmakerId
 from actors.fixtures.history import FixtureHistory
@@ -83,15 +83,17 @@ def handlers_of_one(answers: Answers, history: FixtureHistory) -> dict[str, Hand
 
 
 def _handler(answers: Answers, kind: Kind, names: Mapping[BookmakerId, str]) -> Handler:
-    async def answer(request: Asked) -> Prepared:
-        query = Query(request.query)
-        view = FixturesOf(FixtureView(kind, query.bookmaker(names)))
-        choice = Choice(*query.choice())
-        return await answers.answer(
-            view,
-            request.header(b"if-none-match"),
-            request.header(b"accept-encoding"),
-            EVERYTHING if choice == EVERYTHING else choice,
-        )
+    plain = {f"bookmaker={name}".encode(): FixturesOf(FixtureView(kind, name)) for name in names}
+    plain[b""] = FixturesOf(FixtureView(kind))
+
+    def answer(request: Asked) -> Awaitable[Prepared]:
+        choice, view = EVERYTHING, plain.get(request.query)
+        if view is None:
+            query = Query(request.query)
+            view = FixturesOf(FixtureView(kind, query.bookmaker(names)))
+            if (chosen := Choice(*query.choice())) != EVERYTHING:
+                choice = chosen
+        tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
+        return answers.answer(view, tags, codings, choice)
 
     return answer
