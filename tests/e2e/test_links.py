@@ -34,9 +34,11 @@ kind = "football_data"
 url = "{two}"
 poll_interval_s = 900
 [bookmakers.alder]
+name = "Alder"
 source = "one"
 key = "B365"
 [bookmakers.birch]
+name = "Birch"
 source = "two"
 key = "B365"
 """
