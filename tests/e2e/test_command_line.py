@@ -42,7 +42,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
     named = [parser.prog.rpartition(" ")[2] for parser in parsers[1:]]
 
     assert [] == without + [parser.prog for parser in parsers if not parser.description]
-    assert {
+    commands = {
         "init",
         "serve",
         "record",
@@ -50,9 +50,10 @@ def test_every_command_and_option_has_a_help_text() -> None:
         "check-config",
         "sources",
         "inspect",
-        "links",
         "version",
-    } == {*named}
+        "links",
+    }
+    assert commands | {"explain", "suggest", "stats"} == {*named}
 
 
 @pytest.mark.parametrize("command", ["", *("init", "serve", "record", "replay", "check-config", "inspect")])

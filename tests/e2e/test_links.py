@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.support.peers.http import http_peer, respond
-from tests.support.systems.process import Running, eventually, program
+from tests.support.systems.process import Service, program
+from tests.support.time.waiting import eventually
 from web.__main__ import main
 
 HEAD = b"Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A\n"
 ONE = HEAD + b"E0,28/11/2099,15:00,Leeds,Hull,2.1,3.4,3.5\nE1,28/11/2099,15:00,Derby,Qpr,2.6,3.3,2.7\n"
-TWO = (
-    HEAD
-    + b"E0,28/11/2099,15:00,Leeds United,Hull City,2.1,3.4,3.5\nE1,29/11/2099,15:00,Derby County,Town,2.6,3.3,2.7\n"
+TWO = HEAD + (
+    b"E0,28/11/2099,15:00,Leeds United,Hull City,2.1,3.4,3.5\n"
+    b"E1,29/11/2099,15:00,Derby County,Town,2.6,3.3,2.7\n"
 )
 DERBY, COUNTY = "one:E1-20991128-Derby-Qpr", "two:E1-20991129-Derby.County-Town"
 MUST = f'[[must]]\nevents = ["{DERBY}", "{COUNTY}"]\nreason = "postponed"\n'
@@ -33,16 +34,18 @@ kind = "football_data"
 url = "{two}"
 poll_interval_s = 900
 [bookmakers.alder]
+name = "Alder"
 source = "one"
 key = "B365"
 [bookmakers.birch]
+name = "Birch"
 source = "two"
 key = "B365"
 """
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[Running]:
+def running(tmp_path: Path) -> Iterator[Service]:
     """Run the service on two sources, with a file of links that says nothing."""
     config, links = tmp_path / "links-config.toml", tmp_path / "links.toml"
     links.write_text("", "utf-8")
@@ -61,7 +64,7 @@ def _printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[objec
 
 
 def test_links_are_explained_suggested_and_said_by_hand(
-    running: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    running: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A bad file is one line in the log and changes nothing; the next one is linked by."""
     url = f"--url={running.base}"
