@@ -24,7 +24,6 @@ async def test_refused_connection_is_a_transport_error() -> None:
     assert isinstance(await trouble(url), TransportError)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "late",
     [
