@@ -17,6 +17,7 @@ def _report(lived: Lived) -> str:
     return "\n".join((f"seed {lived.seed}: {lived.error}", *lived.lines))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_wrong_is_shown_in_four_hours(seed: int, figure: Callable[[str], None]) -> None:
     """Whatever fails, every rule of the simulation holds, and when nothing fails everything is served."""

@@ -169,6 +169,7 @@ def _poll(stage: Stage) -> None:
     stage.take(batch(matches, complete=bool(matches), received_mono=stage.clock.mono))
 
 
+@pytest.mark.long
 @example(
     steps=[
         *(("clock", 10_000.0), ("read", None)),  # m-2 and m-1 leave

@@ -71,6 +71,7 @@ def _whole(pieces: list[bytes], length: int) -> int:
     return sum(end <= length for end in ends[1:-1])
 
 
+@pytest.mark.long
 @given(st.lists(RECORDS, max_size=5), st.booleans())
 def test_recording_is_read_as_written(records: list[Recorded], closed: bool) -> None:  # noqa: FBT001
     """Every field of every payload is equal, byte for byte, and the reader says if the end was complete."""

@@ -231,6 +231,7 @@ def test_no_league_is_neglected(a_month: int) -> None:
     assert {} == {league: wait_s for league, wait_s in waits.items() if wait_s > longest_s}
 
 
+@pytest.mark.long
 @Budget
 def test_no_answer_holds_forever(a_month: int) -> None:
     """No list is confirmed for longer than three of the longest possible intervals."""

@@ -22,6 +22,7 @@ OF_SIZE = ("matches =", "updates_per_s =")
 DEFAULT = Path(__file__).parents[3] / "config" / "default.toml"
 
 
+@pytest.mark.long
 async def test_absent_bookmaker_is_withdrawn_and_comes_back(tmp_path: Path) -> None:
     """About every twenty minutes cedar fails for a minute: retries, stale after 30 s, live again."""
     config = tmp_path / "small.toml"

@@ -336,6 +336,7 @@ async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple
     return seen, last
 
 
+@pytest.mark.long
 async def test_replay_is_always_equal(tmp_path: Path) -> None:
     """At any speed and with any reads, each version has one body, byte for byte."""
     path = _long(tmp_path)

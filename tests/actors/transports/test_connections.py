@@ -89,6 +89,7 @@ def _named(peer: HttpPeer, name: str = NAME) -> str:
     return f"http://{name}:{peer.port}/odds"
 
 
+@pytest.mark.long
 @EVERY_WAY
 async def test_hanging_look_up_is_not_started_again(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
     """Each attempt ends at its deadline, as a timeout, and the next one waits for the same look-up."""

@@ -82,6 +82,7 @@ NOT_HTTP = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("answer", NOT_HTTP, ids=lambda answer: repr(answer[:60]))
 async def test_invalid_http_is_a_transport_error(peer: HttpPeer, answer: bytes) -> None:
     """Invalid bytes in the headers or in the framing of the body are an error of the transport."""

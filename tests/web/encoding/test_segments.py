@@ -68,6 +68,7 @@ def _shown(api: Api, chunks: Sequence[Chunk]) -> list[msgspec.Struct]:
     return [match_v2(entry, "Älder") for entry in entries if entry.match.home and entry.match.away]
 
 
+@pytest.mark.long
 @given(APIS, BOARDS, st.integers(0, 2**53))
 def test_joined_segments_are_the_json_of_the_whole(
     api: Api, board: list[list[Match]], version: int
@@ -82,6 +83,7 @@ def test_joined_segments_are_the_json_of_the_whole(
     assert msgspec.json.encode(whole) == body
 
 
+@pytest.mark.long
 @given(APIS, BOARDS)
 def test_the_gzip_form_is_one_member_with_the_same_content(api: Api, board: list[list[Match]]) -> None:
     """The gzip body is one member with a valid checksum, because some clients stop after the first."""

@@ -26,6 +26,7 @@ async def _lived(seed: int, steps: int, max_changes: int) -> World:
     return world
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seed", "max_changes"), [(1, 1000), (2, 30), (3, 12), (4, 5), (5, 1)])
 async def test_copies_equal_the_lists(seed: int, max_changes: int) -> None:
     """By stream and by polls, for every view, there is no gap and no repeat, however short the history."""

@@ -63,6 +63,7 @@ def _comparable(answered: Answered) -> tuple[int, dict[str, str], bytes]:
     return answered.status, headers, body
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("path", [*LISTS, *PROBES, *OTHERS])
 async def test_answers_are_the_same_with_and_without_the_layer(method: str, path: str) -> None:

@@ -82,6 +82,7 @@ def _with_ids(message: Json, **fields: object) -> bytes:
     return line({**message, **fields})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LIVE)
 def test_every_message_of_a_live_recording(name: str) -> None:
     """Best prices, status and board equal the library's after each message."""

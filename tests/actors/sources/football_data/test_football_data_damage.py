@@ -15,6 +15,7 @@ pytestmark = pytest.mark.recordings
 SEEDS = st.integers(0, 2**64)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=1_000 // len(KINDS) + 1)
 @given(SEEDS)

@@ -46,6 +46,7 @@ def _ours(body: bytes, code: str) -> list[Content] | None:
         raise
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "read"),
     [

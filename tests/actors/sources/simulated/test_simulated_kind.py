@@ -259,6 +259,7 @@ def test_each_style_has_its_own_price_steps(key: str, ladder: Ladder) -> None:
     assert (1.01, 201.0, sorted(set(ladder))) == (ladder[0], ladder[-1], list(ladder))
 
 
+@pytest.mark.long
 def test_deltas_lead_from_the_first_image_to_the_last() -> None:
     """Each key's deltas applied to its first image give its last image, and report nothing twice."""
     machine = _started(updates_per_s=2.0)
@@ -387,6 +388,7 @@ def test_suspended_match_comes_back_with_other_prices() -> None:
     assert len((sharp | standard | wide) - (sharp & standard & wide)) <= 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_some_matches_have_missing_fields(seed: int) -> None:
     """About 2 % have no league, 2 % no start, 0.5 % one empty name, at the start and a day later."""
@@ -432,6 +434,7 @@ def test_there_are_enough_teams_for_all_fixtures(slots: int) -> None:
         assert (2 * slots, {1}) == (len(teams), set(teams.values()))
 
 
+@pytest.mark.long
 def test_long_gap_has_bounded_work_and_the_same_fixtures() -> None:
     """The number of updates is bounded, and the fixtures do not depend on the calls or on the rate."""
     silent, awake = _started(updates_per_s=100_000.0), _started(updates_per_s=1.0)
@@ -528,6 +531,7 @@ def test_images_are_in_the_order_of_their_matches() -> None:
     assert all(earlier < later for earlier, later in pairwise(names["sharp"]))
 
 
+@pytest.mark.long
 def test_work_is_done_in_steps_of_limited_size() -> None:
     """For many matches and after a long gap, the computation is cut into slices."""
     options = SimulatedOptions(kind="simulated", matches=2_000, updates_per_s=2_000.0)
@@ -542,6 +546,7 @@ def test_work_is_done_in_steps_of_limited_size() -> None:
     assert later >= 20_000 / 64
 
 
+@pytest.mark.long
 def test_gap_is_worked_off_in_steps_of_limited_size() -> None:
     """After hours without a call, the computation is cut into slices."""
     machine = KIND.start(SimulatedOptions(kind="simulated", updates_per_s=1.0), KEYS, START)

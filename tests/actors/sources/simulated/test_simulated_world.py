@@ -184,6 +184,7 @@ def test_spellings_change_ids_and_names_only() -> None:
         assert sum(a.league != b.league for a, b in pairs) > 0.2 * len(pairs)
 
 
+@pytest.mark.long
 def test_source_lists_a_share_of_the_matches() -> None:
     """A source lists about that share of the matches, each of them until its end or never."""
     whole, part = _machine("wide", matches=1000), _machine("wide", matches=1000, coverage=0.7)
