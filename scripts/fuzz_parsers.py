@@ -26,7 +26,7 @@ PAGE = ROOT / "docs/fuzzing.md"
 HEAD = """# Fuzzing
 
 What `scripts/fuzz` found until {date}; `scripts/fuzz --write` makes this page. The script gives every
-parser of what comes from outside invented bytes: [Atheris](https://pypi.org/project/atheris/) changes small
+parser of what comes from outside invented bytes: Atheris changes small
 inputs, which `tests/support/fuzzing` makes, up to 4,096 bytes, and keeps those that
 reach new code.
 
