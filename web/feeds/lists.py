@@ -134,7 +134,7 @@ class Answers:
         while True:
             snapshot = await self._board.read()
             state = fixtures_of(snapshot)
-            if (fixture := state.by_id.get(fixture_id)) is None:
+            if (fixture := state.get(fixture_id)) is None:
                 return None
             page = self._page(ALL, snapshot)
             headers = {"ETag": page.etags[Coding.IDENTITY], "Cache-Control": "no-cache"}
