@@ -4,7 +4,7 @@ import { Ages } from "./ages.js";
 import { OUTCOMES } from "./board.js";
 import { byId, element, setText } from "./dom.js";
 import { findingsOf, ruleOf } from "./evidence.js";
-import { amount, day, duration, moment, percent, price, time } from "./format.js";
+import { amount, day, duration, moment, percent, price, rate, time } from "./format.js";
 import { SPOKEN } from "./row.js";
 import { stakes } from "./stakes.js";
 import { Table } from "./table.js";
@@ -38,7 +38,7 @@ export class Details {
     ]);
     #stakes = new Table(byId("details-stakes"), [
         text("Result", ({ outcome }) => SPOKEN[outcome]),
-        text("At", (leg) => leg.bookmaker + (leg.commission ? `, takes ${percent(leg.commission)}` : "")),
+        text("At", ({ bookmaker, commission }) => bookmaker + (commission ? taking(commission) : "")),
         figure("Price", ({ odds }) => this.#shown(odds)),
         text("Stake", ({ cents }) => cents, "right"),
     ]);
@@ -103,7 +103,9 @@ export class Details {
         byId("details-surebet").hidden = !surebet;
         if (!surebet) return;
         const { profit, since, legs } = surebet;
-        setText(byId("details-profit"), `${percent(profit)} whatever the result, since ${moment(since)}.`);
+        const isNet = legs.some(({ commission }) => commission > 0);
+        const gain = percent(profit) + (isNet ? " after commission" : "");
+        setText(byId("details-profit"), `${gain} whatever the result, since ${moment(since)}.`);
         const divided = stakes(legs, Math.max(this.#total.valueAsNumber || 0, 0));
         const rows = legs.map((leg, index) => {
             const cents = divided ? amount(divided.amounts[index]) : percent(leg.stake);
@@ -156,6 +158,10 @@ async function linksOf(key) {
     } catch {
         return null;
     }
+}
+
+function taking(commission) {
+    return ` (takes\u00a0${rate(commission)})`;
 }
 
 function returnOf({ amounts, returned }) {
