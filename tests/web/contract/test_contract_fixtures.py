@@ -85,6 +85,7 @@ async def test_view_of_a_bookmaker_shows_fixtures_whole(empty_site: Site) -> Non
         (f"to={START + 3600}", ["Home"]),
         (f"from={START}&to={START}", []),
         ("min_profit=0.05", ["Home"]),
+        (f"min_profit={1 / (1 / 2.2 + 1 / 3.9 + 1 / 4.2) - 1:.6f}", ["Home"]),
         ("min_profit=0.06", []),
         ("min_profit=0", ["Home"]),
     ],
