@@ -19,7 +19,6 @@ from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.cooperative import Lane, Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from actors.fixtures.state import FixtureId, fixtures_of
-from web.encoding.fixture_schemas import link
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.segments import (
     FIXTURES,
@@ -142,10 +141,10 @@ class Answers:
                 return prepared(304, headers, None)
             try:
                 shown = self.fixtures.json(fixture, state.terms)
+                links = self.fixtures.links(fixture, state.terms)
             except UnencodableError as error:
                 await self.reject(error)
                 continue
-            links = msgspec.json.encode([link(member) for member in fixture.members])
             body = b'{"version":%d,"fixture":%b,"links":%b}' % (page.version, shown, links)
             return prepared(200, headers | {"Content-Type": "application/json"}, (body,))
 

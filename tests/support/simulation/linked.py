@@ -163,6 +163,9 @@ def check_surebets(snapshot: Snapshot, now: Instant) -> None:
         legs = [*_legs(fixture, snapshot)]
         rules, chances = state.terms.surebets, fair_chances(fixture, state.terms)
         found, standing = surebets.surebet(legs, chances, now.mono, rules), state.standing.get(fixture.id)
+        starts = [one.match.start_time for one in fixture.entries.values()]
+        if any(start is not None and start <= now.wall for start in starts):
+            continue  # in play: by a wall clock that may have been set since
         is_good = found is not None and not found.doubts
         stands = standing is not None and standing.appears < inf
         assert is_good == stands, f"{fixture.id}: {found} but {standing}"

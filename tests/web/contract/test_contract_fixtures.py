@@ -132,9 +132,29 @@ async def test_one_fixture_has_its_links(empty_site: Site) -> None:
     (link,) = response.json()["links"]
 
     assert listed == response.json()["fixture"]
-    assert ("feed", "m1", "first", None, None) == tuple(link.values())
+    names = {"home": "Home", "away": "Away", "league": "League", "start_time": START}
+    of_link = {"rule": "first", "to": None, "evidence": None}
+    assert {"source": "feed", "source_match_id": "m1", **names, **of_link} == link
     assert (304, 404) == (known.status_code, unknown.status_code)
     assert "not_found" == unknown.json()["code"]
+
+
+async def test_ages_are_told_apart_from_bodies(empty_site: Site) -> None:
+    """They have the confirmation of each price and its last change, and no cache keeps them."""
+    empty_site.publish("alder", match("m1"))
+    empty_site.clock.pass_(5)
+    empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))
+    empty_site.publish("alder", match("m1"))
+    empty_site.clock.pass_(2)
+    (fixture,) = (await empty_site.json(FIXTURES))["fixtures"]
+    response = await empty_site.get(f"/monitor/fixtures/{fixture['id']}")
+    unknown = await empty_site.get("/monitor/fixtures/fxaaaaaaaaaaaaa")
+
+    changed = {one["id"]: one["updated"] for one in fixture["entries"]}
+    assert {
+        name: {"confirmed_at": WALL_0 + 5, "updated": changed[name]} for name in ("alder_m1", "birch_m1")
+    } == response.json()["entries"]
+    assert ("no-store", 404) == (response.headers["Cache-Control"], unknown.status_code)
 
 
 async def test_changes_lead_to_the_list(empty_site: Site) -> None:
