@@ -57,7 +57,7 @@ OPERATIONS = {
         "The evidence is that of the time of linking.",
         (Answer(200, "The fixture.", OneFixture, headers=CACHED), NOT_MODIFIED),
         (ID, IF_NONE_MATCH),
-        ("not_found", *COUNTED),
+        ("not_found", "no_bookmaker_serving", *COUNTED),
     ),
 }
 

@@ -217,7 +217,8 @@ async def test_what_is_not_allowed_is_refused(empty_site: Site, target: str, cod
 
 
 async def test_nothing_is_served_without_a_bookmaker(empty_site: Site) -> None:
-    """Fixtures of nobody who serves are 503, as the lists are."""
-    responses = [await empty_site.get(path) for path in (FIXTURES, SUREBETS, f"{FIXTURES}?bookmaker=alder")]
+    """Fixtures of nobody who serves are 503, as the lists are: also one, which may still be played."""
+    paths = (FIXTURES, SUREBETS, f"{FIXTURES}?bookmaker=alder", f"{FIXTURES}/fxaaaaaaaaaaaaa")
+    responses = [await empty_site.get(path) for path in paths]
 
-    assert [503] * 3 == [response.status_code for response in responses]
+    assert [503] * 4 == [response.status_code for response in responses]
