@@ -129,13 +129,18 @@ class Answers:
                 return page.version, made.parts
 
     async def one(self, fixture_id: FixtureId, if_none_match: str | None) -> Prepared | None:
-        """Answer a GET of one fixture, with what links it; None if there is none of that id."""
+        """Answer a GET of one fixture, with what links it; None if there is none of that id.
+
+        Raises: Problem 503 if no bookmaker is serving, as for the list.
+        """
         while True:
             snapshot = await self._board.read()
             state = fixtures_of(snapshot)
+            page = self._page(ALL, snapshot)
+            if not page.is_serving:
+                raise _unavailable(ALL)
             if (fixture := state.get(fixture_id)) is None:
                 return None
-            page = self._page(ALL, snapshot)
             headers = {"ETag": page.etags[Coding.IDENTITY], "Cache-Control": "no-cache"}
             if has_already(if_none_match or "", headers["ETag"]):
                 return prepared(304, headers, None)

@@ -85,6 +85,7 @@ async def test_view_of_a_bookmaker_shows_fixtures_whole(empty_site: Site) -> Non
         (f"to={START + 3600}", ["Home"]),
         (f"from={START}&to={START}", []),
         ("min_profit=0.05", ["Home"]),
+        (f"min_profit={1 / (1 / 2.2 + 1 / 3.9 + 1 / 4.2) - 1:.6f}", ["Home"]),
         ("min_profit=0.06", []),
         ("min_profit=0", ["Home"]),
     ],
@@ -216,7 +217,8 @@ async def test_what_is_not_allowed_is_refused(empty_site: Site, target: str, cod
 
 
 async def test_nothing_is_served_without_a_bookmaker(empty_site: Site) -> None:
-    """Fixtures of nobody who serves are 503, as the lists are."""
-    responses = [await empty_site.get(path) for path in (FIXTURES, SUREBETS, f"{FIXTURES}?bookmaker=alder")]
+    """Fixtures of nobody who serves are 503, as the lists are: also one, which may still be played."""
+    paths = (FIXTURES, SUREBETS, f"{FIXTURES}?bookmaker=alder", f"{FIXTURES}/fxaaaaaaaaaaaaa")
+    responses = [await empty_site.get(path) for path in paths]
 
-    assert [503] * 3 == [response.status_code for response in responses]
+    assert [503] * 4 == [response.status_code for response in responses]
