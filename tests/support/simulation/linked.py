@@ -81,7 +81,7 @@ class FixtureRules:
             is_merged = one.reason is RemovalReason.MERGED
             assert is_merged == bool(left), f"{one.id} went as {one.reason}, and {left} are there"
             assert is_merged == (one.into is not None), f"{one.id} went into {one.into}"
-            assert one.into is None or state.by_id.get(one.into) is not None, f"{one.into} is not there"
+            assert one.into is None or state.get(one.into) is not None, f"{one.into} is not there"
             self.merged += is_merged
         for kind in Kind:
             for name in (None, *self._names):
@@ -124,10 +124,11 @@ def check_entries(snapshot: Snapshot) -> None:
     fixtures = [*state]
     members = [member.key for one in fixtures for member in one.members]
     assert sorted(listed) == sorted(members) == sorted(state.by_event), "events are not those of the board"
-    assert sorted(state.by_id) == sorted(one.id for one in fixtures)
+    assert sorted(state.places) == sorted(one.id for one in fixtures)
     assert [one.place for one in fixtures] == sorted(one.place for one in fixtures), "not in order"
     for chunk in state.chunks:
         assert chunk.first == chunk.fixtures[0].place
+        assert chunk.entries == sum(len(one.entries) for one in chunk.fixtures)
         assert chunk.surebets == sum(one.surebet is not None for one in chunk.fixtures)
     for one in fixtures:
         _check_fixture(one, state, listed)
@@ -135,7 +136,7 @@ def check_entries(snapshot: Snapshot) -> None:
 
 def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> None:
     roster, keys = state.terms.roster, [member.key for member in fixture.members]
-    assert state.by_id.get(fixture.id) is fixture
+    assert state.get(fixture.id) is fixture
     assert {fixture.id} == {state.by_event.get(key) for key in keys}
     assert len({source for source, _ in keys}) == len(keys), f"{keys}: two of a source"
     assert all(one.to is None or (one.to in keys and one.to != one.key) for one in fixture.members)

@@ -101,7 +101,7 @@ class Fragile(Linker):
         """Return the groups that there are."""
         return {
             tuple(sorted(one.key for one in node.group))
-            for node in self._graph.nodes.values()
+            for node in self._graph
             if node.group is not None
         }
 
