@@ -79,7 +79,7 @@ def create_app(
     inner = quart_setup.Guard(waits, refusals, counters)
     fast_path = FastPath(inner, handlers if is_layered else {}, counters, status)
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
-    app.asgi_app = throttle  # type: ignore[method-assign]  # as Quart documents
+    app.asgi_app = throttle  # type: ignore[assignment, method-assign]  # as Quart documents
     return app
 
 

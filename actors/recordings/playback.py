@@ -198,6 +198,8 @@ class Playback:
 
     def link(self) -> Sliced[None]:
         """Link what changed, to the end, so that the same recordings give the same versions."""
+        while self.snapshot.is_behind:
+            yield from self._publish(self._board())
         while (keys := self._waiting.get_nowait()) != {} or self._linking.is_outdated:
             yield from self._linking.update(fixtures_of(self.snapshot), keys)
             while self._linking.is_due:

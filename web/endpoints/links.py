@@ -143,7 +143,7 @@ class _Links:
     async def ages(self, request: Asked) -> Prepared:
         snapshot = await self.board.read()
         state = fixtures_of(snapshot)
-        fixture = state.by_id.get(FixtureId(_last(request)))
+        fixture = state.get(FixtureId(_last(request)))
         if fixture is None:
             raise Problem(404, "not_found", "there is no such fixture; /api/v2/fixtures lists them")
         now, roster = self.clock.now(), state.terms.roster
@@ -172,7 +172,7 @@ def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now:
 
 def _keys(state: FixtureState, given: str) -> tuple[EventKey, ...]:
     """Return the events that an id means. Raises: Problem 404 if nothing on the board has it."""
-    if (fixture := state.by_id.get(FixtureId(given))) is not None:
+    if (fixture := state.get(FixtureId(given))) is not None:
         return tuple(member.key for member in fixture.members)
     source, _, match_id = given.partition(":")
     bookmaker, _, entry_id = given.partition("_")

@@ -139,7 +139,7 @@ class Answers:
             page = self._page(ALL, snapshot)
             if not page.is_serving:
                 raise _unavailable(ALL)
-            if (fixture := state.by_id.get(fixture_id)) is None:
+            if (fixture := state.get(fixture_id)) is None:
                 return None
             headers = {"ETag": page.etags[Coding.IDENTITY], "Cache-Control": "no-cache"}
             if has_already(if_none_match or "", headers["ETag"]):

@@ -1,71 +1,241 @@
-"""Linking: events of many sources into fixtures, from nothing and one by one."""
+"""Linking: a whole board from nothing, then one new event after the other."""
 
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from random import Random
 
+import msgspec
 import psutil
+from msgspec import Struct
 
+from actors.board.board import Board
+from actors.board.snapshot import Differences, Snapshot
 from actors.core.cooperative import Sliced, run_now
-from actors.fixtures.event import Event
-from actors.fixtures.linker import Changes, Linker
+from actors.core.messages import BookmakerId, Match, Removal, SourceName
+from actors.fixtures.advance import Advancing
+from actors.fixtures.event import EventKey
+from actors.fixtures.linker import Linker
+from actors.fixtures.linking import Linking
 from actors.fixtures.memory import Memory
 from actors.fixtures.overrides import Overrides
-from scripts.benchmarks.data.fixtures import events
-from scripts.benchmarks.figures import cpu_now_s
+from actors.fixtures.state import Listed, Terms, first_snapshot, fixtures_of, roster_of
+from scripts.benchmarks.data.boards import NOW, RULES, batch
+from scripts.benchmarks.data.fixtures import one_world, worlds
+from scripts.benchmarks.figures import cpu_now_s, quantile
+from scripts.benchmarks.processes import ROOT, SERVER_CORE, pinned
 from scripts.benchmarks.report import Report
+from web.server.lifecycle import set_up_collector
 
 SOURCES = 50
+MATCHES = 5000
+SHORT = 400
 ONE_BY_ONE = 1000
+SHAPES: dict[str, Callable[[int, int], list[list[Match]]]] = {
+    "same matches": one_world,
+    "own worlds": worlds,
+}
+
+
+class Figures(Struct, frozen=True):
+    """What one shape of a board costs: processor seconds, bytes, and how many there are of what."""
+
+    entries: int
+    linked: int
+    links: int
+    update_s: float
+    publish_s: float
+    update_step_s: tuple[float, float]
+    publish_step_s: tuple[float, float]
+    one_s: list[float]
+    one_step_s: tuple[float, float]
+    fixture_bytes: int
+    link_bytes: int
 
 
 def run(report: Report) -> None:
-    """Print processor time from nothing, of one new event, of the longest slice, and memory."""
+    """Print processor time from nothing, of one new event, of the longest step, and memory."""
     report.paragraph(
-        "Events of 50 sources that list the same matches, in several spellings. *Slice*: the longest time"
-        " between two moments at which other tasks may run, garbage collection included. *New*: an event"
-        " that was not there. *Memory*: of the process, the events not counted."
+        "A board of 50 sources with one bookmaker each. *Same matches*: they list the same ones, in several"
+        " spellings. *Own worlds*: each lists those of a simulated world with another seed. *From nothing*:"
+        " all entries linked and published. *Step*: the longest time between two moments at which other"
+        " tasks may run, in brackets without the garbage collector. *New*: an entry that was not there,"
+        " until its links are published. *Memory*: what the process takes more than for the lists alone, of"
+        " that for fixtures of one, and for the links."
     )
-    header = ("events", "from nothing", "slice", "new: median", "p99", "max", "memory an event")
-    rows = [_row(SOURCES, matches) for matches in report.size((1000, 5000), (100,))]
+    header = (
+        *("board", "entries", "links", "from nothing", "of it publishing", "step", "step of publishing"),
+        *("new: median", "p99", "max", "longest step", "memory an entry", "fixtures", "links"),
+    )
+    rows = [_row(shape, _measured(shape, report.size(MATCHES, SHORT))) for shape in SHAPES]
     report.table("Linking", header, rows)
 
 
-def _row(sources: int, matches: int) -> tuple[str, ...]:
-    listed = events(sources, matches)
-    linker = Linker(Memory(), Overrides())
-    gc.collect()
-    gc.freeze()
-    before = psutil.Process().memory_info().rss
-    took, longest = _timed(linker.update(listed))
-    gc.collect()
-    more = psutil.Process().memory_info().rss - before
-    singles = sorted(_again(linker, one) for one in Random(0).sample(listed, ONE_BY_ONE))
-    gc.unfreeze()
+def _measured(shape: str, matches: int) -> Figures:
+    command = [sys.executable, "-m", "scripts.benchmarks.parts.linking", shape, str(matches)]
+    done = subprocess.run(pinned(SERVER_CORE, command), check=True, cwd=ROOT, stdout=subprocess.PIPE)
+    return msgspec.json.decode(done.stdout, type=Figures)
+
+
+def _row(shape: str, found: Figures) -> tuple[str, ...]:
     return (
-        f"{len(listed):,}",
-        f"{took:.1f} s",
-        f"{longest * 1e3:.1f} ms",
-        *(f"{singles[int(len(singles) * share)] * 1e3:.2f} ms" for share in (0.5, 0.99)),
-        f"{singles[-1] * 1e3:.2f} ms",
-        f"{more / len(listed):.0f} B",
+        *(shape, f"{found.entries:,}", f"{found.links:,}"),
+        *(f"{found.update_s + found.publish_s:.1f} s", f"{found.publish_s:.1f} s"),
+        *(_steps(found.update_step_s), _steps(found.publish_step_s)),
+        *(f"{quantile(found.one_s, share) * 1e3:.2f} ms" for share in (0.5, 0.99, 1.0)),
+        _steps(found.one_step_s),
+        f"{(found.fixture_bytes + found.link_bytes) / found.entries:.0f} B",
+        f"{found.fixture_bytes / found.entries:.0f} B",
+        f"{found.link_bytes / found.entries:.0f} B",
     )
 
 
-def _timed(steps: Sliced[Changes]) -> tuple[float, float]:
-    """Return the processor seconds of a computation, and of its longest slice."""
-    began = last = cpu_now_s()
-    longest = 0.0
-    for _ in steps:
-        now = cpu_now_s()
-        longest, last = max(longest, now - last), now
-    now = cpu_now_s()
-    return now - began, max(longest, now - last)
+def _steps(longest: tuple[float, float]) -> str:
+    return f"{longest[0] * 1e3:.1f} ({longest[1] * 1e3:.1f}) ms"
 
 
-def _again(linker: Linker, event: Event) -> float:
-    """Return the processor seconds of linking an event that was not there."""
-    run_now(linker.update((), (event.key,)))
-    took, _ = _timed(linker.update((event,)))
-    return took
+class _Steps:
+    """The processor time of steps; `longest` with what the garbage collector took, and without."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0, 0.0
+        self.took_s = 0.0
+        self._collected_s = 0.0
+        self._began_s = 0.0
+        gc.callbacks.append(self._note)
+
+    def close(self) -> None:
+        """Look at the collector no more."""
+        gc.callbacks.remove(self._note)
+
+    def timed(self, steps: Iterator[None]) -> None:
+        """Run a computation."""
+        began = cpu_now_s()
+        self._collected_s = 0.0
+        is_done = False
+        while not is_done:
+            is_done = next(steps, True) is True
+            now = cpu_now_s()
+            took, own = now - began, now - began - self._collected_s
+            self.longest = max(self.longest[0], took), max(self.longest[1], own)
+            self.took_s += took
+            began, self._collected_s = now, 0.0
+
+    def _note(self, phase: str, _: object) -> None:
+        if phase == "start":
+            self._began_s = cpu_now_s()
+        else:
+            self._collected_s += cpu_now_s() - self._began_s
+
+
+class _Stage:
+    """A board whose entries are fixtures of one, to be linked."""
+
+    def __init__(self, lists: list[list[Match]]) -> None:
+        self.names = [BookmakerId(f"book-{number}") for number in range(len(lists))]
+        roster = roster_of({name: Listed(SourceName(f"source-{name}")) for name in self.names})
+        self.advancing = Advancing(Terms(roster))
+        self.sources = {name: one.source for name, one in roster.items()}
+        self.snapshot = first_snapshot(1, Terms(roster))
+        for name, matches in zip(self.names, lists, strict=True):
+            board = Board(self.snapshot, RULES)
+            run_now(board.apply(batch(name, matches, complete=True), NOW))
+            self.snapshot = _plain(run_now(board.finish(NOW)))
+        self.linking = Linking(Linker(Memory(), Overrides()), self.advancing)
+
+    def make_fixtures(self) -> None:
+        """Make each entry a fixture of one."""
+        for name, book in self.snapshot.books.items():
+            after = {one.match.source_match_id: one for chunk in book.chunks for one in chunk.entries}
+            noted = {name: Differences(dict.fromkeys(after), after, {})}
+            linked = run_now(self.advancing(self.snapshot, self.snapshot.books, noted, NOW))
+            if linked is not None:
+                self.snapshot = msgspec.structs.replace(self.snapshot, fixtures=linked.fixtures)
+
+    def update(self, keys: dict[EventKey, bool] | None) -> Sliced[None]:
+        """Link these events, or all."""
+        yield from self.linking.update(fixtures_of(self.snapshot), keys)
+
+    def publish(self) -> Iterator[None]:
+        """Publish what is linked, each commit at once."""
+        while self.linking.is_due:
+            board = Board(self.snapshot, RULES, self.advancing.linking(self.linking.apply))
+            self.snapshot = _plain(run_now(board.finish(NOW)))
+            yield
+
+    def replace(self, name: BookmakerId, match: Match, *, is_there: bool) -> None:
+        """Add or remove an entry, which is not linked yet."""
+        change = batch(name, [match] if is_there else [], complete=False)
+        if not is_there:
+            removal = Removal(match.source_match_id, "withdrawn")
+            change = msgspec.structs.replace(change, removals=(removal,))
+        board = Board(self.snapshot, RULES, self.advancing)
+        run_now(board.apply(change, NOW))
+        self.snapshot = _plain(run_now(board.finish(NOW)))
+
+
+def main(shape: str, matches: int) -> Figures:
+    """Measure one shape in this process."""
+    lists = SHAPES[shape](SOURCES, matches)
+    stage = _Stage(lists)
+    set_up_collector()
+    sizes = [_resident()]
+    stage.make_fixtures()
+    sizes.append(_resident())
+    update, publish, one = _Steps(), _Steps(), _Steps()
+    update.timed(stage.update(None))
+    publish.timed(stage.publish())
+    for steps in (update, publish):
+        steps.close()
+    sizes.append(_resident())
+    singles = []
+    for number in Random(0).sample(range(len(lists) * matches), ONE_BY_ONE):
+        source, at = divmod(number, matches)
+        if at < len(lists[source]):
+            singles.append(_again(stage, one, stage.names[source], lists[source][at]))
+    state = fixtures_of(stage.snapshot)
+    groups = [len(fixture.members) for fixture in state if len(fixture.members) > 1]
+    return Figures(
+        sum(book.count for book in stage.snapshot.books.values()),
+        len(groups),
+        sum(groups) - len(groups),
+        update.took_s,
+        publish.took_s,
+        update.longest,
+        publish.longest,
+        singles,
+        one.longest,
+        sizes[1] - sizes[0],
+        sizes[2] - sizes[1],
+    )
+
+
+def _again(stage: _Stage, steps: _Steps, name: BookmakerId, match: Match) -> float:
+    """Return the processor seconds of linking an entry that was not there."""
+    key = stage.sources[name], match.source_match_id
+    stage.replace(name, match, is_there=False)
+    run_now(stage.update({key: False}))
+    for _ in stage.publish():
+        pass
+    stage.replace(name, match, is_there=True)
+    before = steps.took_s
+    steps.timed(stage.update({key: False}))
+    steps.timed(stage.publish())
+    return steps.took_s - before
+
+
+def _plain(snapshot: Snapshot) -> Snapshot:
+    """Return it without what its commit changed, which the service does not keep either."""
+    return msgspec.structs.replace(snapshot, differences={}, fixture_changes=None)
+
+
+def _resident() -> int:
+    gc.collect()
+    return int(psutil.Process().memory_info().rss)
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(msgspec.json.encode(main(sys.argv[1], int(sys.argv[2]))))

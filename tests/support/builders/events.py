@@ -26,9 +26,8 @@ def event(
     chances: Chances | None = EVEN,
 ) -> Event:
     """Return an event of a source."""
-    return Event(
-        SourceName(source), SourceMatchId(match_id), home, away, league, Scope("all"), start, chances
-    )
+    key = SourceName(source), SourceMatchId(match_id)
+    return Event(key, home, away, league, Scope("all"), start, chances)
 
 
 def linker(*events: Event, overrides: Overrides | None = None, memory: Memory | None = None) -> Linker:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -72,7 +72,7 @@ class EqualNames:
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
         """Group all events anew, and return what is different."""
         for key in gone:
-            del self._events[key]
+            self._events.pop(key, None)
         self._events |= {event.key: event for event in changed}
         yield
         before, self._groups = self._groups, self._partition()
@@ -86,6 +86,23 @@ class EqualNames:
         self.learned += finished
         yield
         return Changes()
+
+    def keys(self) -> Iterator[EventKey]:
+        """Iterate over all events that are here."""
+        return iter(list(self._events))
+
+    def has(self, event: Event) -> bool:
+        """Return whether an event is here as it is."""
+        return self._events.get(event.key) == event
+
+    def lists(self, event: Event) -> bool:
+        """Return whether an event is here as it is, but perhaps with other prices."""
+        known = self._events.get(event.key)
+        return known is not None and msgspec.structs.replace(known, chances=event.chances) == event
+
+    def group(self, key: EventKey) -> Group | None:
+        """Return the group that an event is in, None if it is in none."""
+        return self._groups.get(key)
 
     def _partition(self) -> dict[EventKey, Group]:
         by_match: dict[object, list[Event]] = {}
