@@ -30,6 +30,9 @@ from actors.fixtures.state import (
 )
 from web.encoding.fixture_schemas import fixture_v2
 
+CLOCK_MOVES_S = 7200.0
+"""Seconds by which the wall clock is set at most."""
+
 Listed = dict[EventKey, dict[BookmakerId, Entry]]
 
 _encode = msgspec.json.encode
@@ -165,8 +168,8 @@ def check_surebets(snapshot: Snapshot, now: Instant) -> None:
         rules, chances = state.terms.surebets, fair_chances(fixture, state.terms)
         found, standing = surebets.surebet(legs, chances, now.mono, rules), state.standing.get(fixture.id)
         starts = [one.match.start_time for one in fixture.entries.values()]
-        if any(start is not None and start <= now.wall for start in starts):
-            continue  # in play: by a wall clock that may have been set since
+        if any(start is not None and start <= now.wall + CLOCK_MOVES_S for start in starts):
+            continue  # in play, perhaps, by a wall clock that may have been set since
         is_good = found is not None and not found.doubts
         stands = standing is not None and standing.appears < inf
         assert is_good == stands, f"{fixture.id}: {found} but {standing}"

@@ -105,6 +105,8 @@ async def _calm_down(world: World) -> None:
 
 
 async def _check(world: World, *, everything: bool) -> None:
+    await world.system.published.read()  # what that withdraws is linked before it is compared
+    await settle()
     world.check()
     if everything:
         await world.check_reads(*VIEWS)
