@@ -17,6 +17,7 @@ from tests.support.fuzzing.targets import targets
 WITHOUT_PRICES = {
     *("the_odds_api_sports", "the_odds_api_headers", "json_list", "betfair_login", "settings"),
     *("request_head", "query", "negotiation", "peers", "addresses", "http_date", "inflate"),
+    *("links_file", "names", "fixture_query"),
 }
 
 

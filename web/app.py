@@ -64,15 +64,12 @@ def create_app(
     The linker is asked at the `desk`. Without `is_layered` Quart answers all but the stream, just as well.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
-    answers = Answers(board, names)
     counters = HttpCounters(partial(_figures, audience, limit, turned_away))
-    live = _live(board, names, audience, answers)
+    answers, live = _live(board, names, audience)
     handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock, desk)
-    handlers |= pages.handlers()
+    handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
     waiting = changes.handlers(live) | links.handlers(board, clock, desk)  # Quart notices who has gone
-    if audience.fixtures is not None:
-        handlers |= fixtures.handlers(answers, names)
-        waiting |= fixtures.handlers_of_one(answers, audience.fixtures)  # which Quart alone can route
+    waiting |= fixtures.handlers_of_one(answers, audience.fixtures)  # which Quart alone can route
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
     handlers |= _describing(tuple(paths), tuple(names))
     quart_setup.install(app, counters)
@@ -82,7 +79,7 @@ def create_app(
     inner = quart_setup.Guard(waits, refusals, counters)
     fast_path = FastPath(inner, handlers if is_layered else {}, counters, status)
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
-    app.asgi_app = throttle  # type: ignore[method-assign]  # as Quart documents
+    app.asgi_app = throttle  # type: ignore[assignment, method-assign]  # as Quart documents
     return app
 
 
@@ -95,10 +92,11 @@ def _figures(audience: Audience, limit: RateLimit, turned_away: Callable[[], int
     }
 
 
-def _live(board: Readable, names: Mapping[BookmakerId, str], audience: Audience, answers: Answers) -> Live:
+def _live(board: Readable, names: Mapping[BookmakerId, str], audience: Audience) -> tuple[Answers, Live]:
+    answers = Answers(board, names)
     lists, history = ListFrames(audience.history, names, answers), audience.fixtures
     of_fixtures = None if history is None else FixtureFrames(history, answers)
-    return Live(board, names, audience, lists, of_fixtures)
+    return answers, Live(board, names, audience, lists, of_fixtures)
 
 
 @lru_cache(maxsize=8)  # tests make many applications that are alike

@@ -77,12 +77,36 @@ def changed(chunks: tuple[Chunk, ...], changes: Changes) -> Sliced[tuple[Chunk, 
         is_last = place + 1 >= len(chunks)
         end = len(wanted) if is_last else bisect_left(wanted, chunks[place + 1].first, at)
         result.extend(chunks[done:place])
-        old = chunks[place].entries if chunks else ()
-        merged = yield from _merged(old, wanted[at:end], changes)
-        yield from append(result, merged)
+        if chunks and (same := _replaced(chunks[place], wanted[at:end], changes)) is not None:
+            result.append(same)
+            yield
+        else:
+            old = chunks[place].entries if chunks else ()
+            merged = yield from _merged(old, wanted[at:end], changes)
+            yield from append(result, merged)
         done, at = place + 1, end
     result.extend(chunks[done:])
     return tuple(result)
+
+
+def _replaced(chunk: Chunk, wanted: list[SourceMatchId], changes: Changes) -> Chunk | None:
+    """Return the chunk with other prices of these matches; None if anything else changes."""
+    entries = list(chunk.entries)
+    for match_id in wanted:
+        at, new = bisect_left(entries, match_id, key=_key), changes[match_id]
+        if new is None or at == len(entries):
+            return None
+        a, b = entries[at].match, new.match
+        if not (
+            a.source_match_id == match_id
+            and a.home == b.home
+            and a.away == b.away
+            and a.start_time == b.start_time
+            and a.begun_by == b.begun_by
+        ):
+            return None
+        entries[at] = new
+    return Chunk(tuple(entries), chunk.first, chunk.named, chunk.first_start)
 
 
 def _merged(old: tuple[Entry, ...], wanted: list[SourceMatchId], changes: Changes) -> Sliced[list[Entry]]:

@@ -125,6 +125,11 @@ class Fixtures(Protocol):
         """Monotonic second at which it changes by itself."""
         ...
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether it lacks entries that the books have, so that another commit is needed."""
+        ...
+
 
 class Linked(Struct, frozen=True, eq=False):
     """The fixtures of a commit, and what it changed of them; whether readers see any of that."""
@@ -156,6 +161,11 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...], epoch: str = "0") -> Snapshot:
         """Return a board without any list."""
         return cls(version, {bookmaker: Book(version, version) for bookmaker in bookmakers}, epoch=epoch)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether its fixtures lack entries that it has."""
+        return self.fixtures is not None and self.fixtures.is_behind
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float) -> bool:
         """Return whether that very list is on the board, believed, not withdrawn, and whole at `wall`."""

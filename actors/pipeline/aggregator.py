@@ -52,7 +52,8 @@ class AggregatorActor:
         last_mono = self.clock.now().mono
         while True:
             await run_sliced(self.published.digest(), Lane.BOARD)
-            left_s = (await self.published.read()).valid_until - self.clock.now().mono
+            snapshot = await self.published.read()
+            left_s = 0.0 if snapshot.is_behind else snapshot.valid_until - self.clock.now().mono
             first: Batch | None = None
             with anyio.move_on_after(min(self.tick_s, max(left_s, 0.0))):
                 first = await self.intake.get()

@@ -137,23 +137,23 @@ class Playback:
             yield msgspec.structs.replace(arrival, at=at)
 
     def play(self, moment: Moment) -> Sliced[MomentResult]:
-        """Withdraw what is overdue, then apply what arrived; the caller may let `history` digest it."""
+        """Withdraw what is overdue, then apply what arrived, without a yield after that.
+
+        The caller may `link` what changed, before the next moment, and let the histories `digest` it.
+        """
         yield from self.digest()
         board = self._board()
         yield from board.expire(moment.at)
         new = yield from board.finish(moment.at)
         self._now = moment.at  # not before: a read in between would find the board overdue
         self._replace(new)
-        yield from self._link()
         if not isinstance(moment, Arrival):
             return MomentResult()
         try:
             offered = yield from self._deliveries(moment.source, moment.payload)
         except SourceError as error:
             return MomentResult(error=error)
-        result = MomentResult((yield from self._apply(moment.source, offered)))
-        yield from self._link()
-        return result
+        return MomentResult((yield from self._apply(moment.source, offered)))
 
     def _deliveries(
         self, source: RecordedSource, payload: Payload
@@ -196,8 +196,10 @@ class Playback:
         yield from self._publish(board)
         return tuple(results)
 
-    def _link(self) -> Sliced[None]:
+    def link(self) -> Sliced[None]:
         """Link what changed, to the end, so that the same recordings give the same versions."""
+        while self.snapshot.is_behind:
+            yield from self._publish(self._board())
         while (keys := self._waiting.get_nowait()) != {} or self._linking.is_outdated:
             yield from self._linking.update(fixtures_of(self.snapshot), keys)
             while self._linking.is_due:

@@ -93,6 +93,7 @@ class Replay:
         applied = [part.applied for part in result.parts if part.applied is not None]
         board_log = log.bind(actor="aggregator")
         record_turn(self.status, self.playback.snapshot, applied, self.playback.now(), board_log)
+        yield from self.playback.link()
         yield from self.playback.digest()
 
     def _record(self, arrival: Arrival, result: MomentResult) -> None:

@@ -25,6 +25,7 @@ from actors.fixtures.desk import Desk
 from actors.fixtures.history import FixtureHistory
 from actors.fixtures.linking import Partition, Waiting
 from actors.fixtures.links_file import read
+from actors.fixtures.overrides import Overrides
 from actors.fixtures.state import Listed, Terms, first_snapshot, roster_of
 from actors.monitoring.status import (
     BoardStatus,
@@ -134,10 +135,14 @@ class System:
         if why:
             log.error("links.rejected", error=why)
             return
-        self.desk.replace(overrides)
-        self._waiting.begin_anew()
+        self.replace_links(overrides)
         counts = {name: len(getattr(overrides, name)) for name in ("teams", "leagues", "must", "must_not")}
         log.info("links.replaced", file=file, **counts)
+
+    def replace_links(self, overrides: Overrides) -> None:
+        """Link all events anew, by what is known by hand from now on."""
+        self.desk.replace(overrides)
+        self._waiting.begin_anew()
 
     def _wake_sources(self) -> None:
         for context in self._contexts.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -57,6 +58,7 @@ key = "williamhill"
 name = "Marathon"
 source = "api"
 key = "marathonbet"
+commission = 0.02
 
 [bookmakers.bet365]
 name = "Bet365"
@@ -71,6 +73,9 @@ E0,02/05/2099,17:30,Leeds,Everton,2.5,3.3,2.8
 """
 PLAIN = {"pinnacle": (2.1, 3.4, 3.6), "williamhill": (2.0, 3.5, 3.5), "marathonbet": (2.05, 3.4, 3.7)}
 SURE = {**PLAIN, "williamhill": (2.0, 3.9, 3.5), "marathonbet": (2.05, 3.5, 3.9)}
+CUT = """(row) => [...row.querySelectorAll(".team, .surebet, .day")]
+    .filter((text) => text.scrollWidth > text.clientWidth)
+    .map((text) => text.textContent)"""
 DIVIDE = """async ([legs, total]) => {
     const { stakes } = await import("/static/stakes.js");
     return stakes(legs, total);
@@ -151,12 +156,17 @@ def test_the_details_say_margin_ages_and_why_it_is_one_match(two: Two, page: Pag
         f"{(margin - 1) * 100:.2f} % (book sum {margin:.4f}), with prices that are only collected."
     )
     expect(page.locator("#details-prices tbody tr")).to_have_count(4)
-    expect(page.locator("#details-prices tbody tr").first).to_contain_text(re.compile("[0-9] .+ ago$"))
+    changed, confirmed = (page.locator(f"#details-prices tbody td:nth-child({at})") for at in (5, 6))
+    expect(changed).to_have_text([re.compile("^[0-9]+ .+ ago$")] * 4)
+    expect(confirmed).to_have_text([re.compile("^[0-9] s ago$")] * 3 + [DASH])
     links = page.locator("#details-links li")
     expect(links).to_have_count(2)
     linked = links.filter(has_text="Compared with")
     expect(linked).to_contain_text("two spellings of one club")
     expect(linked).to_have_attribute("data-rule", "same")
+    listed = {"api": TITLE, "file": f"Man United {DASH} Fulham"}
+    for source, names in listed.items():
+        expect(links.filter(has_text=re.compile(f"^{source}:")).locator(".listed")).to_have_text(names)
     (fixture,) = parse_qs(urlsplit(page.url).query)["fixture"]
     page.reload()
     expect(page.locator("#details-title")).to_have_text(TITLE)
@@ -166,6 +176,28 @@ def test_the_details_say_margin_ages_and_why_it_is_one_match(two: Two, page: Pag
     page.keyboard.press("Escape")
     expect(page.locator("#details")).to_be_hidden()
     assert "" == urlsplit(page.url).query
+
+
+def test_ages_that_are_not_known_are_not_shown(two: Two, page: Page, complaints: Complaints) -> None:
+    """Where `/monitor` is closed, or does not answer, nothing stands in their place."""
+    complaints.expected = ("404",)
+    two.offer(PLAIN)
+    page.route("**/monitor/fixtures/*", lambda route: route.fulfill(status=404))
+    with page.expect_response("**/monitor/fixtures/*"):
+        _opened(page, two).click()
+
+    expect(page.locator("#details-prices tbody td:nth-child(6)")).to_have_text([DASH] * 4)
+    expect(page.locator("#details-prices tbody td:nth-child(5)").first).to_contain_text("ago")
+
+
+def test_ages_are_those_of_the_service(two: Two, page: Page) -> None:
+    """A clock of this machine that is wrong makes no price older or younger."""
+    two.offer(PLAIN)
+    page.clock.install(time=time.time() + 3600)
+    _opened(page, two).click()
+
+    confirmed = page.locator("#details-prices tbody td:nth-child(6)")
+    expect(confirmed).to_have_text([re.compile("^[0-9] s ago$")] * 3 + [DASH])
 
 
 def test_a_match_of_one_list_says_so(two: Two, page: Page) -> None:
@@ -204,15 +236,19 @@ def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> 
     row = _opened(page, two)
     page.get_by_role("button", name="Surebets").click()
     expect(page.locator(".match")).to_have_count(1)
-    book_sum = 1 / 2.1 + 2 / 3.9
+    book_sum = 1 / 2.1 + 1 / 3.9 + 1 / (1 + 2.9 * 0.98)
     expect(row.locator(".surebet")).to_have_text(f"{(1 / book_sum - 1) * 100:.2f} %")
     assert {"surebets": ["1"]} == parse_qs(urlsplit(page.url).query)
 
     row.click()
+    assert [] == row.evaluate(CUT)
     page.get_by_label("Total").fill("250.55")
 
-    divided = stakes((_leg(0, 2.1), _leg(1, 3.9), _leg(2, 3.9)), 250.55)
+    divided = stakes((_leg(0, 2.1), _leg(1, 3.9), _leg(2, 3.9, commission=0.02)), 250.55)
     assert divided is not None
+    expect(page.locator("#details-stakes tbody tr")).to_contain_text(
+        ["Pinnacle", "William Hill", "Marathon (takes 2 %)"]
+    )
     amounts = page.locator("#details-stakes tbody td:last-child")
     expect(amounts).to_have_text([f"{one:.2f}" for one in divided.amounts])
     expect(page.locator("#details-returned")).to_contain_text(f"Returns at least {divided.returned:.2f}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
@@ -21,15 +23,34 @@ def _row(page: Page, table: str, name: str) -> Locator:
     return page.locator(f"#{table} tbody tr").filter(has=header)
 
 
-def _without_latency(route: Route) -> None:
-    response = route.fetch()
-    if "json" not in response.headers["content-type"]:
-        route.fulfill(response=response)
-        return
-    monitor = response.json()
+def _altered(page: Page, alter: Callable[[Any], None]) -> None:
+    """Alter what the page gets of `/monitor`."""
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        if "json" not in response.headers["content-type"]:
+            route.fulfill(response=response)
+            return
+        monitor = response.json()
+        alter(monitor)
+        route.fulfill(response=response, json=monitor)
+
+    page.route("**/monitor", answer)
+
+
+def _without_latency(monitor: Any) -> None:
     for bookmaker in monitor["bookmakers"]:
         bookmaker["latency_ms"] = {"count": 0, "p50": None, "p95": None, "p99": None}
-    route.fulfill(response=response, json=monitor)
+
+
+def _surveyed(monitor: Any) -> None:
+    found = {"links": {"same": 3, "one same, one alike": 1}, "abstentions": {"two candidates": 2}}
+    counts = {"fixtures": 9, "linked": 4, "surebets": 1, "surveyed_version": 77, "absent": ["Nowhere FC"]}
+    monitor["fixtures"] |= found | counts
+
+
+def _unsurveyed(monitor: Any) -> None:
+    monitor["fixtures"] |= {"abstentions": None, "surveyed_version": None, "absent": None}
 
 
 def test_the_monitor_shows_the_tree_the_sources_and_the_bookmakers(site: Offered, page: Page) -> None:
@@ -91,11 +112,39 @@ def test_missing_measurements_are_shown_as_such(site: Offered, page: Page) -> No
     """Null is shown as words without a bar, not as zero."""
     site.offer(DERBY)
     service = site.start()
-    page.route("**/monitor", _without_latency)
+    _altered(page, _without_latency)
     page.goto(f"{service.base}/monitor")
 
     values = _row(page, "bookmakers", "Bet365").locator(".quantiles .value")
     expect(values).to_have_text(["not measured"] * 3)
+
+
+def test_the_monitor_counts_fixtures_links_and_abstentions(site: Offered, page: Page) -> None:
+    """Links by rule, what is not linked by reason, and what is said by hand of nothing on the board."""
+    site.offer(DERBY)
+    service = site.start()
+    _altered(page, _surveyed)
+    page.goto(f"{service.base}/monitor")
+
+    expect(page.locator("#fixtures dd")).to_have_text(["9", "4", "1"])
+    expect(page.locator("#links div")).to_have_text(["same3", "one same, one alike1"])
+    expect(page.locator("#abstentions div")).to_have_text(["two candidates2"])
+    expect(page.locator("#surveyed")).to_have_text("As of version 77.")
+    expect(page.locator("#absent")).to_contain_text("not on the board: Nowhere FC")
+
+
+def test_what_the_linker_has_not_counted_is_said(site: Offered, page: Page) -> None:
+    """Before the first survey there is no count of what is not linked, which is not the same as none."""
+    site.offer(DERBY)
+    service = site.start()
+    _altered(page, _unsurveyed)
+    page.goto(f"{service.base}/monitor")
+
+    expect(page.locator("#surveyed")).to_contain_text("Not counted yet")
+    expect(page.locator("#fixtures dd")).to_have_text(["1", "0", "0"])
+    expect(page.locator("#links div")).to_have_text(["All rules0"])
+    expect(page.locator("#abstentions div")).to_have_count(0)
+    expect(page.locator("#absent")).to_be_hidden()
 
 
 def test_board_and_monitor_link_to_each_other(site: Offered, page: Page) -> None:

@@ -34,8 +34,12 @@ EXCEPTIONS = {
     "scripts/fuzz": "prepares an environment of its own, from a package index",
     "scripts/lock": "needs uv, and a package index",
     "scripts/damage": "needs recordings",
+    "scripts/links": "needs recordings",
 }
 """Beginnings of commands that are not run, with reasons."""
+
+ASKING = ".venv/bin/oddsboard links "
+"""Commands that ask the running service; ID is that of a fixture."""
 
 PROGRAMS = ("curl ", ".venv/bin/oddsboard ", "scripts/serve", "scripts/trace_price")
 LIST = "/api/v2/odds?bookmaker=birch"
@@ -147,6 +151,8 @@ def test_commands_do_what_the_document_says(file: Path, clone: Path, board: Serv
 def _run(command: Command, clone: Path, board: Service) -> None:
     if command.line.startswith("curl "):
         eventually(lambda: _is_answered(command, board), command.line, ANSWER_S)
+    elif command.line.startswith(ASKING):
+        _complete(_asking(command, board), clone)
     elif not _serves(command):
         _complete(command, clone)
     elif _is_offline(command, clone):
@@ -156,6 +162,13 @@ def _run(command: Command, clone: Path, board: Service) -> None:
             r"\S*(oddsboard serve|scripts/serve)", ".venv/bin/oddsboard check-config", command.line
         )
         _complete(Command(check), clone)
+
+
+def _asking(command: Command, board: Service) -> Command:
+    """Return the command with the real address, and a fixture that is there."""
+    fixtures = httpx2.get(f"{board.base}/api/v2/fixtures", trust_env=False).json()["fixtures"]
+    line = command.line.partition(" #")[0].rstrip().replace(" ID", f" {fixtures[0]['id']}")
+    return Command(f"{line} --url {board.base}", command.shown)
 
 
 def _serves(command: Command) -> bool:

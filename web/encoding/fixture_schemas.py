@@ -7,14 +7,14 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.core.messages import BookmakerId, Prices
-from actors.fixtures.event import EventKey
+from actors.fixtures.event import Event, EventKey
 from actors.fixtures.evidence import Evidence
 from actors.fixtures.fair import Method, consensus, fair
 from actors.fixtures.history import Gone
 from actors.fixtures.linker import Member
 from actors.fixtures.rules import Rule
 from actors.fixtures.state import Fixture, FixtureId, RemovalReason, Surebet, Terms
-from actors.fixtures.surebets import Best, best
+from actors.fixtures.surebets import Best, Commission, best
 from web.encoding.schemas import OddsV2, Price, Version
 
 Probability = Annotated[float, Meta(ge=0, le=1)]
@@ -58,11 +58,12 @@ class FairOdds(Struct, frozen=True):
 
 
 class SurebetLeg(Struct, frozen=True):
-    """An outcome, and the price for it."""
+    """An outcome, the gross price for it, and the share that the bookmaker takes of a net win."""
 
     outcome: str
     bookmaker: str
     odds: Price
+    commission: Commission
     stake: Share
 
 
@@ -117,10 +118,14 @@ class FixtureChanges(Struct, frozen=True):
 
 
 class FixtureLink(Struct, frozen=True):
-    """Why an event of a source is this match: the rule, and the evidence against the event `to`."""
+    """An event as its source lists it, and the rule and the evidence against the event `to`."""
 
     source: str
     source_match_id: str
+    home: str
+    away: str
+    league: str
+    start_time: int | None
     rule: Rule
     to: tuple[str, str] | None
     evidence: Evidence | None
@@ -165,7 +170,7 @@ def fixture_v2(fixture: Fixture, names: Names, terms: Terms) -> FixtureV2:
         entries,
         _best_prices(fixture, names, terms),
         _fair_odds(fixture, terms),
-        None if fixture.surebet is None else _surebet(fixture.surebet, names),
+        None if fixture.surebet is None else _surebet(fixture.surebet, names, terms),
     )
 
 
@@ -175,10 +180,11 @@ def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:
     return RemovedFixture(fixture_id, gone.reason, gone.version, into)
 
 
-def link(member: Member) -> FixtureLink:
-    """Return the public form of a link."""
+def link(member: Member, event: Event) -> FixtureLink:
+    """Return the public form of a link, the event being that of the member."""
+    names = event.home, event.away, event.league or "Unknown"
     to: EventKey | None = member.to
-    return FixtureLink(*member.key, member.rule, to, member.evidence)
+    return FixtureLink(*member.key, *names, event.start_time, member.rule, to, member.evidence)
 
 
 def _best_prices(fixture: Fixture, names: Names, terms: Terms) -> BestPrices:
@@ -206,6 +212,11 @@ def _fair_odds(fixture: Fixture, terms: Terms) -> FairOdds | None:
     return None if found is None else FairOdds(terms.method, *(round(one, 6) for one in found))
 
 
-def _surebet(surebet: Surebet, names: Names) -> SurebetV2:
-    legs = tuple(SurebetLeg(one.outcome, names[one.bookmaker], one.odds, one.stake) for one in surebet.legs)
+def _surebet(surebet: Surebet, names: Names, terms: Terms) -> SurebetV2:
+    legs = tuple(
+        SurebetLeg(
+            one.outcome, names[one.bookmaker], one.odds, terms.roster[one.bookmaker].commission, one.stake
+        )
+        for one in surebet.legs
+    )
     return SurebetV2(surebet.profit, surebet.since, legs)

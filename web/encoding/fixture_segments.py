@@ -6,7 +6,7 @@ A view by bookmaker, or of surebets, shares the segments of those chunks that it
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -15,8 +15,9 @@ import msgspec
 from actors.board.snapshot import Entry
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
+from actors.fixtures.entries import event_of
 from actors.fixtures.state import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms
-from web.encoding.fixture_schemas import Names, fixture_v2
+from web.encoding.fixture_schemas import Names, fixture_v2, link
 from web.encoding.schemas import match_v2
 from web.encoding.segments import RUN, UNENCODABLE, Packed, Run, UnencodableError, packed
 
@@ -39,13 +40,23 @@ class FixtureSegments:
         """Return a fixture as JSON. Raises: UnencodableError."""
         made = self._json.get(fixture)
         if made is None:
-            names: Names = {name: self._names[name] for name in fixture.entries}
-            try:
-                made = _encode(fixture_v2(fixture, names, terms))
-            except UNENCODABLE as error:
-                raise UnencodableError(*_culprit(fixture, names), error) from error
+            made = self._encoded(fixture, lambda names: fixture_v2(fixture, names, terms))
             self._json[fixture] = made
         return made
+
+    def links(self, fixture: Fixture, terms: Terms) -> bytes:
+        """Return what links the events of a fixture as JSON. Raises: UnencodableError."""
+        roster = terms.roster
+        return self._encoded(
+            fixture, lambda _: [link(one, event_of(fixture, one.key, roster)) for one in fixture.members]
+        )
+
+    def _encoded(self, fixture: Fixture, made: Callable[[Names], object]) -> bytes:
+        names: Names = {name: self._names[name] for name in fixture.entries}
+        try:
+            return _encode(made(names))
+        except UNENCODABLE as error:
+            raise UnencodableError(*_culprit(fixture, names), error) from error
 
     def runs(self, view: FixtureView, state: FixtureState) -> Sliced[tuple[tuple[Run, ...], int]]:
         """Return the runs of a view that show something, and how many fixtures these are."""

@@ -76,16 +76,20 @@ class LinkSuggestions(Struct, frozen=True):
 
 
 class EntryAge(Struct, frozen=True):
-    """When its source last vouched for an entry's price, and when the price last changed: Unix seconds."""
+    """When its source last vouched for an entry's price, and when that last changed: Unix seconds.
+
+    Nobody vouches for a price that is only collected.
+    """
 
     confirmed_at: float | None
     updated: float
 
 
 class FixtureAges(Struct, frozen=True):
-    """The entries of a fixture by id."""
+    """The entries of a fixture by id, `at` this time of the service."""
 
     version: Version
+    at: float
     id: str
     entries: dict[str, EntryAge]
 

@@ -57,18 +57,23 @@ OPERATIONS = {
         "The evidence is that of the time of linking.",
         (Answer(200, "The fixture.", OneFixture, headers=CACHED), NOT_MODIFIED),
         (ID, IF_NONE_MATCH),
-        ("not_found", *COUNTED),
+        ("not_found", "no_bookmaker_serving", *COUNTED),
     ),
 }
 
 
-def handlers(answers: Answers, names: Mapping[BookmakerId, str]) -> dict[str, Handler]:
-    """Return the handlers of the lists by path."""
-    return {path: _handler(answers, kind, names) for path, kind in PATHS.items()}
+def handlers(
+    answers: Answers, names: Mapping[BookmakerId, str], history: FixtureHistory | None
+) -> dict[str, Handler]:
+    """Return the handlers of the lists by path; none of a board that does not link."""
+    paths = {} if history is None else PATHS
+    return {path: _handler(answers, kind, names) for path, kind in paths.items()}
 
 
-def handlers_of_one(answers: Answers, history: FixtureHistory) -> dict[str, Handler]:
+def handlers_of_one(answers: Answers, history: FixtureHistory | None) -> dict[str, Handler]:
     """Return the handler of the path with a parameter, which only Quart can route."""
+    if history is None:
+        return {}
 
     async def one(request: Asked) -> Prepared:
         fixture_id = FixtureId(request.path.rpartition("/")[2])

@@ -13,7 +13,7 @@ from itertools import islice
 
 from actors.board.snapshot import Entry, Readable, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.messages import BookmakerId, SourceMatchId, SourceName
+from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
 from actors.fixtures.desk import Desk
 from actors.fixtures.entries import event_of
 from actors.fixtures.event import Event, EventKey
@@ -142,15 +142,20 @@ class _Links:
 
     async def ages(self, request: Asked) -> Prepared:
         snapshot = await self.board.read()
-        fixture = fixtures_of(snapshot).by_id.get(FixtureId(_last(request)))
+        state = fixtures_of(snapshot)
+        fixture = state.get(FixtureId(_last(request)))
         if fixture is None:
             raise Problem(404, "not_found", "there is no such fixture; /api/v2/fixtures lists them")
-        now = self.clock.now()
-        entries = {
-            entry.id: schemas.EntryAge(_confirmed_at(snapshot, name, entry, now), entry.updated)
+        now, roster = self.clock.now(), state.terms.roster
+        times = {
+            name: _confirmed_at(snapshot, name, entry, now) if roster[name].prices is Prices.LIVE else None
             for name, entry in fixture.entries.items()
         }
-        return prepared_json(schemas.FixtureAges(snapshot.version, fixture.id, entries))
+        entries = {
+            entry.id: schemas.EntryAge(times[name], entry.updated)
+            for name, entry in fixture.entries.items()
+        }
+        return prepared_json(schemas.FixtureAges(snapshot.version, round(now.wall, 3), fixture.id, entries))
 
 
 def _last(request: Asked) -> str:
@@ -167,7 +172,7 @@ def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now:
 
 def _keys(state: FixtureState, given: str) -> tuple[EventKey, ...]:
     """Return the events that an id means. Raises: Problem 404 if nothing on the board has it."""
-    if (fixture := state.by_id.get(FixtureId(given))) is not None:
+    if (fixture := state.get(FixtureId(given))) is not None:
         return tuple(member.key for member in fixture.members)
     source, _, match_id = given.partition(":")
     bookmaker, _, entry_id = given.partition("_")

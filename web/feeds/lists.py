@@ -19,7 +19,6 @@ from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.cooperative import Lane, Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from actors.fixtures.state import FixtureId, fixtures_of
-from web.encoding.fixture_schemas import link
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.segments import (
     FIXTURES,
@@ -130,22 +129,27 @@ class Answers:
                 return page.version, made.parts
 
     async def one(self, fixture_id: FixtureId, if_none_match: str | None) -> Prepared | None:
-        """Answer a GET of one fixture, with what links it; None if there is none of that id."""
+        """Answer a GET of one fixture, with what links it; None if there is none of that id.
+
+        Raises: Problem 503 if no bookmaker is serving, as for the list.
+        """
         while True:
             snapshot = await self._board.read()
             state = fixtures_of(snapshot)
-            if (fixture := state.by_id.get(fixture_id)) is None:
-                return None
             page = self._page(ALL, snapshot)
+            if not page.is_serving:
+                raise _unavailable(ALL)
+            if (fixture := state.get(fixture_id)) is None:
+                return None
             headers = {"ETag": page.etags[Coding.IDENTITY], "Cache-Control": "no-cache"}
             if has_already(if_none_match or "", headers["ETag"]):
                 return prepared(304, headers, None)
             try:
                 shown = self.fixtures.json(fixture, state.terms)
+                links = self.fixtures.links(fixture, state.terms)
             except UnencodableError as error:
                 await self.reject(error)
                 continue
-            links = msgspec.json.encode([link(member) for member in fixture.members])
             body = b'{"version":%d,"fixture":%b,"links":%b}' % (page.version, shown, links)
             return prepared(200, headers | {"Content-Type": "application/json"}, (body,))
 

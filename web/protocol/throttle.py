@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from math import ceil
 from uuid import uuid4
@@ -45,15 +45,16 @@ class Throttle:
     refusals: str
     counters: HttpCounters
 
-    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    def __call__(
+        self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
+    ) -> Awaitable[None]:
         """Pass the request on, or refuse it."""
         if scope["type"] == "http":
             peer = scope.get("client")
             client = self.peers.client(peer[0] if peer else None, scope["headers"])
             if client is not None:
-                await self._count(client, scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+                return self._count(client, scope, receive, send)
+        return self.app(scope, receive, send)
 
     async def _count(
         self, client: str, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable

@@ -58,6 +58,7 @@ class Connection(socket.socket):
         self._others = others
         self._dropped = 0
         self._is_busy = False  # since the last request not everything that was to be sent has been sent
+        self._is_noted = accepted.family != socket.AF_UNIX  # there nobody is told when its requests begin
         self._waits_since: float | None = None
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
@@ -78,7 +79,7 @@ class Connection(socket.socket):
             if self._dropped > MAX_DROPPED:
                 raise ConnectionResetError(errno.ECONNRESET, "the client sends without end")
             raise BlockingIOError
-        if not self._is_busy and self.family != socket.AF_UNIX:  # its requests tell nobody when they begin
+        if not self._is_busy and self._is_noted:
             self.wait()
         self._is_busy = True
         try:
@@ -104,7 +105,7 @@ class Connection(socket.socket):
         if self._waits_since is not None:
             now = elapsed_s()
             self._others.load.begin(now - self._waits_since, now)
-            self._end_waiting()
+            self._waits_since = None
 
     def is_idle(self) -> bool:
         """Return whether no request of it is being answered or waits to be read."""
@@ -146,7 +147,9 @@ class Connection(socket.socket):
 
     def finish(self) -> None:
         """Close it now."""
-        self._end_waiting()
+        if self._waits_since is not None:
+            self._others.load.waiting -= 1
+            self._waits_since = None
         if (timer := self._others.lingering.pop(self, None)) is not None:
             timer.cancel()
             asyncio.get_running_loop().remove_reader(self)
@@ -154,11 +157,6 @@ class Connection(socket.socket):
         if self.fileno() >= 0:
             self._others.open -= 1
         super().close()
-
-    def _end_waiting(self) -> None:
-        if self._waits_since is not None:
-            self._others.load.waiting -= 1
-        self._waits_since = None
 
     def _drop(self) -> None:
         with contextlib.suppress(BlockingIOError):

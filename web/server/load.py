@@ -40,6 +40,7 @@ class Load:
 
     def begin(self, waited_s: float, now: float) -> None:
         """Note that a request is begun that waited so long."""
+        self.waiting -= 1
         if waited_s <= LATE_S:
             self._late_since = None
             return

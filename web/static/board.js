@@ -52,7 +52,7 @@ export class Board {
         this.#sorted = null;
     }
 
-    /** All matches, by the next kick-off of their league, league, kick-off and name; unknown values last. */
+    /** All matches: by the next kick-off of their league, league, kick-off and name; unknown ones last. */
     get sorted() {
         this.#sorted ??= inOrder([...this.#matches.values()]);
         return this.#sorted;
@@ -113,8 +113,9 @@ function check({ id, home, away, league, start_time, entries, surebet }) {
     }
 }
 
-function numbersOf({ odds, updated, stake }) {
-    return updated === undefined ? [odds, stake] : [updated, ...OUTCOMES.map((one) => odds[one])];
+function numbersOf({ odds, updated, commission, stake }) {
+    if (updated === undefined) return [odds, commission, stake]; // of a leg
+    return [updated, ...OUTCOMES.map((one) => odds[one])];
 }
 
 /** The highest price of each outcome; empty with fewer than two offers. */

@@ -1,9 +1,10 @@
-// The details of one match, on demand: margin, ages, the stakes of a surebet, and why its lists are one match.
+// The details of one match, on demand: margin, ages, stakes of a surebet, and why its lists are one match.
 
+import { Ages } from "./ages.js";
 import { OUTCOMES } from "./board.js";
 import { byId, element, setText } from "./dom.js";
 import { findingsOf, ruleOf } from "./evidence.js";
-import { amount, day, duration, moment, percent, price, time } from "./format.js";
+import { amount, day, duration, moment, percent, price, rate, time } from "./format.js";
 import { SPOKEN } from "./row.js";
 import { stakes } from "./stakes.js";
 import { Table } from "./table.js";
@@ -22,10 +23,12 @@ export class Details {
     #names = new Map();
     #trust = "none";
     #asked = ""; // the match and the links that were asked for last
+    #ages = new Ages(() => this.#match && this.#fill());
     #prices = new Table(byId("details-prices"), [
         text("Bookmaker", ({ name, offer }) => name + (offer.isCollected ? " (collected)" : "")),
-        ...OUTCOMES.map((outcome, index) => figure(outcome, ({ offer }) => this.#shown(offer.prices[index]))),
-        text("Changed", ({ offer }) => ago(offer.updated), "right"),
+        ...OUTCOMES.map((one, index) => figure(one, ({ offer }) => this.#shown(offer.prices[index]))),
+        text("Changed", ({ offer }) => ago(this.#ages.since(offer.updated)), "right"),
+        text("Confirmed", ({ offer }) => ago(this.#ages.ofConfirmation(offer.id)), "right"),
     ]);
     #best = new Table(byId("details-best"), [
         text("Result", ({ outcome }) => SPOKEN[outcome]),
@@ -35,7 +38,7 @@ export class Details {
     ]);
     #stakes = new Table(byId("details-stakes"), [
         text("Result", ({ outcome }) => SPOKEN[outcome]),
-        text("At", ({ bookmaker }) => bookmaker),
+        text("At", ({ bookmaker, commission }) => bookmaker + (commission ? taking(commission) : "")),
         figure("Price", ({ odds }) => this.#shown(odds)),
         text("Stake", ({ cents }) => cents, "right"),
     ]);
@@ -58,6 +61,7 @@ export class Details {
         if (!match) return;
         this.#fill();
         this.#explain();
+        if (trust === "live") this.#ages.ask(match);
     }
 
     #shown(value) {
@@ -67,8 +71,7 @@ export class Details {
     #fill() {
         const { home, away, league, start } = this.#match;
         setText(byId("details-title"), `${home} – ${away}`);
-        const at = start === null ? "no time" : [day(start), time(start)].filter(Boolean).join(" ");
-        setText(byId("details-when"), `${league} · ${at}`);
+        setText(byId("details-when"), `${league} · ${startOf(start)}`);
         const offers = [...this.#match.offers].map(([id, offer]) => ({ name: this.#names.get(id), offer }));
         this.#prices.show(offers.map((one) => ({ ...one, key: one.offer.bookmaker })));
         this.#fillBest(offers);
@@ -87,10 +90,11 @@ export class Details {
         this.#best.show(best);
         const sum = best.reduce((before, one) => before + 1 / one.best, 0);
         const doubt = best.every(({ isLive }) => isLive) ? "." : ", with prices that are only collected.";
-        const margin = `Margin of the best prices: ${percent(sum - 1)} (book sum ${sum.toFixed(4)})${doubt}`;
+        const margin = `${percent(sum - 1)} (book sum ${sum.toFixed(4)})${doubt}`;
         const { fair } = this.#match;
         const means = fair ? ` Fair prices: ${fair.method}, the median of the live bookmakers.` : "";
-        setText(byId("details-margin"), this.#trust === "gone" ? "" : margin + means);
+        const known = `Margin of the best prices: ${margin}${means}`;
+        setText(byId("details-margin"), this.#trust === "gone" ? "" : known);
     }
 
     /** Stakes are for live prices only. */
@@ -99,16 +103,16 @@ export class Details {
         byId("details-surebet").hidden = !surebet;
         if (!surebet) return;
         const { profit, since, legs } = surebet;
-        setText(byId("details-profit"), `${percent(profit)} whatever the result, since ${moment(since)}.`);
-        const divided = canDivide(surebet) ? stakes(legs, Math.max(this.#total.valueAsNumber || 0, 0)) : null;
+        const isNet = legs.some(({ commission }) => commission > 0);
+        const gain = percent(profit) + (isNet ? " after commission" : "");
+        setText(byId("details-profit"), `${gain} whatever the result, since ${moment(since)}.`);
+        const divided = stakes(legs, Math.max(this.#total.valueAsNumber || 0, 0));
         const rows = legs.map((leg, index) => {
             const cents = divided ? amount(divided.amounts[index]) : percent(leg.stake);
             return { ...leg, key: leg.outcome, cents };
         });
         this.#stakes.show(rows);
-        const failed = canDivide(surebet)
-            ? "Whole cents of this total may lose: these are shares. Take a larger total."
-            : "These are shares of the total, after commissions.";
+        const failed = "Whole cents of this total may lose: these are shares. Take a larger total.";
         setText(byId("details-returned"), divided ? returnOf(divided) : failed);
     }
 
@@ -121,19 +125,29 @@ export class Details {
         if (asked !== this.#asked) return; // another one is shown by now
         if (links === null) this.#asked = ""; // asked again at the next change
         const list = byId("details-links");
-        list.replaceChildren(...(links ?? []).map(item));
         const isAlone = links?.length === 1;
+        list.replaceChildren(...(links ?? []).map((link) => item(link, isAlone)));
         const failed = "The evidence is not known now.";
         setText(byId("details-alone"), links === null ? failed : isAlone ? "No other list has it." : "");
     }
 }
 
-function item(link) {
-    const title = element("p", "", {}, element("strong", "", {}, link.source), `: ${ruleOf(link)}`);
-    const findings = findingsOf(link).map(([what, finding]) =>
+/** An event as its source lists it and, unless it is the only one, why it is this match. */
+function item(link, isAlone) {
+    const { source, home, away, league, start_time: start, rule } = link;
+    const reason = isAlone ? "" : `: ${ruleOf(link)}`;
+    const title = element("p", "", {}, element("strong", "", {}, source), reason);
+    const listed = element("p", "listed", {}, `${home} – ${away}`);
+    const where = element("p", "muted", {}, `${league} · ${startOf(start)}`);
+    const findings = (isAlone ? [] : findingsOf(link)).map(([what, finding]) =>
         element("div", "", {}, element("dt", "", {}, what), element("dd", "", {}, finding)),
     );
-    return element("li", "", { "data-rule": link.rule }, title, element("dl", "facts", {}, ...findings));
+    const facts = element("dl", "facts", {}, ...findings);
+    return element("li", "", { "data-rule": rule }, title, listed, where, facts);
+}
+
+function startOf(start) {
+    return start === null ? "no time" : [day(start), time(start)].filter(Boolean).join(" ");
 }
 
 async function linksOf(key) {
@@ -146,10 +160,8 @@ async function linksOf(key) {
     }
 }
 
-/** Whether the commissions are known: without them, whole cents could lose. */
-function canDivide({ profit, legs }) {
-    if (legs.every(({ commission }) => Number.isFinite(commission))) return true;
-    return Math.abs(1 / legs.reduce((sum, { odds }) => sum + 1 / odds, 0) - 1 - profit) < 1e-6;
+function taking(commission) {
+    return ` (takes\u00a0${rate(commission)})`;
 }
 
 function returnOf({ amounts, returned }) {
@@ -157,6 +169,6 @@ function returnOf({ amounts, returned }) {
     return `Returns at least ${amount(returned)}, a gain of ${amount(returned - staked)}.`;
 }
 
-function ago(at) {
-    return `${duration(Math.max(Date.now() / 1000 - at, 0))} ago`;
+function ago(seconds) {
+    return seconds === null ? HIDDEN : `${duration(seconds)} ago`;
 }

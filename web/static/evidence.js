@@ -3,7 +3,7 @@
 import { duration } from "./format.js";
 
 const RULES = {
-    first: "the match began with it",
+    first: "the others are compared to it",
     must: "the operator says so",
     same: "both names are the same, and the kick-off",
     "same, league unknown": "both names are the same, and the kick-off",

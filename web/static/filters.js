@@ -48,7 +48,7 @@ export class Filters {
         return this.bookmakers.size === 0 || this.bookmakers.has(bookmaker);
     }
 
-    /** The matches of the league with every word of the text, offered by a bookmaker shown, and with a surebet if asked. */
+    /** Those with every word of the text that a shown bookmaker offers, as league and surebets say. */
     apply(matches) {
         const words = folded(this.text).split(/\s+/).filter(Boolean);
         return matches.filter(

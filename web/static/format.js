@@ -23,6 +23,11 @@ export function percent(share) {
     return `${(share * 100).toFixed(2)} %`;
 }
 
+/** A rate as it is configured: 0.02 is 2 %. */
+export function rate(share) {
+    return `${Number((share * 100).toPrecision(6))}\u00a0%`;
+}
+
 /** Cents as an amount. */
 export function amount(cents) {
     return money.format(cents / 100);

@@ -1,9 +1,9 @@
-// The state of each bookmaker and of the links, read from /health every few seconds while the page is visible.
+// The state of bookmakers and of links, read from /health every few seconds while the page is visible.
 
 const EVERY_MS = 5000;
 const PATIENCE_MS = 4000;
 
-/** Calls `onHealth({ checks, links })`, the checks by bookmaker id, or with null when there is no answer. */
+/** Calls `onHealth({ checks, links })`, checks by bookmaker id, or with null when there is no answer. */
 export class Health {
     #onHealth;
     #isAsking = false;

@@ -113,14 +113,35 @@ function showService(monitor) {
         Blocked: blocked(monitor.loop),
         "Times in": ZONE,
     };
-    const list = byId("service");
-    if (list.children.length === 0) {
-        for (const name of Object.keys(facts)) {
-            list.append(element("div", "", {}, element("dt", "", {}, name), element("dd")));
-        }
-    }
-    Object.values(facts).forEach((fact, index) => setText(list.children[index].lastChild, fact));
+    showFacts(byId("service"), facts);
 }
+
+/** Write facts by name into a list, which is made again only for other names. */
+function showFacts(list, facts) {
+    const names = [...list.children].map((one) => one.firstChild.textContent);
+    if (names.join("\n") !== Object.keys(facts).join("\n")) {
+        const rows = Object.keys(facts).map((name) =>
+            element("div", "", {}, element("dt", "", {}, name), element("dd")),
+        );
+        list.replaceChildren(...rows);
+    }
+    Object.values(facts).forEach((fact, index) => setText(list.children[index].lastChild, String(fact)));
+}
+
+const NOT_YET = "Not counted yet: 5 s after the start, then once a minute at most, while the linker works.";
+
+/** Before the first survey it is not known what is not linked, and what is said by hand of nothing. */
+function showFixtures({ fixtures, linked, surebets, links, surveyed_version, abstentions, absent }) {
+    showFacts(byId("fixtures"), { Fixtures: fixtures, "Of several sources": linked, Surebets: surebets });
+    showFacts(byId("links"), orNone(links, "All rules"));
+    showFacts(byId("abstentions"), abstentions === null ? {} : orNone(abstentions, "All reasons"));
+    setText(byId("surveyed"), abstentions === null ? NOT_YET : `As of version ${surveyed_version}.`);
+    const missing = absent ?? [];
+    byId("absent").hidden = missing.length === 0;
+    setText(byId("absent"), `The file of links names what is not on the board: ${missing.join(", ")}`);
+}
+
+const orNone = (counts, name) => (Object.keys(counts).length > 0 ? counts : { [name]: 0 });
 
 const keyed = (items, key) => items.map((item) => ({ ...item, key: item[key] }));
 
@@ -135,6 +156,7 @@ async function ask() {
         const response = await fetch("monitor", { headers, signal: AbortSignal.timeout(PATIENCE_MS) });
         const monitor = await response.json();
         showService(monitor);
+        showFixtures(monitor.fixtures);
         bookmakers.show(keyed(monitor.bookmakers, "id"));
         actors.show(keyed(monitor.actors, "name"));
         sources.show(keyed(monitor.sources, "name"));

@@ -5,7 +5,7 @@ import { leagueRow, matchRow, outcomeNames } from "./row.js";
 
 const AROUND = 6; // rows rendered above and below the visible ones
 const HEIGHTS = { league: 30, match: 46, stackedMatch: 51, stackedOffer: 34 };
-const WIDTHS = { fixed: 264, offer: 186 };
+const WIDTHS = { fixed: 292, offer: 186 };
 const PAGE = 0.85; // the part of the height that Page Up and Page Down move
 
 export class OddsBoard extends HTMLElement {

@@ -36,8 +36,8 @@ export function matchRow(columns) {
     const against = element("span", "unseen", {}, " against ");
     const offers = columns.map(({ id, name }) => new OfferCells(id, name));
     const surebet = element("span", "surebet");
-    const who = part("rowheader", "who", home, against, away, surebet);
-    const names = [part("gridcell", "when", hour, date), who];
+    const who = part("rowheader", "who", home, against, away);
+    const names = [part("gridcell", "when", hour, surebet, date), who];
     return {
         element: identified(part("row", "match", ...names, ...offers.map((offer) => offer.element))),
         fill({ match }, trust) {

@@ -32,7 +32,7 @@ function fraction(value) {
 }
 
 /** Price p / q and commission t / u as they are, and net / of, what one staked alone returns. */
-function termsOf({ bookmaker, odds, commission = 0 }, legs) {
+function termsOf({ bookmaker, odds, commission }, legs) {
     const [[p, q], [t, u]] = [fraction(odds), fraction(commission)];
     const isShared = legs.filter((other) => other.bookmaker === bookmaker).length > 1;
     return { p, q, t, u, net: q * u + (p - q) * (u - t), of: q * u, isShared };
@@ -57,7 +57,8 @@ function spread(terms, amounts, left) {
     const places = shared.length > 0 ? shared : [0, 1, 2];
     const returns = (one, other) => amounts[one] * terms[one].net * terms[other].of;
     for (let cent = 0n; cent < left; cent += 1n) {
-        const lowest = places.reduce((one, other) => (returns(other, one) < returns(one, other) ? other : one));
+        const lower = (one, other) => (returns(other, one) < returns(one, other) ? other : one);
+        const lowest = places.reduce(lower);
         amounts[lowest] += 1n;
     }
 }

@@ -109,6 +109,16 @@ def test_no_overdue_entry_is_readable_within_a_moment(tmp_path: Path) -> None:
     assert all(valid)
 
 
+def test_commit_of_a_payload_is_the_last_that_is_done_with_it(tmp_path: Path) -> None:
+    """So that a name which it brings can be recorded before anybody reads the version."""
+    playback = _playback(_recorded(tmp_path, received(ONE, 0.5), received(TWO, 10.0)))
+    for moment in playback.moments():
+        seen = [playback.snapshot for _ in playback.play(moment)]
+
+        assert playback.snapshot not in seen
+        run_now(playback.link())
+
+
 def test_all_bookmakers_change_in_one_commit(tmp_path: Path) -> None:
     """Readers see all or nothing of a payload; a bookmaker without columns does not affect the others."""
     both = sheet("B365", (2.0, 3.5, 4.0)).replace(b",B365", b",BW")

@@ -13,6 +13,7 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.fixtures.advance import Advancing
 from actors.fixtures.event import Chances, Event, EventKey
+from actors.fixtures.evidence import Evidence, How, LeagueEvidence, Likeness, NameEvidence
 from actors.fixtures.history import FixtureHistory
 from actors.fixtures.linker import Changes, Group, Member
 from actors.fixtures.linking import Linking
@@ -48,8 +49,20 @@ def veto(rule: Rule, a: Chances | None, b: Chances | None) -> bool:
 ADVANCING = Advancing(TERMS, veto)
 
 
+def evidence(price_gap: float | None = None) -> Evidence:
+    """Return the evidence about two events that are listed alike."""
+    equal = NameEvidence(Likeness.SAME, 1.0, How.EQUAL)
+    return Evidence(equal, equal, 0, LeagueEvidence.SAME, 1, price_gap)
+
+
 class EqualNames:
-    """A linker: events of two sources are one match if names and kick-off are equal, prices not far."""
+    """A linker: events of two sources are one match if names and kick-off are equal, prices not far.
+
+    It links by `rule`, with `evidence`.
+    """
+
+    rule = Rule.SAME
+    evidence: Evidence | None = None
 
     def __init__(self) -> None:
         self._events: dict[EventKey, Event] = {}
@@ -104,7 +117,8 @@ class EqualNames:
 
     def _group(self, events: list[Event]) -> Group:
         first, *others = events
-        return Member(first.key, Rule.FIRST), *(Member(one.key, Rule.SAME, first.key) for one in others)
+        linked = (Member(one.key, self.rule, first.key, self.evidence) for one in others)
+        return Member(first.key, Rule.FIRST), *linked
 
 
 class LinkedBoard:

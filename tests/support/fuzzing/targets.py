@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from tests.support.fuzzing import files, polled, pushed, requests
+from tests.support.fuzzing import files, linking, polled, pushed, requests
 from tests.support.fuzzing.target import Target
 
 
 @cache
 def targets() -> Mapping[str, Target]:
     """Return every target by its name."""
-    parts = (polled, pushed, requests, files)
+    parts = (polled, pushed, requests, linking, files)
     return {one.name: one for part in parts for one in part.targets()}

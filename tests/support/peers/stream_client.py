@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,11 +45,17 @@ class Copy:
     applied: list[int] = field(default_factory=list)
 
     @classmethod
-    def of(cls, bookmakers: Sequence[str], snapshot: Snapshot, view: str | None = None) -> Copy:
+    def of(
+        cls,
+        bookmakers: Sequence[str],
+        snapshot: Snapshot,
+        view: str | None = None,
+        shown_as: Mapping[BookmakerId, str] = NAMES,
+    ) -> Copy:
         """Return the copy that a client of `view` should have, made from the board itself."""
         names = [BookmakerId(one) for one in bookmakers if view in {None, one}]
         rows = [
-            msgspec.to_builtins(match_v2(entry, NAMES[name]))
+            msgspec.to_builtins(match_v2(entry, shown_as[name]))
             for name in names
             for entry in entries_of(snapshot.books[name].chunks)
             if entry.is_named

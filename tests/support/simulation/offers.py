@@ -1,13 +1,16 @@
 """What the simulated bookmakers offer, and the two kinds of source that carry it.
 
 A list of the polled source names its matches by scope and number; its body has all bookmakers of the
-source. The rows that must be rejected are made here as well, so that the model knows what may be shown.
+source. All sources list the same real matches, each under spellings of its own. The rows that must be
+rejected are made here as well, so that the model knows what may be shown.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import count
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -16,18 +19,29 @@ import msgspec
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError, SourceError
-from actors.core.messages import Extract, Match, Payload, Removal, Scope, SourceMatchId
+from actors.core.messages import BookmakerId, Extract, Match, Payload, Removal, Scope, SourceMatchId
 from actors.source_api.kinds import PolledKind, TickingKind
 from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.plan import Target, every
+from tests.support.systems import site
 
 SIZES = {Scope("a"): 42, Scope("b"): 7}
 """Matches that each scope of the polled source lists; only the larger can lose enough to be doubted."""
-TICKED = Scope("ticked")
+TICKED, AGAIN = Scope("ticked"), Scope("again")
+"""What the two ticking sources list."""
 TICK_S = 120.0
+DOGWOOD = BookmakerId("dogwood")
+NAMES = {**site.NAMES, DOGWOOD: "Dogwood"}
 BAD_PRICES: tuple[Any, ...] = ("nan", "2,50", 0, 1.0, 0.99, -2, True, None, 1e308, [], {"price": 2.0})
 KEYS = ("A", "B")
 CRASH = "crash"
+
+_SPELLINGS = {TICKED: 1, AGAIN: 2}
+_CLUBS = [
+    (name, *others.split("|"))
+    for line in Path("actors/fixtures/data/aliases_seed.tsv").read_text("utf-8").splitlines()[1:]
+    for _, name, others in [line.split("\t")]
+]
 
 Row = tuple[str, str, str | None, tuple[float, float, float], int | None]
 """A match as readers see it: home, away, league, prices, start."""
@@ -43,13 +57,47 @@ class Listed(NamedTuple):
     body: bytes
 
 
+class Calendar:
+    """The real matches by number: who plays, and when; the same for all who list them."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self._starts: dict[int, int | None] = {}
+        self._first = 1
+
+    def first(self, wall: float) -> int:
+        """Return the lowest number of a match that is not over."""
+        while is_over(self._start(self._first, wall), wall):
+            self._first += 1
+        return self._first
+
+    def row(self, number: int, scope: str, wall: float) -> Row:
+        """Return a match as a scope lists it; now and then of the youth, moved, or without a name."""
+        random, start, spelling = self.random, self._start(number, wall), _SPELLINGS.get(Scope(scope), 0)
+        home, away = (clubs[spelling % len(clubs)] for clubs in _pair(number))
+        roll = random.random()
+        if roll < 0.08:
+            home = f"{home} U21" if roll < 0.04 else ""
+        if roll > 0.9 and start is not None:
+            start += random.choice((-1800, 600, 3600, 90_000))
+        league = "Pokal ö" if number % 50 == 0 else random.choice(("League", None))
+        return home, away, league, _prices(random), start
+
+    def _start(self, number: int, wall: float) -> int | None:
+        if number not in self._starts:
+            is_known = self.random.random() > 0.1
+            start = int(wall + self.random.uniform(-3600, 30 * 3600)) if is_known else None
+            self._starts[number] = start
+        return self._starts[number]
+
+
 class Machine:
     """A view of the ticking bookmaker's matches that survives its actor; `advance` gives what changed."""
 
-    scope = TICKED
     interval_s = TICK_S
 
     def __init__(self, ticker: Ticker, keys: tuple[str, ...]) -> None:
+        self.scope = ticker.scope
         self._ticker = ticker
         self._keys = keys
         self._known: Rows = {}
@@ -73,10 +121,12 @@ class Machine:
 
 
 class Ticker:
-    """The ticking bookmaker: its matches now; `on_tick` is called with each list that it gives."""
+    """A ticking bookmaker: its matches now; `on_tick` is called with each list that it gives."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, calendar: Calendar, scope: Scope) -> None:
         self.random = random
+        self.calendar = calendar
+        self.scope = scope
         self.rows: Rows = {}
         self.is_away = False
         self.crashes = 0
@@ -89,28 +139,41 @@ class Ticker:
             raise RuntimeError("the machine broke")
         if self.is_away:
             raise SourceError("away", "away")
-        self.rows = changed(self.rows, self.random, TICKED, 40, now.wall)
+        self.rows = changed(self.rows, self.calendar, self.scope, 40, now.wall)
         self.on_tick(self.rows)
         return self.rows
 
     def kind(self) -> TickingKind:
         """Return the kind of source of this bookmaker."""
         return TickingKind(
-            "ticker", SourceOptions, _any_key, lambda _options, keys, _now: Machine(self, keys)
+            f"ticker-{self.scope}",
+            SourceOptions,
+            _any_key,
+            lambda _options, keys, _now: Machine(self, keys),
         )
 
 
-def changed(rows: Rows, random: Random, scope: str, size: int, wall: float) -> Rows:
+def changed(rows: Rows, calendar: Calendar, scope: str, size: int, wall: float) -> Rows:
     """Return a list after some time: finished matches leave, new ones come up to `size`, prices move."""
-    kept = {name: row for name, row in rows.items() if row[4] is None or row[4] > wall - 9000}
+    random = calendar.random
+    kept = {name: row for name, row in rows.items() if not is_over(row[4], wall)}
     for name in random.sample(sorted(kept), min(len(kept), random.choice((0, 0, 1, 3)))):
         home, away, league, _, start = kept[name]
         kept[name] = (home, away, league, _prices(random), start)
-    number = 1 + max((int(name.rpartition("-")[2]) for name in rows), default=0)
-    while len(kept) < size:
-        kept[f"{scope}-{number}"] = _row(random, number, wall)
-        number += 1
-    return kept
+        if random.random() < 0.2:  # listed otherwise
+            kept[name] = calendar.row(int(name.rpartition("-")[2]), scope, wall)
+    last = max((int(name.rpartition("-")[2]) for name in rows), default=calendar.first(wall) - 1)
+    for number in count(last + 1):
+        if len(kept) >= size:
+            return kept
+        if not is_over((row := calendar.row(number, scope, wall))[4], wall):
+            kept[f"{scope}-{number}"] = row
+    raise AssertionError("numbers end")
+
+
+def is_over(start: int | None, wall: float) -> bool:
+    """Return whether bookmakers have taken such a match off."""
+    return start is not None and start <= wall - 9000
 
 
 def listed(serial: int, rows: Mapping[str, Rows], random: Random, faults: float) -> Listed:
@@ -188,19 +251,26 @@ def _match(name: str, row: Row) -> Match:
     return Match(SourceMatchId(name), home, away, league, *prices, start)
 
 
-def _row(random: Random, number: int, wall: float) -> Row:
-    start = None if random.random() < 0.1 else int(wall + random.uniform(-3600, 30 * 3600))
-    home = "" if random.random() < 0.04 else f"Home {number}"
-    league = "Pokal ö" if number % 50 == 0 else random.choice(("League", None))
-    return home, f"Away {number}", league, _prices(random), start
+def _pair(number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the spellings of who plays; each club plays again after a day or more."""
+    return _CLUBS[2 * number % len(_CLUBS)], _CLUBS[(2 * number + 1) % len(_CLUBS)]
 
 
 def _prices(random: Random) -> tuple[float, float, float]:
-    return (
+    """Return prices that mostly agree with others; now and then one is good for a surebet, or far off."""
+    prices = [
         random.randrange(220, 260) / 100,
         random.randrange(310, 340) / 100,
         random.randrange(230, 280) / 100,
-    )
+    ]
+    roll = random.random()
+    if roll < 0.03:
+        prices = [9.0, 5.0, 1.35]
+    elif roll < 0.2:
+        high = random.randrange(3)
+        prices[high] = round(prices[high] * 1.25, 2)
+    home, draw, away = prices
+    return home, draw, away
 
 
 def _any_key(key: str) -> None:

@@ -1,9 +1,13 @@
-"""Readers of the simulated service: lists by view with their tags, and changes since known versions."""
+"""Readers of the simulated service: lists by view with their tags, and changes since known versions.
+
+`names` are display names in the order of the configuration.
+"""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping
 from random import Random
 from typing import Any, NamedTuple
 
@@ -17,6 +21,8 @@ from actors.core.messages import BookmakerId
 from tests.support.peers.stream_client import Copy
 from tests.support.systems.live_world import asgi_scope
 from tests.support.systems.site import NAMES
+
+Names = Mapping[BookmakerId, str]
 
 V2, V1, CHANGES = "/api/v2/odds", "/api/odds", "/api/v2/changes"
 VIEWS = [(path, name) for path in (V2, V1) for name in (None, *NAMES)]
@@ -60,10 +66,11 @@ async def get(app: ASGIFramework, path: str, query: str = "", **headers: str) ->
 class Readers:
     """One reader a view; each keeps what it has seen, so that no tag ever has two bodies."""
 
-    def __init__(self, app: ASGIFramework, random: Random) -> None:
+    def __init__(self, app: ASGIFramework, random: Random, names: Names = NAMES) -> None:
         self._app = app
         self._random = random
-        self._bodies: dict[View, dict[str, int]] = {view: {} for view in VIEWS}
+        self._names = names
+        self._bodies: defaultdict[View, dict[str, int]] = defaultdict(dict)
         self._tags: dict[View, str] = {}
         self._versions: dict[View, int] = {}
         self._copies: dict[BookmakerId | None, Copy] = {}
@@ -100,7 +107,7 @@ class Readers:
                 copy.change(msgspec.json.decode(answer.body))
                 return copy
         answer = await get(self._app, V2, filter_.lstrip("&"))
-        copy = Copy([*NAMES])
+        copy = Copy([*self._names])
         if answer.status == 200:
             copy.replace(msgspec.json.decode(answer.body))
             self._copies[view] = copy
@@ -115,23 +122,24 @@ class Readers:
         version = document["version"]
         assert version >= self._versions.get(view, 0), f"{view}: version fell to {version}"
         assert tag.startswith(f'"{version}-'), f"{view}: {tag} at {version}"
-        assert document["matches_count"] == len(document["matches"])
+        kind = "matches" if view[0] in {V1, V2} else "fixtures"
+        assert document[f"{kind}_count"] == len(document[kind])
         if version == self._versions.get(view):
             assert tag == self._tags[view], f"{view}: version {version} has two tags"
         self._versions[view], self._tags[view] = version, tag
         return document
 
 
-def expected(view: View, snapshot: Snapshot) -> bytes:
+def expected(view: View, snapshot: Snapshot, names: Names = NAMES) -> bytes:
     """Return the matches of a list as they must be, made from the board itself."""
     path, name = view
     if path == V2:
-        return b"[%b]" % Copy.of([*NAMES], snapshot, name).matches
+        return b"[%b]" % Copy.of([*names], snapshot, name, names).matches
     return msgspec.json.encode(
         [
             {
                 "id": entry.id,
-                "bookmaker": NAMES[bookmaker],
+                "bookmaker": names[bookmaker],
                 "home": entry.match.home,
                 "away": entry.match.away,
                 "league": entry.match.league or "",
@@ -139,11 +147,7 @@ def expected(view: View, snapshot: Snapshot) -> bytes:
                 "start_time": entry.match.start_time or 0,
                 "updated": entry.updated,
             }
-            for bookmaker in _shown(name)
+            for bookmaker in (names if name is None else [name])
             for entry in entries_of(snapshot.books[bookmaker].chunks)
         ]
     )
-
-
-def _shown(name: BookmakerId | None) -> Sequence[BookmakerId]:
-    return [*NAMES] if name is None else [name]

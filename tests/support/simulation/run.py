@@ -11,12 +11,14 @@ import anyio
 import structlog
 
 from actors.board.diff import Verdict
-from actors.core.errors import OddsboardError
+from actors.core.errors import ConfigError, OddsboardError
+from actors.fixtures.links_file import parse
+from actors.fixtures.state import fixtures_of
 from actors.runtime.actor import ActorState
-from tests.support.simulation.readers import VIEWS
+from tests.support.simulation.offers import NAMES
+from tests.support.simulation.readers import V1, V2
 from tests.support.simulation.site import MOODS
 from tests.support.simulation.world import World, jump, pass_to, running, work_clock
-from tests.support.systems.site import NAMES
 from tests.support.time.virtual import VirtualLoop, settle
 
 HOUR_S = 3600.0
@@ -26,6 +28,14 @@ CALM_S = 2400.0
 APART_S = 61.0
 """Between crashes of the aggregator that no batch explains: the fourth in a minute ends the process."""
 ALL_VIEWS_EVERY = 50
+VIEWS = [(path, name) for path in (V2, V1) for name in (None, *NAMES)]
+BAD_LINKS = (
+    "[[must]]",
+    "[[team]]\nname = ''",
+    "x = 1",
+    "\x00",
+    "[[must]]\nevents = ['a:1', 'a:2']\nreason = 'r'",
+)
 
 
 class Lived(NamedTuple):
@@ -54,6 +64,8 @@ async def _simulated(seed: int, hours: float) -> Lived:
         except* (AssertionError, OddsboardError) as errors:
             error = "; ".join(_texts(errors))
     world.seen["list.doubted"] += world.records[Verdict.SUSPECT]
+    world.seen.update(world.fixture_readers.counts)
+    world.seen["surebets"], world.seen["merged"] = world.fixture_rules.surebets, world.fixture_rules.merged
     return Lived(seed, world.digest.hexdigest(), tuple(world.lines), world.seen, error)
 
 
@@ -77,7 +89,9 @@ async def _live(world: World, seconds: float) -> None:
 async def _calm_down(world: World) -> None:
     """End all faults; after a while everything must be served again."""
     world.site.moods = dict.fromkeys(world.site.moods, "fine")
-    world.ticker.is_away, world.ticker.crashes, world.records.is_broken = False, 0, False
+    for ticker in world.tickers.values():
+        ticker.is_away, ticker.crashes = False, 0
+    world.records.is_broken, world.link_crashes = False, 0
     world.kills.clear()
     world.clock.wall_shift_s = 0.0
     await pass_to(anyio.current_time() + CALM_S)
@@ -86,6 +100,7 @@ async def _calm_down(world: World) -> None:
     assert {ActorState.RUNNING} == set(states.values()), states
     unsure = [one.name for one in world.beliefs().values() if not one.is_sure or not one.rows]
     assert not unsure, f"not back after {CALM_S:g} s: {unsure}"
+    assert world.fixture_rules.broken is None, world.fixture_rules.broken
     world.say("calm")
 
 
@@ -93,8 +108,11 @@ async def _check(world: World, *, everything: bool) -> None:
     world.check()
     if everything:
         await world.check_reads(*VIEWS)
+        await world.check_fixtures(*world.fixture_readers.views)
+        world.check_links(from_nothing=True)
     else:
         await world.check_reads(world.random.choice(VIEWS))
+        await world.check_fixtures(world.random.choice(world.fixture_readers.views))
     if everything or world.random.random() < 0.3:
         await world.check_changes(world.random.choice([None, *NAMES]))
     await settle()
@@ -153,15 +171,41 @@ def _break_aggregator(world: World) -> str | None:
 
 
 def _change_ticker(world: World) -> str:
-    roll = world.random.random()
+    ticker, roll = world.random.choice([*world.tickers.values()]), world.random.random()
     if roll < 0.4:
-        world.ticker.is_away = not world.ticker.is_away
+        ticker.is_away = not ticker.is_away
     elif roll < 0.7:
-        world.ticker.crashes += world.random.choice((1, 5))
+        ticker.crashes += world.random.choice((1, 5))
         world.doubt_all()
     else:
-        world.ticker.rows = dict([*world.ticker.rows.items()][:4])
-    return f"ticker {roll:.2f}"
+        ticker.rows = dict([*ticker.rows.items()][:4])
+    return f"ticker {ticker.scope} {roll:.2f}"
+
+
+def _break_linker(world: World) -> str:
+    world.link_crashes += world.random.choice((1, 1, 5))
+    return "links break"
+
+
+def _change_links(world: World) -> str:
+    """Have another file of links read: a bad one is refused whole, and nothing changes."""
+    random = world.random
+    if random.random() < 0.3:
+        try:
+            parse(random.choice(BAD_LINKS))
+        except ConfigError:
+            return "links.bad"
+        raise AssertionError("a bad file of links was read")
+    keys = sorted(fixtures_of(world.snapshot).by_event)
+    pairs = [(a, b) for a in random.sample(keys, min(len(keys), 8)) for b in keys if a[0] != b[0]]
+    some = [*dict.fromkeys(map(frozenset, random.sample(pairs, min(len(pairs), 4))))]
+    tables = [
+        f"[[{'must' if number % 2 else 'must_not'}]]\nevents = {[':'.join(key) for key in sorted(pair)]}"
+        "\nreason = 'r'\n"
+        for number, pair in enumerate(some)
+    ]
+    world.take_links(parse("".join(tables)))
+    return f"links.good {len(tables)}"
 
 
 ACTIONS: Mapping[Callable[[World], str | None], int] = {
@@ -175,6 +219,8 @@ ACTIONS: Mapping[Callable[[World], str | None], int] = {
     _poison: 1,
     _break_aggregator: 1,
     _change_ticker: 3,
+    _break_linker: 1,
+    _change_links: 2,
 }
 """What may happen, and how often."""
 

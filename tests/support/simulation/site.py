@@ -14,7 +14,7 @@ from actors.core.errors import TransportError
 from actors.core.messages import BookmakerId, Scope
 from actors.transports.polling import Fetched, NotModified, Transport, Validators
 from tests.support.simulation.model import Belief
-from tests.support.simulation.offers import CRASH, KEYS, SIZES, Listed, Rows, changed, listed
+from tests.support.simulation.offers import CRASH, KEYS, SIZES, Calendar, Listed, Rows, changed, listed
 from tests.support.time.virtual import VirtualClock
 
 POLL_S, STALE_AFTER_S = 200.0, 600.0
@@ -35,7 +35,7 @@ SPOILED: Mapping[str, Callable[[bytes], bytes]] = {
     "html": lambda _: b"<!doctype html><title>Maintenance</title>",
     "empty": lambda _: b"",
     "cut": lambda body: body[: len(body) * 2 // 3],
-    "latin": lambda body: body.replace(b"Away", b"\xe4way"),
+    "latin": lambda body: body.replace(b"serial", b"s\xe9rial"),
     "nested": lambda _: b"[" * 100_000,
     "array": lambda body: b"[%b]" % body,
     "huge": lambda _: b'{"A": [["a-1", "H", "A", null, [1e400, 3.5, 4.0], null]]}',
@@ -51,8 +51,11 @@ MOODS = (*REFUSALS, *SPOILED, "timeout", "slow", "flapping", "bug", "frozen", "o
 class Site:
     """A peer of the polled source; `moods` says how each scope behaves."""
 
-    def __init__(self, random: Random, clock: VirtualClock, names: Mapping[str, BookmakerId]) -> None:
+    def __init__(
+        self, random: Random, clock: VirtualClock, names: Mapping[str, BookmakerId], calendar: Calendar
+    ) -> None:
         self.random = random
+        self.calendar = calendar
         self.clock = clock
         self.moods = dict.fromkeys(SIZES, "fine")
         self.bad_share = 0.1
@@ -141,7 +144,9 @@ class Site:
     def _next(self, scope: Scope, mood: str = "fine") -> Listed:
         self._serial += 1
         for key in KEYS:
-            rows = changed(self._rows[scope][key], self.random, scope, SIZES[scope], self.clock.now().wall)
+            rows = changed(
+                self._rows[scope][key], self.calendar, scope, SIZES[scope], self.clock.now().wall
+            )
             self._rows[scope][key] = rows
         rows_now = dict(self._rows[scope])
         if mood == "shrunk":
@@ -150,7 +155,7 @@ class Site:
                 for key, rows in rows_now.items()
             }
         if mood == "flood":
-            more = changed({}, self.random, f"{scope}x", 150, self.clock.now().wall)
+            more = changed({}, self.calendar, f"{scope}x", 150, self.clock.now().wall)
             rows_now = {key: rows | more for key, rows in rows_now.items()}
         return listed(self._serial, rows_now, self.random, self.bad_share)
 

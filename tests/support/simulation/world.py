@@ -10,8 +10,9 @@ import asyncio
 import time
 import zlib
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from hashlib import blake2b
 from math import inf
 from random import Random
@@ -22,26 +23,32 @@ import msgspec
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Book, Snapshot
-from actors.core.cooperative import run_now
+from actors.core.cooperative import Sliced, run_now
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Scope, SourceName
+from actors.fixtures.event import Event, EventKey
+from actors.fixtures.linker import Changes, Linker
+from actors.fixtures.overrides import Overrides
+from actors.fixtures.state import FixtureView, fixtures_of
 from actors.runtime.actor import ActorState
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.service.system import System
 from actors.source_api.options import PolledOptions, SourceOptions
 from tests.support.builders.hostile import poison
+from tests.support.simulation.fixture_readers import FixtureReaders
+from tests.support.simulation.linked import FixtureRules, check_surebets
 from tests.support.simulation.model import Belief
-from tests.support.simulation.offers import TICKED, Reader, Rows, Ticker
+from tests.support.simulation.offers import AGAIN, NAMES, TICKED, Calendar, Reader, Rows, Ticker
 from tests.support.simulation.readers import Readers, View, expected
 from tests.support.simulation.site import POLL_S, TIMEOUT_S, Site
-from tests.support.systems.site import NAMES
 from tests.support.time.virtual import VirtualClock, VirtualLoop, settle
 from web.app import create_app
 from web.feeds.subscribers import Audience
 
-POLLED, TICKING = SourceName("lists"), SourceName("ticker")
-CEDAR, ALDER, BIRCH = NAMES
+POLLED = SourceName("lists")
+CEDAR, ALDER, BIRCH, DOGWOOD = NAMES
 OF_KEY = {"A": ALDER, "B": BIRCH}
+TICKING = {CEDAR: (SourceName("ticker"), TICKED), DOGWOOD: (SourceName("again"), AGAIN)}
 TICKED_STALE_S = 300.0
 TICK_S = 60.0
 """Longer than in production: idle turns of the aggregator are most of a day's work."""
@@ -68,23 +75,62 @@ class Breakable(Counter[str]):
         super().__setitem__(key, value)
 
 
+class Fragile(Linker):
+    """A linker that crashes in the middle of its work as often as its world says; it knows its events."""
+
+    def __init__(self, world: World) -> None:
+        desk = world.system.desk
+        super().__init__(desk.memory, desk.overrides)
+        self.events: dict[EventKey, Event] = {}
+        self._world = world
+
+    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
+        """Link, or raise, at the latest before the end."""
+        changed, gone = [*changed], [*gone]
+        self.events = {key: one for key, one in self.events.items() if key not in {*gone}}
+        self.events |= {one.key: one for one in changed}
+        made = super().update(changed, gone)
+        if not self._world.link_crashes:
+            return (yield from made)
+        self._world.link_crashes -= 1
+        for _ in zip(made, range(self._world.random.randrange(50)), strict=False):
+            yield
+        raise RuntimeError("the linker broke")
+
+    def linked(self) -> set[tuple[EventKey, ...]]:
+        """Return the groups that there are."""
+        return {
+            tuple(sorted(one.key for one in node.group))
+            for node in self._graph
+            if node.group is not None
+        }
+
+
 class World:
-    """The service, its bookmakers and readers; `say` writes the log, `seen` counts what happened."""
+    """The service, its bookmakers and readers; `say` writes the log, `seen` counts what happened.
+
+    `link_crashes` are crashes of the linker to come.
+    """
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.clock = VirtualClock()
-        self.ticker = Ticker(self.random)
+        calendar = Calendar(self.random)
+        self.tickers = {name: Ticker(self.random, calendar, scope) for name, (_, scope) in TICKING.items()}
         self.reader = Reader()
-        self.site = Site(self.random, self.clock, OF_KEY)
+        self.site = Site(self.random, self.clock, OF_KEY, calendar)
         self.site.on_crash = self.doubt_all
-        self.ticked = Belief("cedar", TICKED_STALE_S)
-        self.ticker.on_tick = self._on_tick
+        self.ticked = {name: Belief(name, TICKED_STALE_S) for name in TICKING}
+        for name, ticker in self.tickers.items():
+            ticker.on_tick = partial(self._on_tick, name)
+        self.link_crashes = 0
         self.system = self._system()
         published = self.system.published
         published.history.subscribe(lambda _: self._on_commit())
+        self.fixture_rules = FixtureRules(run_now(published.current()), NAMES, self.clock)
+        published.follow(self.fixture_rules.take)
         self.system.bus.subscribe(self._kill)
-        self.audience = Audience(published.history, 100, 100)
+        self.audience = Audience(published.history, 100, 100, self.system.fixture_history)
         app = create_app(
             published,
             self.system.status,
@@ -94,9 +140,11 @@ class World:
             keep_fresh=lambda _client: None,
             refusals="/refused/",
             limits=Limits(requests_per_s=1_000_000, burst=1_000_000),
+            desk=self.system.desk,
         )
         self.app = app.asgi_app
-        self.readers = Readers(self.app, self.random)
+        self.readers = Readers(self.app, self.random, NAMES)
+        self.fixture_readers = FixtureReaders(self.app, self.random, NAMES)
         self.kills: Counter[BookmakerId] = Counter()
         self.records = Breakable(self.clock)
         self.system.status.board.verdicts = self.records
@@ -125,6 +173,8 @@ class World:
     def check(self) -> None:
         """Compare the board with what the bookmakers offered, when nothing is under way."""
         now, snapshot = self.clock.now(), self.snapshot
+        assert self.fixture_rules.broken is None, self.fixture_rules.broken
+        self.check_links()
         for (bookmaker, scope), belief in self.beliefs().items():
             book = snapshot.books[bookmaker]
             assert book.count <= RULES.max_matches
@@ -143,13 +193,49 @@ class World:
             assert (status == 200) == any(book.is_serving for book in books), f"{view}: {status}"
             if status == 200:
                 body = msgspec.json.encode(document["matches"])
-                assert expected(view, snapshot) == body, f"{view}: the body is not the board"
+                assert expected(view, snapshot, NAMES) == body, f"{view}: the body is not the board"
                 self.say(f"{view[0]} {name} {document['version'] - self._first_version} {zlib.crc32(body)}")
+
+    def check_links(self, *, from_nothing: bool = False) -> None:
+        """Compare the fixtures with the linker's groups, when nothing is under way.
+
+        Those with the groups of another linker that has the same events, memory and overrides.
+        """
+        linker, state = self.system.desk.linker, fixtures_of(self.snapshot)
+        if (
+            not isinstance(linker, Fragile)
+            or self.system.status.links.actor.state is not ActorState.RUNNING
+        ):
+            return
+        found = {tuple(sorted(m.key for m in one.members)) for one in state if len(one.members) > 1}
+        assert sorted(state.by_event) == sorted(linker.events), "the linker has other events"
+        assert found == linker.linked(), "fixtures are not the linker's groups"
+        if from_nothing:
+            self.seen["linked anew"] += 1
+            other = Fragile(self)
+            run_now(Linker.update(other, sorted(linker.events.values(), key=lambda one: one.key)))
+            assert found == other.linked(), "from nothing there are other groups"
+
+    async def check_fixtures(self, *views: FixtureView) -> None:
+        """Read these views, compare them with the fixtures, and follow their changes."""
+        for view in views:
+            seen = await self.fixture_readers.read(view)
+            state = fixtures_of(self.snapshot)
+            if seen is not None:
+                assert self.fixture_rules.shown(view, state) == seen.fixtures, f"{view} is not the fixtures"
+                self.say(f"{view.kind} {view.bookmaker} {seen.version - self._first_version}")
+            oldest = self.system.fixture_history.oldest(view)
+            await self.fixture_readers.resume(view, self.snapshot.epoch, oldest)
+
+    def take_links(self, overrides: Overrides) -> None:
+        """Have the service link by a file of links that says this."""
+        self.system.replace_links(overrides)
 
     async def check_in_time(self) -> None:
         """Read everything while anything may be under way: nothing is past its deadline."""
         snapshot = await self.system.published.read()
         now = self.clock.now()
+        check_surebets(snapshot, now)
         for (bookmaker, scope), belief in self.beliefs().items():
             belief.check_in_time(_rows(snapshot.books[bookmaker], scope), now)
 
@@ -159,7 +245,7 @@ class World:
         copy = await self.readers.follow(view, snapshot.epoch)
         self.seen["followed"] += copy.version >= 0
         if copy.version >= 0:
-            assert f"[{copy.matches.decode()}]".encode() == expected(("/api/v2/odds", view), snapshot)
+            assert b"[%b]" % copy.matches == expected(("/api/v2/odds", view), snapshot, NAMES)
             self.say(f"changes {view} {copy.version - self._first_version}")
 
     def poison(self, bookmaker: BookmakerId, scope: Scope) -> None:
@@ -171,15 +257,15 @@ class World:
 
     def beliefs(self) -> dict[tuple[BookmakerId, Scope], Belief]:
         """Return what may be shown, by bookmaker and scope."""
-        return {**self.site.beliefs, (CEDAR, TICKED): self.ticked}
+        return {**self.site.beliefs, **{(name, TICKING[name][1]): one for name, one in self.ticked.items()}}
 
-    def _on_tick(self, rows: Rows) -> None:
-        now = self.clock.now()
-        self.ticked.given.append((-1, rows))
-        if self.ticked.is_sure:
-            self.ticked.take(rows, -1, now.mono, now)
+    def _on_tick(self, name: BookmakerId, rows: Rows) -> None:
+        now, belief = self.clock.now(), self.ticked[name]
+        belief.given.append((-1, rows))
+        if belief.is_sure:
+            belief.take(rows, -1, now.mono, now)
         else:
-            self.ticked.vouched_mono = now.mono
+            belief.vouched_mono = now.mono
 
     def _on_commit(self) -> None:
         """Check what holds between two commits: versions, and views that did not change."""
@@ -208,20 +294,26 @@ class World:
         polled = PolledOptions(
             kind=POLLED, url="http://127.0.0.1:9", poll_interval_s=POLL_S, timeout_s=TIMEOUT_S
         )
-        ticking = SourceOptions(kind=TICKING, stale_after_s=TICKED_STALE_S)
-        bookmakers = {ALDER: (POLLED, "A"), BIRCH: (POLLED, "B"), CEDAR: (TICKING, "C")}
+        sources = {POLLED: SourceSettings(self.reader.kind(), polled)}
+        bookmakers = {ALDER: BookmakerSettings(POLLED, "A"), BIRCH: BookmakerSettings(POLLED, "B")}
+        for name, (source, _) in TICKING.items():
+            options = SourceOptions(kind=source, stale_after_s=TICKED_STALE_S)
+            sources[source] = SourceSettings(self.tickers[name].kind(), options)
+            bookmakers[name] = BookmakerSettings(source, "C")
         settings = Settings(
             ServerSettings(),
             RULES,
-            {
-                POLLED: SourceSettings(self.reader.kind(), polled),
-                TICKING: SourceSettings(self.ticker.kind(), ticking),
-            },
-            {name: BookmakerSettings(*bookmakers[name], NAMES[name]) for name in NAMES},
+            sources,
+            {name: msgspec.structs.replace(bookmakers[name], name=shown) for name, shown in NAMES.items()},
             HistoryLimits(max_changes=150),
         )
         return System(
-            settings, self.clock, self.random, transports={POLLED: self.site.connect}, tick_s=TICK_S
+            settings,
+            self.clock,
+            self.random,
+            transports={POLLED: self.site.connect},
+            linker=lambda: Fragile(self),
+            tick_s=TICK_S,
         )
 
 

@@ -85,6 +85,16 @@ async def answers(site: Site) -> dict[str, Answered]:
     return {target.partition("?")[0]: await site.raw("GET", target) for target in ANSWERS}
 
 
+async def surebets() -> Answered:
+    """Return the list with a surebet, once it has stood for long enough."""
+    async with open_site(names=NAMES) as site:
+        derby = partial(match, "m1", home="Unión Calavares", away="Grandrive", league="France - Ligue 1")
+        site.publish("alder", derby(prices=(2.2, 3.9, 3.0)))
+        site.publish("birch", derby(prices=(2.0, 3.0, 4.2)))
+        site.clock.pass_(2)
+        return await site.raw("GET", "/api/v2/surebets")
+
+
 async def failing_probes() -> dict[str, Answered]:
     """Return the answers of 503 that are no problem documents, by path."""
     async with open_site(names=NAMES) as site:
@@ -142,6 +152,7 @@ async def examples() -> dict[str, dict[str, Any]]:
             tasks.start_soon(_first_events, site, sent)
             await site.until(lambda: len(site.audience) == 1)
             await site.audience.leave()
+    of_answers["/api/v2/surebets 200"] = await surebets()
     of_answers |= {f"{path} 503": one for path, one in (await failing_probes()).items()}
     return {
         "answers": {

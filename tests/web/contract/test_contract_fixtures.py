@@ -85,6 +85,7 @@ async def test_view_of_a_bookmaker_shows_fixtures_whole(empty_site: Site) -> Non
         (f"to={START + 3600}", ["Home"]),
         (f"from={START}&to={START}", []),
         ("min_profit=0.05", ["Home"]),
+        (f"min_profit={1 / (1 / 2.2 + 1 / 3.9 + 1 / 4.2) - 1:.6f}", ["Home"]),
         ("min_profit=0.06", []),
         ("min_profit=0", ["Home"]),
     ],
@@ -131,9 +132,29 @@ async def test_one_fixture_has_its_links(empty_site: Site) -> None:
     (link,) = response.json()["links"]
 
     assert listed == response.json()["fixture"]
-    assert ("feed", "m1", "first", None, None) == tuple(link.values())
+    names = {"home": "Home", "away": "Away", "league": "League", "start_time": START}
+    of_link = {"rule": "first", "to": None, "evidence": None}
+    assert {"source": "feed", "source_match_id": "m1", **names, **of_link} == link
     assert (304, 404) == (known.status_code, unknown.status_code)
     assert "not_found" == unknown.json()["code"]
+
+
+async def test_ages_are_told_apart_from_bodies(empty_site: Site) -> None:
+    """They have the confirmation of each price and its last change, and no cache keeps them."""
+    empty_site.publish("alder", match("m1"))
+    empty_site.clock.pass_(5)
+    empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))
+    empty_site.publish("alder", match("m1"))
+    empty_site.clock.pass_(2)
+    (fixture,) = (await empty_site.json(FIXTURES))["fixtures"]
+    response = await empty_site.get(f"/monitor/fixtures/{fixture['id']}")
+    unknown = await empty_site.get("/monitor/fixtures/fxaaaaaaaaaaaaa")
+
+    changed = {one["id"]: one["updated"] for one in fixture["entries"]}
+    assert {
+        name: {"confirmed_at": WALL_0 + 5, "updated": changed[name]} for name in ("alder_m1", "birch_m1")
+    } == response.json()["entries"]
+    assert ("no-store", 404) == (response.headers["Cache-Control"], unknown.status_code)
 
 
 async def test_changes_lead_to_the_list(empty_site: Site) -> None:
@@ -196,7 +217,8 @@ async def test_what_is_not_allowed_is_refused(empty_site: Site, target: str, cod
 
 
 async def test_nothing_is_served_without_a_bookmaker(empty_site: Site) -> None:
-    """Fixtures of nobody who serves are 503, as the lists are."""
-    responses = [await empty_site.get(path) for path in (FIXTURES, SUREBETS, f"{FIXTURES}?bookmaker=alder")]
+    """Fixtures of nobody who serves are 503, as the lists are: also one, which may still be played."""
+    paths = (FIXTURES, SUREBETS, f"{FIXTURES}?bookmaker=alder", f"{FIXTURES}/fxaaaaaaaaaaaaa")
+    responses = [await empty_site.get(path) for path in paths]
 
-    assert [503] * 3 == [response.status_code for response in responses]
+    assert [503] * 4 == [response.status_code for response in responses]

@@ -19,6 +19,7 @@ from tests.support.systems.every_answer import (
     failing_probes,
     problems,
     showing,
+    surebets,
 )
 from tests.support.systems.site import Answered, Site
 from web.app import OPERATIONS
@@ -108,7 +109,7 @@ async def test_every_answer_is_as_declared() -> None:
 async def test_no_body_has_more_than_is_declared() -> None:
     """A body that is read into its type and written again is what it was."""
     async with showing() as site:
-        for path, one in (await answers(site)).items():
+        for path, one in [*(await answers(site)).items(), ("/api/v2/surebets", await surebets())]:
             kind = OPERATIONS[path].answers[0].body
             body = msgspec.json.decode(one.body)
             assert body == json.loads(msgspec.json.encode(msgspec.convert(body, kind)))

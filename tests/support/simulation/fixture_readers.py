@@ -1,0 +1,153 @@
+"""Readers of fixtures and surebets: each version that was seen leads to the newest.
+
+The changes since a version are asked for by poll or by stream.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter, defaultdict
+from math import inf
+from random import Random
+from typing import Any, NamedTuple
+
+import anyio
+import msgspec
+from hypercorn.typing import ASGIFramework
+
+from actors.fixtures.state import FixtureView, Kind
+from tests.support.peers.stream_client import Event, events_of
+from tests.support.simulation.readers import CHANGES, Names, Readers, get
+from tests.support.systems.live_world import STREAM, asgi_scope
+
+PATHS = {Kind.FIXTURES: "/api/v2/fixtures", Kind.SUREBETS: "/api/v2/surebets"}
+REMEMBERED = 12
+"""Versions of a view that changes are asked for since."""
+
+Shown = dict[str, bytes]
+
+
+class Seen(NamedTuple):
+    """A view as a reader has it: the JSON of its fixtures by id."""
+
+    version: int
+    fixtures: Shown
+
+
+class FixtureReaders:
+    """One reader a view; `counts` says what was read."""
+
+    def __init__(self, app: ASGIFramework, random: Random, names: Names) -> None:
+        self.views = [FixtureView(kind, name) for kind in Kind for name in (None, *names)]
+        self.counts: Counter[str] = Counter()
+        self._app = app
+        self._random = random
+        self._readers = Readers(app, random, names)
+        self._seen: defaultdict[FixtureView, list[Seen]] = defaultdict(list)
+
+    async def read(self, view: FixtureView) -> Seen | None:
+        """Read a view in both codings; None if nobody is serving."""
+        path, query = PATHS[view.kind], _query(view).removeprefix("&")
+        status, document = await self._readers.read((path, view.bookmaker))
+        self.counts[f"read {view.kind} {status}"] += 1
+        if status != 200:
+            return None
+        packed = await get(self._app, path, query, accept_encoding="gzip")
+        assert f'"{document["version"]}-' in packed.headers["etag"].replace("-gzip", "")
+        assert document == msgspec.json.decode(gzip.decompress(packed.body)), (
+            f"{view}: gzip is another body"
+        )
+        fixtures = {one["id"]: msgspec.json.encode(one) for one in document["fixtures"]}
+        seen = Seen(document["version"], fixtures)
+        known = self._seen[view]
+        if seen.version not in {one.version for one in known}:
+            known.append(seen)
+            if len(known) > REMEMBERED:
+                del known[self._random.randrange(REMEMBERED)]
+        return seen
+
+    async def resume(self, view: FixtureView, epoch: str, oldest: int) -> None:
+        """Follow the changes from some version that was seen, and compare with the newest list.
+
+        `oldest` is the one since which changes are known. Raises: AssertionError.
+        """
+        newest = await self.read(view)
+        if newest is None:
+            return
+        since = self._random.choice(self._seen[view])
+        if self._random.random() < 0.5:
+            token = f"since={since.version}-{epoch}&view={view.kind}{_query(view)}"
+            answer = await get(self._app, CHANGES, token)
+            self.counts[f"changes {answer.status}"] += 1
+            assert (410 if since.version < oldest else 200) == answer.status, (
+                f"{view} since {since.version}"
+            )
+            if answer.status == 410:
+                return
+            found = _changed(since, msgspec.json.decode(answer.body))
+        else:
+            events = await stream_from(
+                self._app, f"view={view.kind}{_query(view)}", f"{since.version}-{epoch}"
+            )
+            self.counts[events[0].name] += 1
+            found = _followed(since, events, is_known=since.version >= oldest)
+        assert newest.version == found.version, f"{view}: {since.version} led to {found.version}"
+        assert [*newest.fixtures.items()] == _in_order(found.fixtures), f"{view}: not {newest.version}"
+
+
+async def stream_from(app: ASGIFramework, query: str, last_event_id: str) -> list[Event]:
+    """Return the first events of a stream: one, or a reset and a snapshot."""
+    body = b""
+    messages = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Any:
+        return messages.pop() if messages else await anyio.sleep_forever()
+
+    with anyio.CancelScope() as scope:
+
+        async def send(message: Any) -> None:
+            nonlocal body
+            body += message.get("body", b"")
+            if body.endswith(b"\n\n") and events_of(body)[-1].name != "reset":
+                scope.cancel()
+
+        headers = [(b"last-event-id", last_event_id.encode())]
+        await app(asgi_scope(STREAM, query, headers), receive, send)  # type: ignore[arg-type]
+    return events_of(body)
+
+
+def _followed(since: Seen, events: list[Event], *, is_known: bool) -> Seen:
+    """Return what a client has after these events."""
+    last = events[-1]
+    assert (events[0].name == "reset") != is_known, f"{events[0].name} since {since.version}"
+    if last.name == "heartbeat":
+        assert since.version == last.data["version"]
+        return since
+    assert (last.id or "").startswith(f"{last.data['version']}-")
+    if last.name == "changes":
+        return _changed(since, last.data)
+    fixtures = {one["id"]: msgspec.json.encode(one) for one in last.data["fixtures"]}
+    return Seen(last.data["version"], fixtures)
+
+
+def _changed(since: Seen, delta: dict[str, Any]) -> Seen:
+    assert since.version == delta["since"]
+    fixtures = since.fixtures | {one["id"]: msgspec.json.encode(one) for one in delta["fixtures"]}
+    for one in delta["removed"]:
+        assert one["id"] not in {fixture["id"] for fixture in delta["fixtures"]}
+        assert ("into" in one) == (one["reason"] == "merged"), one
+        assert since.version < one["version"] <= delta["version"]
+        fixtures.pop(one["id"], None)
+    return Seen(delta["version"], fixtures)
+
+
+def _in_order(fixtures: Shown) -> list[tuple[str, bytes]]:
+    def place(item: tuple[str, bytes]) -> tuple[float, str]:
+        start = msgspec.json.decode(item[1])["start_time"]
+        return inf if start is None else start, item[0]
+
+    return sorted(fixtures.items(), key=place)
+
+
+def _query(view: FixtureView) -> str:
+    return "" if view.bookmaker is None else f"&bookmaker={view.bookmaker}"

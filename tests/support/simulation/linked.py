@@ -1,0 +1,216 @@
+"""The rules of fixtures: what must hold of every snapshot, by its entries, its links and the one before.
+
+Nothing here is taken from the code that makes the fixtures, but for the form of their JSON and what a
+surebet is, which have oracles of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Entry, Snapshot
+from actors.core.clock import Clock, Instant
+from actors.core.messages import BookmakerId, Prices
+from actors.fixtures import surebets
+from actors.fixtures.event import EventKey
+from actors.fixtures.standing import AGREEING, WELL_LINKED, fair_chances
+from actors.fixtures.state import (
+    Fixture,
+    FixtureChanges,
+    FixtureState,
+    FixtureView,
+    Kind,
+    RemovalReason,
+    fixtures_of,
+)
+from web.encoding.fixture_schemas import fixture_v2
+
+Listed = dict[EventKey, dict[BookmakerId, Entry]]
+
+_encode = msgspec.json.encode
+
+
+class FixtureRules:
+    """Checks each snapshot that is published; `broken` is the first rule that one broke."""
+
+    def __init__(self, first: Snapshot, names: Mapping[BookmakerId, str], clock: Clock) -> None:
+        self.broken: str | None = None
+        self.surebets = 0
+        self.merged = 0
+        self._names = dict(names)
+        self._clock = clock
+        self._last = first
+        self._json: WeakKeyDictionary[Fixture, bytes] = WeakKeyDictionary()
+
+    def take(self, new: Snapshot) -> None:
+        """Check a snapshot and note what is wrong: an exception here would crash whoever publishes it."""
+        if self.broken is None:
+            try:
+                check_entries(new)
+                self._check_changes(fixtures_of(self._last), new)
+                check_surebets(new, self._clock.now())
+            except (AssertionError, LookupError, TypeError, StopIteration) as error:
+                self.broken = f"version {new.version}: {type(error).__name__}: {error}"
+        self._last = new
+
+    def shown(self, view: FixtureView, state: FixtureState) -> dict[str, bytes]:
+        """Return the JSON of what a view shows, by id, in order."""
+        return {one.id: self._shown(one, state) for one in state if view.shows(one)}
+
+    def _shown(self, fixture: Fixture, state: FixtureState) -> bytes:
+        if fixture not in self._json:
+            self._json[fixture] = _encode(fixture_v2(fixture, self._names, state.terms))
+        return self._json[fixture]
+
+    def _check_changes(self, old: FixtureState, new: Snapshot) -> None:
+        state, changes = fixtures_of(new), new.fixture_changes
+        noted = changes.changes if isinstance(changes, FixtureChanges) else ()
+        before, after = self._seen(old), self._seen(state)
+        differ = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+        assert differ == {one.id for one in noted}, "changes are not what changed"
+        members = {member.key for one in state for member in one.members}
+        for one in noted:
+            if one.before is None or one.after is not None:
+                continue
+            left = members & {member.key for member in one.before.members}
+            is_merged = one.reason is RemovalReason.MERGED
+            assert is_merged == bool(left), f"{one.id} went as {one.reason}, and {left} are there"
+            assert is_merged == (one.into is not None), f"{one.id} went into {one.into}"
+            assert one.into is None or state.get(one.into) is not None, f"{one.into} is not there"
+            self.merged += is_merged
+        for kind in Kind:
+            for name in (None, *self._names):
+                self._check_view(FixtureView(kind, name), old, new)
+        self.surebets += sum(one.surebet is not None for one in state)
+
+    def _check_view(self, view: FixtureView, old: FixtureState, new: Snapshot) -> None:
+        """Its version is that of the last commit that changed anything of it."""
+        state = fixtures_of(new)
+        versions = old.version(view), state.version(view)
+        bodies = [self._seen(one, view) for one in (old, state)]
+        if bodies[0] == bodies[1] and [*bodies[0]] == [*bodies[1]]:
+            assert versions[0] == versions[1], f"{view} is another version of the same"
+        else:
+            assert versions[1] == new.version > versions[0], f"{view} changed: {versions} at {new.version}"
+
+    def _seen(
+        self,
+        state: FixtureState,
+        view: FixtureView = FixtureView(Kind.FIXTURES),  # noqa: B008
+    ) -> dict[str, tuple[bytes, object]]:
+        return {
+            one.id: (
+                self._shown(one, state),
+                one.members,
+            )
+            for one in state
+            if view.shows(one)
+        }
+
+
+def check_entries(snapshot: Snapshot) -> None:
+    """Check that each named entry is in one fixture, that of its event. Raises: AssertionError."""
+    state, roster = fixtures_of(snapshot), fixtures_of(snapshot).terms.roster
+    listed: Listed = {}
+    for name, book in snapshot.books.items():
+        for entry in entries_of(book.chunks):
+            if entry.is_named:
+                listed.setdefault((roster[name].source, entry.source_match_id), {})[name] = entry
+    fixtures = [*state]
+    members = [member.key for one in fixtures for member in one.members]
+    assert sorted(listed) == sorted(members) == sorted(state.by_event), "events are not those of the board"
+    assert sorted(state.places) == sorted(one.id for one in fixtures)
+    assert [one.place for one in fixtures] == sorted(one.place for one in fixtures), "not in order"
+    for chunk in state.chunks:
+        assert chunk.first == chunk.fixtures[0].place
+        assert chunk.entries == sum(len(one.entries) for one in chunk.fixtures)
+        assert chunk.surebets == sum(one.surebet is not None for one in chunk.fixtures)
+    for one in fixtures:
+        _check_fixture(one, state, listed)
+
+
+def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> None:
+    roster, keys = state.terms.roster, [member.key for member in fixture.members]
+    assert state.get(fixture.id) is fixture
+    assert {fixture.id} == {state.by_event.get(key) for key in keys}
+    assert len({source for source, _ in keys}) == len(keys), f"{keys}: two of a source"
+    assert all(one.to is None or (one.to in keys and one.to != one.key) for one in fixture.members)
+    assert 1 == sum(one.to is None for one in fixture.members), f"{fixture.members}: not one first"
+    entries = {name: entry for key in keys for name, entry in listed[key].items()}
+    assert entries == fixture.entries, f"{fixture.id} has other entries than the board"
+    assert [name for name in roster if name in entries] == [*fixture.entries]
+    sources = list(dict.fromkeys(one.source for one in roster.values()))
+    first = min(sources.index(roster[name].source) for name in entries)
+    lead = next(name for name in fixture.entries if roster[name].source == sources[first])
+    start = entries[lead].match.start_time
+    assert (lead, (inf if start is None else start, fixture.id)) == (fixture.lead, fixture.place)
+    live = [one.match for name, one in entries.items() if roster[name].prices is Prices.LIVE]
+    prices = [(one.home_price, one.draw_price, one.away_price) for one in live] or [(1.0, 1.0, 1.0)]
+    assert tuple(map(max, zip(*prices, strict=True))) == fixture.highest
+
+
+def check_surebets(snapshot: Snapshot, now: Instant) -> None:
+    """Check that surebets are those of the prices that are there, and fresh. Raises: AssertionError."""
+    state = fixtures_of(snapshot)
+    if now.mono >= snapshot.valid_until:
+        return  # nobody reads it
+    assert not {*state.standing} - {one.id for one in state}
+    for fixture in state:
+        legs = [*_legs(fixture, snapshot)]
+        rules, chances = state.terms.surebets, fair_chances(fixture, state.terms)
+        found, standing = surebets.surebet(legs, chances, now.mono, rules), state.standing.get(fixture.id)
+        starts = [one.match.start_time for one in fixture.entries.values()]
+        if any(start is not None and start <= now.wall for start in starts):
+            continue  # in play: by a wall clock that may have been set since
+        is_good = found is not None and not found.doubts
+        stands = standing is not None and standing.appears < inf
+        assert is_good == stands, f"{fixture.id}: {found} but {standing}"
+        is_due = stands and standing is not None and standing.appears <= now.mono
+        assert is_due == (fixture.surebet is not None), f"{fixture.id}: {standing}, {fixture.surebet}"
+        if fixture.surebet is not None:
+            _check_legs(fixture, legs, now.mono)
+
+
+def _check_legs(fixture: Fixture, legs: Sequence[surebets.Leg], now: float) -> None:
+    """Check each leg of a surebet for itself, and that together they gain."""
+    assert fixture.surebet is not None
+    ours = [
+        next(
+            leg
+            for leg in legs
+            if (leg.bookmaker, "1X2"[leg.outcome], leg.price) == (one.bookmaker, one.outcome, one.odds)
+        )
+        for one in fixture.surebet.legs
+    ]
+    assert [0, 1, 2] == [leg.outcome for leg in ours]
+    assert all(leg.prices is Prices.LIVE and leg.is_linked_well for leg in ours)
+    oldest, limit = min(leg.vouched_mono for leg in ours), min(leg.holds_s for leg in ours)
+    assert now - oldest < limit, f"{fixture.id}: a leg is {now - oldest:.1f} s old"
+    assert sum(1 / leg.price for leg in ours) < 1 < 1 + fixture.surebet.profit
+
+
+def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.Leg]:
+    roster = fixtures_of(snapshot).terms.roster
+    members = {member.key[0]: member for member in fixture.members}
+    for name, entry in fixture.entries.items():
+        state, listed, match = snapshot.books[name].lists[entry.scope], roster[name], entry.match
+        member = members[listed.source]
+        gap = None if member.evidence is None else member.evidence.price_gap
+        is_well_linked = member.rule in WELL_LINKED or (gap is not None and gap <= AGREEING)
+        assert not state.withdrawn
+        for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
+            yield surebets.Leg(
+                name,
+                outcome,
+                price,
+                listed.commission,
+                state.vouched.get(entry.source_match_id, state.confirmed_mono),
+                state.stale_after_s,
+                listed.prices,
+                is_well_linked,
+            )

@@ -1,0 +1,52 @@
+// How old the prices of a match are: /monitor/fixtures/ID, because fixtures have no ages.
+
+const EVERY_MS = 5000;
+const PATIENCE_MS = 4000;
+const LEAST_MS = 1000;
+
+/** Asks for one match at a time, and calls `onAnswer()`. */
+export class Ages {
+    #onAnswer;
+    #asked = { key: "", stamp: 0, at: -Infinity };
+    #entries = {};
+    #ahead = 0; // seconds by which the service's clock is ahead of this machine's
+
+    constructor(onAnswer) {
+        this.#onAnswer = onAnswer;
+    }
+
+    /** Ask for those of a match: at once, after a change of it, and every few seconds. */
+    async ask({ key, stamp }) {
+        const { key: before, stamp: last, at } = this.#asked;
+        if (key !== before) this.#entries = {};
+        else if (performance.now() - at < (stamp === last ? EVERY_MS : LEAST_MS)) return;
+        const asked = { key, stamp, at: performance.now() };
+        this.#asked = asked;
+        const answer = await agesOf(key);
+        if (this.#asked !== asked) return; // another answer is newer
+        this.#entries = answer?.entries ?? {};
+        if (answer) this.#ahead = answer.at - Date.now() / 1000;
+        this.#onAnswer();
+    }
+
+    /** Seconds since that time of the service (Unix seconds). */
+    since(time) {
+        return Math.max(Date.now() / 1000 + this.#ahead - time, 0);
+    }
+
+    /** Seconds since the source of an entry last vouched for its price; null if that is not known. */
+    ofConfirmation(id) {
+        const at = this.#entries[id]?.confirmed_at ?? null;
+        return at === null ? null : this.since(at);
+    }
+}
+
+async function agesOf(key) {
+    try {
+        const signal = AbortSignal.timeout(PATIENCE_MS);
+        const response = await fetch(`monitor/fixtures/${encodeURIComponent(key)}`, { signal });
+        return response.ok ? await response.json() : null;
+    } catch {
+        return null;
+    }
+}
