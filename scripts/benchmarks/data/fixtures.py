@@ -24,11 +24,21 @@ def one_world(sources: int, count: int) -> list[list[Match]]:
     for row in rows("clubs.tsv"):
         by_country.setdefault(row[0], []).append(spellings(row))
     countries = [country for country, clubs in by_country.items() if len(clubs) >= LEAGUE]
-    listed = []
-    for number in range(count):
-        country = random.choice(countries)
-        home, away = random.sample(by_country[country], 2)
-        start = monday + random.randrange(7) * 24 * HOUR + random.choice(KICK_OFFS) * HOUR
+    listed: list[tuple[str, list[str], list[str], int, Chances]] = []
+    free: dict[tuple[str, int], list[list[str]]] = {}  # no club plays twice on a day
+    met: set[tuple[str, str]] = set()  # nor twice against the same
+    while len(listed) < count:
+        number, country, day = len(listed), random.choice(countries), random.randrange(7)
+        clubs = free.setdefault(
+            (country, day), random.sample(by_country[country], len(by_country[country]))
+        )
+        if len(clubs) < len("ab"):
+            continue
+        home, away = clubs.pop(), clubs.pop()
+        if {(home[0], away[0]), (away[0], home[0])} & met:
+            continue
+        met.add((home[0], away[0]))
+        start = monday + day * 24 * HOUR + random.choice(KICK_OFFS) * HOUR
         chances = _near((random.uniform(0.2, 0.6), 0.27, 0.27), random, 0.0)
         listed.append((f"{country} League {number % 4}", home, away, start, chances))
     return [
