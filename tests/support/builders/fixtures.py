@@ -117,7 +117,8 @@ class EqualNames:
 
     def _group(self, events: list[Event]) -> Group:
         first, *others = events
-        linked = (Member(one.key, self.rule, first.key, self.evidence) for one in others)
+        gap = None if self.evidence is None else self.evidence.price_gap
+        linked = (Member(one.key, self.rule, first.key, self.evidence, gap) for one in others)
         return Member(first.key, Rule.FIRST), *linked
 
 

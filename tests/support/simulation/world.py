@@ -100,9 +100,7 @@ class Fragile(Linker):
     def linked(self) -> set[tuple[EventKey, ...]]:
         """Return the groups that there are."""
         return {
-            tuple(sorted(one.key for one in node.group))
-            for node in self._graph
-            if node.group is not None
+            tuple(sorted(one.key for one in node.group)) for node in self._graph if node.group is not None
         }
 
 
