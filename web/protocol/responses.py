@@ -96,7 +96,7 @@ def asked(scope: HTTPScope, request_id: str) -> Asked:
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         headers[name] = b"%b, %b" % (headers[name], value) if name in headers else value
-    client = scope.get("state", {}).get("client")
+    client = state.get("client") if (state := scope.get("state")) else None
     method, path, query = scope["method"], scope["path"], scope["query_string"]
     return Asked(method, path, query, headers, request_id, elapsed_s(), client)
 

@@ -102,7 +102,7 @@ class Listener(socket.socket):
 
     def begin(self, client: Client) -> None:
         """Note that a request of this client is being answered."""
-        if (connection := self.find(client)) is not None:
+        if client is not None and (connection := self.connections.get(client)) is not None:
             connection.begin()
 
     def keep_fresh(self, client: Client) -> None:
