@@ -62,7 +62,7 @@ class LinkerActor:
         linker = self.start()
         self.desk.linker = linker if isinstance(linker, Linker) else None
         self.waiting.begin_anew()
-        return Linking(linker, self.advancing)
+        return Linking(linker, self.advancing, self.waiting.withdrawn)
 
     async def _publish(self, linking: Linking) -> None:
         """Publish some links; at once, because a commit in between would make them outdated."""

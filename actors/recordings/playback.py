@@ -95,8 +95,8 @@ class Playback:
         self.desk = Desk()
         made = self.desk.new_linker() if linker is None else linker()
         self.desk.linker = made if isinstance(made, Linker) else None
-        self._linking = Linking(made, self._advancing)
         self._waiting = Waiting()
+        self._linking = Linking(made, self._advancing, self._waiting.withdrawn)
         self.history = History(self.snapshot, HistoryLimits())
         self.fixture_history = FixtureHistory(self.snapshot, HistoryLimits())
 

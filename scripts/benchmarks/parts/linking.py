@@ -165,7 +165,7 @@ class _Stage:
             board = Board(self.snapshot, RULES)
             run_now(board.apply(batch(name, matches, complete=True), NOW))
             self.snapshot = _plain(run_now(board.finish(NOW)))
-        self.linking = Linking(Linker(Memory(), Overrides()), self.advancing)
+        self.linking = Linking(Linker(Memory(), Overrides()), self.advancing, ())
 
     def make_fixtures(self) -> None:
         """Make each entry a fixture of one."""

@@ -128,7 +128,8 @@ class LinkedBoard:
     def __init__(self) -> None:
         self.advancing = ADVANCING
         self.linker = EqualNames()
-        self.linking = Linking(self.linker, ADVANCING)
+        self.withdrawn: set[EventKey] = set()
+        self.linking = Linking(self.linker, ADVANCING, self.withdrawn)
         self.snapshot = first_snapshot(1000, TERMS)
         self.history = FixtureHistory(self.snapshot, HistoryLimits())
         self.changes: list[FixtureChanges] = []
@@ -180,7 +181,7 @@ class LinkedBoard:
     def restart(self) -> None:
         """Let another linker begin anew."""
         self.linker = EqualNames()
-        self.linking = Linking(self.linker, self.advancing)
+        self.linking = Linking(self.linker, self.advancing, self.withdrawn)
         run_now(self.linking.update(self.state, None))
         while self.linking.is_due:
             self.publish_links()
@@ -198,4 +199,5 @@ class LinkedBoard:
         if isinstance(changes, FixtureChanges):
             self.changes.append(changes)
             self.waiting |= changes.events
+            self.withdrawn |= changes.withdrawn
             self.snapshot = msgspec.structs.replace(self.snapshot, fixture_changes=None, differences={})
