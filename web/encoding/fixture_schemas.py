@@ -166,7 +166,7 @@ def fixture_v2(fixture: Fixture, names: Names, terms: Terms) -> FixtureV2:
         match.away,
         match.league or "Unknown",
         match.start_time,
-        max(entry.updated for entry in fixture.entries.values()),
+        max(entry.updated for entry in fixture.listed),
         entries,
         _best_prices(fixture, names, terms),
         _fair_odds(fixture, terms),

@@ -1,4 +1,4 @@
-"""The bodies of lists of fixtures: the JSON of each, made once in its life, spliced to segments and runs.
+"""The bodies of lists of fixtures: the JSON of each, made once, spliced to segments and runs.
 
 A view by bookmaker, or of surebets, shares the segments of those chunks that it shows whole.
 """
@@ -13,10 +13,18 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from actors.board.snapshot import Entry
-from actors.core.cooperative import Sliced
+from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
 from actors.fixtures.entries import event_of
-from actors.fixtures.state import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms
+from actors.fixtures.state import (
+    Fixture,
+    FixtureChunk,
+    FixtureId,
+    FixtureState,
+    FixtureView,
+    Kind,
+    Terms,
+)
 from web.encoding.fixture_schemas import Names, fixture_v2, link
 from web.encoding.schemas import match_v2
 from web.encoding.segments import RUN, UNENCODABLE, Packed, Run, UnencodableError, packed
@@ -29,19 +37,20 @@ _WHOLE = FixtureView(Kind.FIXTURES)
 
 
 class FixtureSegments:
-    """The JSON of all fixtures that live, and the newest runs of some views."""
+    """The JSON of fixtures, by id what was made last, and the newest runs of some views."""
 
     def __init__(self, names: Mapping[BookmakerId, str]) -> None:
         self._names = names
-        self._json: WeakKeyDictionary[Fixture, bytes] = WeakKeyDictionary()
+        self._json: dict[FixtureId, tuple[Fixture, bytes]] = {}  # a weak one would have them collected
         self._views: OrderedDict[FixtureView, _OfView] = OrderedDict({_WHOLE: _OfView()})
 
     def json(self, fixture: Fixture, terms: Terms) -> bytes:
         """Return a fixture as JSON. Raises: UnencodableError."""
-        made = self._json.get(fixture)
-        if made is None:
-            made = self._encoded(fixture, lambda names: fixture_v2(fixture, names, terms))
-            self._json[fixture] = made
+        known = self._json.get(fixture.id)
+        if known is not None and known[0] is fixture:
+            return known[1]
+        made = self._encoded(fixture, lambda names: fixture_v2(fixture, names, terms))
+        self._json[fixture.id] = fixture, made
         return made
 
     def links(self, fixture: Fixture, terms: Terms) -> bytes:
@@ -52,7 +61,7 @@ class FixtureSegments:
         )
 
     def _encoded(self, fixture: Fixture, made: Callable[[Names], object]) -> bytes:
-        names: Names = {name: self._names[name] for name in fixture.entries}
+        names: Names = {name: self._names[name] for name in fixture.bookmakers}
         try:
             return _encode(made(names))
         except UNENCODABLE as error:
@@ -82,7 +91,17 @@ class FixtureSegments:
             runs[chunks] = run
             count += sum([len(of_view.segments[chunk].parts) for chunk in chunks])
         of_view.runs = runs
+        if len(self._json) > 2 * len(state.places) + SLICE:
+            yield from self._forget(state)
         return tuple(run for run in runs.values() if run.segments), count
+
+    def _forget(self, state: FixtureState) -> Sliced[None]:
+        """Drop the JSON of fixtures that are gone."""
+        for count, fixture_id in enumerate([*self._json], 1):
+            if state.places.get(fixture_id) is None:
+                self._json.pop(fixture_id, None)
+            if count % SLICE == 0:
+                yield
 
     def _segment(self, view: FixtureView, chunk: FixtureChunk, terms: Terms) -> FixtureSegment:
         is_whole = view == _WHOLE
