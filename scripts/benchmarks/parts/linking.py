@@ -16,7 +16,7 @@ import msgspec
 import psutil
 from msgspec import Struct
 
-from actors.board.board import Board
+from actors.board.board import Board, Noted
 from actors.board.snapshot import Differences, Snapshot
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import BookmakerId, Match, Removal, SourceName
@@ -171,10 +171,14 @@ class _Stage:
         """Make each entry a fixture of one."""
         for name, book in self.snapshot.books.items():
             after = {one.match.source_match_id: one for chunk in book.chunks for one in chunk.entries}
-            noted = {name: Differences(dict.fromkeys(after), after, {})}
-            linked = run_now(self.advancing(self.snapshot, self.snapshot.books, noted, NOW))
-            if linked is not None:
-                self.snapshot = msgspec.structs.replace(self.snapshot, fixtures=linked.fixtures)
+            self._advance({name: Differences(dict.fromkeys(after), after, {})})
+        while fixtures_of(self.snapshot).is_behind:  # a commit begins some only
+            self._advance({})
+
+    def _advance(self, noted: Noted) -> None:
+        linked = run_now(self.advancing(self.snapshot, self.snapshot.books, noted, NOW))
+        if linked is not None:
+            self.snapshot = msgspec.structs.replace(self.snapshot, fixtures=linked.fixtures)
 
     def update(self, keys: dict[EventKey, bool] | None) -> Sliced[None]:
         """Link these events, or all."""
