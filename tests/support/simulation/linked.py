@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
-from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -22,6 +21,7 @@ from actors.fixtures.standing import AGREEING, WELL_LINKED, fair_chances
 from actors.fixtures.state import (
     Fixture,
     FixtureChanges,
+    FixtureId,
     FixtureState,
     FixtureView,
     Kind,
@@ -48,7 +48,7 @@ class FixtureRules:
         self._names = dict(names)
         self._clock = clock
         self._last = first
-        self._json: WeakKeyDictionary[Fixture, bytes] = WeakKeyDictionary()
+        self._json: dict[FixtureId, tuple[Fixture, bytes]] = {}
 
     def take(self, new: Snapshot) -> None:
         """Check a snapshot and note what is wrong: an exception here would crash whoever publishes it."""
@@ -66,9 +66,10 @@ class FixtureRules:
         return {one.id: self._shown(one, state) for one in state if view.shows(one)}
 
     def _shown(self, fixture: Fixture, state: FixtureState) -> bytes:
-        if fixture not in self._json:
-            self._json[fixture] = _encode(fixture_v2(fixture, self._names, state.terms))
-        return self._json[fixture]
+        known = self._json.get(fixture.id)
+        if known is None or known[0] is not fixture:
+            known = self._json[fixture.id] = fixture, _encode(fixture_v2(fixture, self._names, state.terms))
+        return known[1]
 
     def _check_changes(self, old: FixtureState, new: Snapshot) -> None:
         state, changes = fixtures_of(new), new.fixture_changes
@@ -129,9 +130,11 @@ def check_entries(snapshot: Snapshot) -> None:
     assert sorted(listed) == sorted(members) == sorted(state.by_event), "events are not those of the board"
     assert sorted(state.places) == sorted(one.id for one in fixtures)
     assert [one.place for one in fixtures] == sorted(one.place for one in fixtures), "not in order"
+    assert state.firsts == tuple(chunk.first for chunk in state.chunks)
     for chunk in state.chunks:
         assert chunk.first == chunk.fixtures[0].place
-        assert chunk.entries == sum(len(one.entries) for one in chunk.fixtures)
+        assert [*chunk.seats.items()] == [(one.id, at) for at, one in enumerate(chunk.fixtures)]
+        assert chunk.size == sum(len(one.entries) + 1 for one in chunk.fixtures)
         assert chunk.surebets == sum(one.surebet is not None for one in chunk.fixtures)
     for one in fixtures:
         _check_fixture(one, state, listed)
@@ -144,6 +147,8 @@ def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> Non
     assert len({source for source, _ in keys}) == len(keys), f"{keys}: two of a source"
     assert all(one.to is None or (one.to in keys and one.to != one.key) for one in fixture.members)
     assert 1 == sum(one.to is None for one in fixture.members), f"{fixture.members}: not one first"
+    assert keys[1:] == sorted(keys[1:])
+    assert sorted({one.to[0] for one in fixture.members if one.to is not None}) == [*fixture.hubs]
     entries = {name: entry for key in keys for name, entry in listed[key].items()}
     assert entries == fixture.entries, f"{fixture.id} has other entries than the board"
     assert [name for name in roster if name in entries] == [*fixture.entries]
