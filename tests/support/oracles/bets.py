@@ -52,7 +52,7 @@ def doubts_about(
     """Return every reason not to believe it."""
     found = set()
     limit = rules.max_age_s or min(leg.holds_s for leg in legs)
-    if any(now - leg.vouched_mono >= limit for leg in legs):
+    if any(now >= leg.vouched_mono + limit for leg in legs):
         found.add(Doubt.AGE)
     if any(abs(a.vouched_mono - b.vouched_mono) > (rules.max_skew_s or 1e9) for a in legs for b in legs):
         found.add(Doubt.SKEW)

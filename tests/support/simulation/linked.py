@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
+from typing import TypeAlias
 
 import msgspec
 
@@ -38,6 +39,9 @@ Listed = dict[EventKey, dict[BookmakerId, Entry]]
 _encode = msgspec.json.encode
 
 
+Seen: TypeAlias = dict[FixtureView, dict[FixtureId, tuple[bytes, object]]]
+
+
 class FixtureRules:
     """Checks each snapshot that is published; `broken` is the first rule that one broke."""
 
@@ -49,6 +53,7 @@ class FixtureRules:
         self._clock = clock
         self._last = first
         self._json: dict[FixtureId, tuple[Fixture, bytes]] = {}
+        self._all_seen: Seen = {}
 
     def take(self, new: Snapshot) -> None:
         """Check a snapshot and note what is wrong: an exception here would crash whoever publishes it."""
@@ -74,7 +79,10 @@ class FixtureRules:
     def _check_changes(self, old: FixtureState, new: Snapshot) -> None:
         state, changes = fixtures_of(new), new.fixture_changes
         noted = changes.changes if isinstance(changes, FixtureChanges) else ()
-        before, after = self._seen(old), self._seen(state)
+        views = [FixtureView(kind, name) for kind in Kind for name in (None, *self._names)]
+        all_before = self._all_seen or self._seen(old, views)
+        all_after = self._all_seen = self._seen(state, views)
+        before, after = all_before[views[0]], all_after[views[0]]
         differ = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
         assert differ == {one.id for one in noted}, "changes are not what changed"
         members = {member.key for one in state for member in one.members}
@@ -87,34 +95,23 @@ class FixtureRules:
             assert is_merged == (one.into is not None), f"{one.id} went into {one.into}"
             assert one.into is None or state.get(one.into) is not None, f"{one.into} is not there"
             self.merged += is_merged
-        for kind in Kind:
-            for name in (None, *self._names):
-                self._check_view(FixtureView(kind, name), old, new)
+        for view in views:
+            versions, is_same = (
+                (old.version(view), state.version(view)),
+                all_before[view] == all_after[view],
+            )
+            if is_same and [*all_before[view]] == [*all_after[view]]:
+                assert versions[0] == versions[1], f"{view} is another version of the same"
+            else:
+                assert versions[1] == new.version > versions[0], (
+                    f"{view} changed: {versions} at {new.version}"
+                )
         self.surebets += sum(one.surebet is not None for one in state)
 
-    def _check_view(self, view: FixtureView, old: FixtureState, new: Snapshot) -> None:
-        """Its version is that of the last commit that changed anything of it."""
-        state = fixtures_of(new)
-        versions = old.version(view), state.version(view)
-        bodies = [self._seen(one, view) for one in (old, state)]
-        if bodies[0] == bodies[1] and [*bodies[0]] == [*bodies[1]]:
-            assert versions[0] == versions[1], f"{view} is another version of the same"
-        else:
-            assert versions[1] == new.version > versions[0], f"{view} changed: {versions} at {new.version}"
-
-    def _seen(
-        self,
-        state: FixtureState,
-        view: FixtureView = FixtureView(Kind.FIXTURES),  # noqa: B008
-    ) -> dict[str, tuple[bytes, object]]:
-        return {
-            one.id: (
-                self._shown(one, state),
-                one.members,
-            )
-            for one in state
-            if view.shows(one)
-        }
+    def _seen(self, state: FixtureState, views: list[FixtureView]) -> Seen:
+        """Return what each view shows, by id, in order."""
+        every = {one.id: (self._shown(one, state), one.members) for one in state}
+        return {view: {one.id: every[one.id] for one in state if view.shows(one)} for view in views}
 
 
 def check_entries(snapshot: Snapshot) -> None:
@@ -170,8 +167,16 @@ def check_surebets(snapshot: Snapshot, now: Instant) -> None:
     assert not {*state.standing} - {one.id for one in state}
     for fixture in state:
         legs = [*_legs(fixture, snapshot)]
-        rules, chances = state.terms.surebets, fair_chances(fixture, state.terms)
-        found, standing = surebets.surebet(legs, chances, now.mono, rules), state.standing.get(fixture.id)
+        standing, found = state.standing.get(fixture.id), None
+        highest = [
+            max(
+                [leg.price for leg in legs if leg.prices is Prices.LIVE and leg.outcome == one], default=1.0
+            )
+            for one in range(3)
+        ]
+        if sum(1 / price for price in highest) < 1:
+            chances = fair_chances(fixture, state.terms)
+            found = surebets.surebet(legs, chances, now.mono, state.terms.surebets)
         starts = [one.match.start_time for one in fixture.entries.values()]
         if any(start is not None and start <= now.wall + CLOCK_MOVES_S for start in starts):
             continue  # in play, perhaps, by a wall clock that may have been set since
@@ -198,7 +203,7 @@ def _check_legs(fixture: Fixture, legs: Sequence[surebets.Leg], now: float) -> N
     assert [0, 1, 2] == [leg.outcome for leg in ours]
     assert all(leg.prices is Prices.LIVE and leg.is_linked_well for leg in ours)
     oldest, limit = min(leg.vouched_mono for leg in ours), min(leg.holds_s for leg in ours)
-    assert now - oldest < limit, f"{fixture.id}: a leg is {now - oldest:.1f} s old"
+    assert now < oldest + limit, f"{fixture.id}: a leg is {now - oldest:.1f} s old"
     assert sum(1 / leg.price for leg in ours) < 1 < 1 + fixture.surebet.profit
 
 
