@@ -32,16 +32,16 @@ expected-statuses = ["2xx", "304", "406", "410"]
 expected-statuses = ["400", "405", "406", "414", "431", "501"]
 
 [[operations]]
+# It says what could be asked of a path, whatever it names.
+include-path-regex = "[{]"
+include-method = "OPTIONS"
+checks.negative_data_rejection.enabled = false
+
+[[operations]]
 # Of what a path names there may be nothing.
 include-path-regex = "[{]"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "404", "406"]
 checks.negative_data_rejection.expected-statuses = ["400", "404", "405", "406", "414", "431", "501"]
-
-[[operations]]
-# It says what could be asked of such a path, whatever stands there.
-include-path-regex = "[{]"
-include-method = "OPTIONS"
-checks.negative_data_rejection.enabled = false
 
 [[operations]]
 # A time that begins after it ends is an error, which no schema can say.
