@@ -75,8 +75,7 @@ class Board:
         if diff.after:
             yield from self._note(batch.bookmaker, Differences(diff.before, diff.after, diff.reasons))
             book = _incomplete(_with_chunks(book, chunks), diff.taken_from, inf)
-        whole_from = inf if diff.too_many else now.wall if diff.finished else -inf
-        confirmed = _confirmed(batch, state, whole_from)
+        confirmed = _confirmed(batch, state, now.wall if diff.finished else -inf)
         self._books[batch.bookmaker] = _with_lists(book, {batch.scope: confirmed})
         removed = len(diff.reasons)
         return Applied(Verdict.ACCEPTED, len(diff.after) - removed, removed, diff.finished, diff.too_many)

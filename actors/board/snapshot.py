@@ -74,8 +74,7 @@ class ListState(Struct, frozen=True):
 
     `doubted` counts complete lists in a row that were not believed. A withdrawn list has no entries until
     a complete one comes. `whole_from` (Unix seconds) is when matches last left it as over: should the wall
-    clock be set back before that, it may lack some. Infinity when another scope has taken one, or there was
-    no room for one: then a list that stays the same has to come whole again.
+    clock be set back before that, it may lack some. Infinity when another scope has taken one.
     """
 
     list_id: ListId

@@ -39,18 +39,6 @@ def test_long_list_is_accepted_up_to_the_limit() -> None:
     assert Applied(Verdict.ACCEPTED, upserted=3, too_many=2) == applied
 
 
-def test_list_without_room_for_all_has_to_come_again() -> None:
-    """Were it only confirmed, what had no room would be missing when there is some."""
-    full, _ = _applied(EMPTY, _listed("a", "b", "c", scope="other"), _listed("d"))
-    roomy, _ = _applied(full, _listed("a", scope="other"), _listed("d"))
-    held = [
-        one.holds(ALDER, SCOPE, one.books[ALDER].lists[SCOPE].list_id, START.wall) for one in (full, roomy)
-    ]
-
-    assert [False, True] == held
-    assert ["a", "d"] == _ids(roomy)
-
-
 def test_matches_on_the_board_stay() -> None:
     """A match on the board stays wherever it stands in the next list."""
     base, _ = _applied(EMPTY, _listed("a", "b", "c"))
