@@ -93,8 +93,8 @@ class Board:
         if diff.after:
             yield from self._note(batch.bookmaker, Differences(diff.before, diff.after, diff.reasons))
             book = _incomplete(_with_chunks(book, chunks), diff.taken_from, inf)
-        whole_from = inf if diff.too_many else now.wall if diff.finished else -inf
-        confirmed = _confirmed(batch, state, whole_from)
+        whole_from = now.wall if diff.finished else -inf
+        confirmed = _confirmed(batch, state, whole_from, is_cut=diff.too_many > 0)
         self._books[batch.bookmaker] = _with_lists(book, {batch.scope: confirmed})
         removed = len(diff.reasons)
         return Applied(Verdict.ACCEPTED, len(diff.after) - removed, removed, diff.finished, diff.too_many)
@@ -228,13 +228,17 @@ def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | N
     return None
 
 
-def _confirmed(batch: Batch, state: ListState | None, whole_from: float = -inf) -> ListState:
+def _confirmed(
+    batch: Batch, state: ListState | None, whole_from: float = -inf, *, is_cut: bool = False
+) -> ListState:
     """Return the state of a list after `batch`; only a complete list restores what it lacked."""
-    if state is not None and not batch.complete and state.whole_from > whole_from:
-        whole_from = state.whole_from
-    vouched = state.vouched if state is not None and not batch.complete else _vouched(batch)
+    if state is not None and not batch.complete:
+        whole_from, is_cut = max(whole_from, state.whole_from), is_cut or state.is_cut
+        vouched = state.vouched
+    else:
+        vouched = _vouched(batch)
     times = batch.received_mono, batch.stale_after_s
-    return ListState(batch.list_id, *times, whole_from=whole_from, vouched=vouched)
+    return ListState(batch.list_id, *times, whole_from=whole_from, is_cut=is_cut, vouched=vouched)
 
 
 def _vouched(batch: Batch) -> Mapping[SourceMatchId, float]:

@@ -93,7 +93,7 @@ class Published:
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
         """Return whether that very list is on the board, whole, believed, neither withdrawn nor stale."""
         books, now = self._snapshot.books, self._clock.now()
-        is_there = self._snapshot.holds(bookmaker, scope, list_id, now.wall)
+        is_there = self._snapshot.holds(bookmaker, scope, list_id, now.wall, self.rules.max_matches)
         return is_there and now.mono < books[bookmaker].lists[scope].deadline
 
     def is_valid(self, snapshot: Snapshot) -> bool:

@@ -74,9 +74,9 @@ class ListState(Struct, frozen=True):
 
     `doubted` counts complete lists in a row that were not believed. A withdrawn list has no entries until
     a complete one comes. `whole_from` (Unix seconds) is when matches last left it as over: should the wall
-    clock be set back before that, it may lack some. Infinity when another scope has taken one, or there was
-    no room for one: then a list that stays the same has to come whole again. `vouched` is when the source
-    vouched for the prices of a match (monotonic seconds), where it says so of each.
+    clock be set back before that, it may lack some. Infinity when another scope has taken one. `is_cut`:
+    there was no room for some of its matches. `vouched` is when the source vouched for the prices of a
+    match (monotonic seconds), where it says so of each.
     """
 
     list_id: ListId
@@ -85,6 +85,7 @@ class ListState(Struct, frozen=True):
     doubted: int = 0
     withdrawn: bool = False
     whole_from: float = -inf
+    is_cut: bool = False
     vouched: Mapping[SourceMatchId, float] = {}
 
     @property
@@ -168,12 +169,19 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
         """Whether its fixtures lack entries that it has."""
         return self.fixtures is not None and self.fixtures.is_behind
 
-    def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float) -> bool:
-        """Return whether that very list is on the board, believed, not withdrawn, and whole at `wall`."""
-        state = self.books[bookmaker].lists.get(scope)
+    def holds(
+        self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float, max_matches: int
+    ) -> bool:
+        """Return whether that very list is on the board, believed, not withdrawn, and whole at `wall`.
+
+        Whole is also one that was cut, as long as the bookmaker has its `max_matches`.
+        """
+        book = self.books[bookmaker]
+        state = book.lists.get(scope)
         if state is None or state.withdrawn or state.doubted:
             return False
-        return state.list_id == list_id and wall >= state.whole_from
+        has_to_come = state.is_cut and book.count < max_matches
+        return state.list_id == list_id and wall >= state.whole_from and not has_to_come
 
 
 class Readable(Protocol):

@@ -176,7 +176,7 @@ class Playback:
         return [(batch.bookmaker, batch) for batch in batches]
 
     def _holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        return self.snapshot.holds(bookmaker, scope, list_id, self._now.wall)
+        return self.snapshot.holds(bookmaker, scope, list_id, self._now.wall, self._rules.max_matches)
 
     def _apply(
         self, source: RecordedSource, offered: list[tuple[BookmakerId, Delivery]]

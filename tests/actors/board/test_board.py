@@ -12,7 +12,7 @@ from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
-from actors.core.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId
+from actors.core.messages import Batch, BookmakerId, ListId, Removal, Scope, SourceMatchId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, START, after, versions
 from tests.support.builders.messages import SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
@@ -142,7 +142,7 @@ def test_snapshot_holds_only_the_list_on_the_board() -> None:
     run_now(board.withdraw(ALDER, SCOPE))
     asked = [(SCOPE, "list-1"), (SCOPE, "list-2"), (Scope("elsewhere"), "list-1")]
 
-    held = [snapshot.holds(ALDER, scope, list_id, WALL_0) for scope, list_id in asked]  # type: ignore[arg-type]  # ids
+    held = [snapshot.holds(ALDER, scope, ListId(list_id), WALL_0, 100) for scope, list_id in asked]
 
     assert [True, False, False] == held
-    assert not board.commit().holds(ALDER, SCOPE, batch().list_id, WALL_0)
+    assert not board.commit().holds(ALDER, SCOPE, batch().list_id, WALL_0, 100)

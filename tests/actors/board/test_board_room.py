@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,16 +40,23 @@ def test_long_list_is_accepted_up_to_the_limit() -> None:
     assert Applied(Verdict.ACCEPTED, upserted=3, too_many=2) == applied
 
 
-def test_list_without_room_for_all_has_to_come_again() -> None:
-    """Were it only confirmed, what had no room would be missing when there is some."""
-    full, _ = _applied(EMPTY, _listed("a", "b", "c", scope="other"), _listed("d"))
-    roomy, _ = _applied(full, _listed("a", scope="other"), _listed("d"))
-    held = [
-        one.holds(ALDER, SCOPE, one.books[ALDER].lists[SCOPE].list_id, START.wall) for one in (full, roomy)
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_cut_list_is_held_until_there_is_room(*, is_complete: bool) -> None:
+    """Were it only confirmed then, what had no room would be missing for ever."""
+    held = []
+    board = EMPTY
+    steps = [
+        [_listed("a", "b", "c", scope="other"), _listed(), batch([match("d")], complete=is_complete)],
+        [batch([match("c")], complete=False)],  # the other list loses it to this one, which stays cut
+        [_listed("a", scope="other")],
+        [_listed("c", "d")],
     ]
+    for step in steps:
+        board, _ = _applied(board, *step)
+        list_id = board.books[ALDER].lists[SCOPE].list_id
+        held.append(board.holds(ALDER, SCOPE, list_id, START.wall, RULES.max_matches))
 
-    assert [False, True] == held
-    assert ["a", "d"] == _ids(roomy)
+    assert ([True, True, False, True], ["a", "c", "d"]) == (held, _ids(board))
 
 
 def test_matches_on_the_board_stay() -> None:

@@ -177,7 +177,7 @@ class BoardMachine(RuleBasedStateMachine):
         assert bool(naive.deadlines()) == book.is_serving
         assert (book is old) or bookmaker in self.touched
         for scope, known in book.lists.items():
-            if self.snapshot.holds(bookmaker, scope, known.list_id, self.now.wall):
+            if self.snapshot.holds(bookmaker, scope, known.list_id, self.now.wall, RULES.max_matches):
                 assert [] == naive.lacks(scope, self.now)
         if bookmaker not in self.moved:
             assert [id(chunk) for chunk in old.chunks] == [id(chunk) for chunk in book.chunks]

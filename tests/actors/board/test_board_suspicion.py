@@ -168,7 +168,8 @@ def test_suspect_list_changes_and_confirms_nothing() -> None:
         book.is_serving,
     )
     held = [
-        snapshot.holds(BOOKMAKER, SCOPE, batch(list_id=one).list_id, WALL_0) for one in ("list-1", "list-2")
+        snapshot.holds(BOOKMAKER, SCOPE, batch(list_id=one).list_id, WALL_0, RULES.max_matches)
+        for one in ("list-1", "list-2")
     ]
     assert [False, False] == held
 

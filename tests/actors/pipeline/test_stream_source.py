@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
 from actors.core.cooperative import run_now
-from tests.support.builders.betfair import APP_KEY, HOME, Json, change, delta, heartbeat
+from tests.support.builders.betfair import APP_KEY, HOME, Json, change, definition, delta, heartbeat, market
 from tests.support.systems.betfair_playback import token
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
 from tests.support.time.virtual import VirtualLoop, settle
@@ -171,6 +171,22 @@ async def test_image_that_arrived_is_not_requested_again() -> None:
         await anyio.sleep(6)
 
     assert (1, 2) == (held, len(stage.subscriptions()))
+
+
+async def test_list_without_room_for_all_is_requested_when_there_is_room() -> None:
+    """As long as the bookmaker has all that it may have, another image would bring nothing."""
+    stage = StreamStage(max_matches=1)
+    stage.answer = lambda request: granted(request, market(), market("1.2"))
+    async with running(stage):
+        await anyio.sleep(60)
+        full = len(stage.subscriptions()), _shown(stage)
+        stage.answer = lambda request: granted(request, market("1.2"))
+        stage.wire.say(delta({"id": "1.1", "marketDefinition": definition(status="CLOSED")}, id=None))
+        await anyio.sleep(6)
+        roomy = len(stage.subscriptions()), _shown(stage)
+        await anyio.sleep(60)
+
+    assert ((1, ["1.1"]), (2, ["1.2"]), 2) == (full, roomy, len(stage.subscriptions()))
 
 
 async def test_lost_stream_is_logged_once_each_way() -> None:

@@ -105,7 +105,7 @@ class StreamStage:
     While `is_refused` no connection succeeds; until `taking` is set no line of ours is accepted.
     """
 
-    def __init__(self, random: Random | None = None, **options: Any) -> None:
+    def __init__(self, random: Random | None = None, max_matches: int = 100, **options: Any) -> None:
         self.clock = VirtualClock()
         self.opened: list[float] = []
         self.wires: list[Wire] = []
@@ -117,7 +117,9 @@ class StreamStage:
         self.web_delay_s = 0.0
         self.taking = anyio.Event()
         self.taking.set()
-        published = Published(Snapshot.empty(1, (EXCHANGE,)), BoardRules(), self.clock)
+        published = Published(
+            Snapshot.empty(1, (EXCHANGE,)), BoardRules(max_matches=max_matches), self.clock
+        )
         self.inbox = Inbox(published, self.clock)
         self.context: SourceContext[StreamOptions] = SourceContext(
             options=msgspec.structs.replace(OPTIONS, **options),
@@ -191,12 +193,12 @@ class StreamStage:
         yield self
 
 
-def granted(request: Json) -> list[Json]:
-    """Grant everything, and begin with an image of one market."""
+def granted(request: Json, *markets: Json) -> list[Json]:
+    """Grant everything, and begin with an image of these markets, or of one."""
     success = {**SUCCESS, "id": request["id"]}
     if request["op"] != "marketSubscription":
         return [success]
-    return [success, image(market(), id=request["id"])]
+    return [success, image(*(markets or (market(),)), id=request["id"])]
 
 
 @asynccontextmanager
