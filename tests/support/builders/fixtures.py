@@ -17,7 +17,7 @@ from actors.fixtures.evidence import Evidence, How, LeagueEvidence, Likeness, Na
 from actors.fixtures.history import FixtureHistory
 from actors.fixtures.linker import Changes, Group, Member
 from actors.fixtures.linking import Linking
-from actors.fixtures.rules import Rule
+from actors.fixtures.rules import FAR, Rule, price_gap
 from actors.fixtures.state import (
     Fixture,
     FixtureChanges,
@@ -37,16 +37,14 @@ ROSTER = roster_of({ALDER: Listed(TWO), BIRCH: Listed(ONE), CEDAR: Listed(TWO)})
 TERMS = Terms(ROSTER)
 RULES = BoardRules()
 START = Instant(0.0, WALL_0)
-FAR = 0.25
 
 
-def veto(rule: Rule, a: Chances | None, b: Chances | None) -> bool:
-    """Return whether two sources' chances are far apart; whatever the rule."""
-    del rule
-    return a is not None and b is not None and max(abs(x - y) for x, y in zip(a, b, strict=True)) > FAR
+def is_far(a: Chances | None, b: Chances | None) -> bool:
+    """Return whether two sources' chances are far apart."""
+    return (price_gap(a, b) or 0.0) > FAR
 
 
-ADVANCING = Advancing(TERMS, veto)
+ADVANCING = Advancing(TERMS)
 
 
 def evidence(price_gap: float | None = None) -> Evidence:
@@ -61,7 +59,7 @@ class EqualNames:
     It links by `rule`, with `evidence`.
     """
 
-    rule = Rule.SAME
+    rule = Rule.SAME_NAMES
     evidence: Evidence | None = None
 
     def __init__(self) -> None:
@@ -109,8 +107,8 @@ class EqualNames:
         for key in sorted(self._events):
             event = self._events[key]
             some = by_match.setdefault((event.home, event.away, event.start_time), [])
-            is_far = any(veto(Rule.SAME, event.chances, one.chances) for one in some)
-            if not is_far and event.source not in {one.source for one in some}:
+            is_vetoed = any(is_far(event.chances, one.chances) for one in some)
+            if not is_vetoed and event.source not in {one.source for one in some}:
                 some.append(event)
         groups = [self._group(some) for some in by_match.values() if len(some) > 1]
         return {member.key: group for group in groups for member in group}

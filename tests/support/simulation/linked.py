@@ -18,6 +18,7 @@ from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices
 from actors.fixtures import surebets
 from actors.fixtures.event import EventKey
+from actors.fixtures.rules import bearable_gap
 from actors.fixtures.standing import AGREEING, WELL_LINKED, fair_chances
 from actors.fixtures.state import (
     Fixture,
@@ -145,7 +146,8 @@ def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> Non
     assert all(one.to is None or (one.to in keys and one.to != one.key) for one in fixture.members)
     assert 1 == sum(one.to is None for one in fixture.members), f"{fixture.members}: not one first"
     assert keys[1:] == sorted(keys[1:])
-    assert sorted({one.to[0] for one in fixture.members if one.to is not None}) == [*fixture.hubs]
+    hubs = {one.to[0] for one in fixture.members if one.to is not None and bearable_gap(one.rule) < inf}
+    assert sorted(hubs) == [*fixture.hubs]
     entries = {name: entry for key in keys for name, entry in listed[key].items()}
     assert entries == fixture.entries, f"{fixture.id} has other entries than the board"
     assert [name for name in roster if name in entries] == [*fixture.entries]
