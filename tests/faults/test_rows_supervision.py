@@ -203,7 +203,8 @@ async def test_d3_a_crash_loop(figure: Figure) -> None:
 
 async def test_d4_every_bookmaker_is_quarantined(figure: Figure) -> None:
     """The service warns while lists hold, then says 503; it lives on, and all come back."""
-    service, seen = _service(), list[tuple[int, int, str]]()
+    # A quarantine takes 60 s, and they begin within a few polls of each other: lists hold 30 s of it.
+    service, seen = _service(poll_interval_s=5.0), list[tuple[int, int, str]]()
     async with running(service):
         await pass_to(25)
         service.kills.update(dict.fromkeys((ALDER, BIRCH, CEDAR), 4))
