@@ -26,9 +26,9 @@ ORDER = list(NAMES)
 async def test_a_slow_client_gets_merged_changes(empty_site: Site) -> None:
     """What a client did not read in time comes in few events, marked as conflated, without a gap (H4)."""
     site, copy = empty_site, Copy(ORDER)
-    names = [f"m{number:04}" for number in range(2000)]
+    names = [f"m{number:04}" for number in range(1000)]
     async with streaming(site.base) as connection:
-        for number in range(60):
+        for number in range(50):
             prices = (1.5 + number / 100, 3.5, 4.0)  # no surebets, which would take their time
             site.publish("alder", *(match(name, prices=prices) for name in names))
             for _ in range(20):
@@ -41,7 +41,7 @@ async def test_a_slow_client_gets_merged_changes(empty_site: Site) -> None:
 
     assert newest.matches == copy.matches
     assert True is events[-1].data["conflated"]
-    assert len(events) < 50
+    assert len(events) < 40
 
 
 async def test_a_client_that_does_not_read_delays_nobody(empty_site: Site) -> None:
