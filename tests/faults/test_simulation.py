@@ -10,7 +10,7 @@ import pytest
 from tests.support.simulation.run import Lived, simulate
 
 BLOCK = 10
-SEEDS = 20
+SEEDS = 10
 
 
 def _report(lived: Lived) -> str:
