@@ -18,6 +18,7 @@ Sliced: TypeAlias = Generator[None, None, T]
 """A computation that yields None between slices, of some milliseconds at 20,000 matches, and returns T."""
 
 BUDGET_S = 0.001  # seconds of work before it yields to the loop: a tenth of the longest step allowed
+BOARD_S = 3 * BUDGET_S  # the same for what is committed and withdrawn: everybody waits for that
 FIRST_S = BUDGET_S / 2  # seconds that a computation may take at once: a short one does not wait
 LINKS_TURN = 8  # loop iterations; of a busy loop's time that leaves it a twentieth or less
 SLICE = 128  # matches worked on between two yields: a fraction of a millisecond
@@ -82,7 +83,7 @@ async def run_sliced(steps: Sliced[T], lane: Lane = Lane.SOURCES) -> T:
     lock = turns.locks[lane]
     while done is None:
         async with lock:
-            done = _advance(steps, BUDGET_S)
+            done = _advance(steps, BOARD_S if lane is Lane.BOARD else BUDGET_S)
             for _ in range(LINKS_TURN if lane is Lane.LINKS else 1):
                 await anyio.lowlevel.checkpoint()  # inside: one of a lane advances per loop iteration
     return done[0]
