@@ -125,9 +125,7 @@ def test_g7_one_client_at_1000_a_second_is_refused(tmp_path: Path, figure: Figur
             crowd(running, "probe", path=LIST, every_s=0.05, lines=OTHER) as other,
             crowd(running, "hammering", per_s=1_000, seconds=5, lines=ONE) as one,
         ):
-            let_pass(2)
-            name, value = ONE.strip().split(": ")
-            refused = httpx2.get(running.base + LIST, headers={name: value}, trust_env=False, verify=NO_TLS)
+            refused = eventually(lambda: _refused(running), "a request is refused")  # one in 20 is not
             found, during = one.result(), other.result()
     seen = found["seen"]
 
@@ -135,11 +133,17 @@ def test_g7_one_client_at_1000_a_second_is_refused(tmp_path: Path, figure: Figur
         f"{found['sent']:,} requests in 5 s: {seen['200']} answers, {seen['429']:,} times 429;"
         f" another client: {probed(during)}, {before['p99']:g} ms before"
     )
-    assert 429 == refused.status_code
     assert {"retry-after", "ratelimit", "ratelimit-policy"} <= refused.headers.keys()
     assert {"200", "429"} == seen.keys()
     assert seen["200"] < 200 + 50 * 10
     assert during["answered"] >= ALMOST_ALL * during["asked"]
+
+
+def _refused(running: Service) -> httpx2.Response | None:
+    """Ask as the client that asks too often; return the answer if it is 429."""
+    name, value = ONE.strip().split(": ")
+    answer = httpx2.get(running.base + LIST, headers={name: value}, trust_env=False, verify=NO_TLS)
+    return answer if answer.status_code == 429 else None
 
 
 def test_g8_probes_are_answered_during_all_of_these(tmp_path: Path, figure: Figure) -> None:
