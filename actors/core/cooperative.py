@@ -18,9 +18,12 @@ Sliced: TypeAlias = Generator[None, None, T]
 """A computation that yields None between slices, of some milliseconds at 20,000 matches, and returns T."""
 
 BUDGET_S = 0.001  # seconds of work before it yields to the loop: a tenth of the longest step allowed
-BOARD_S = 3 * BUDGET_S  # the same for what is committed and withdrawn: everybody waits for that
 FIRST_S = BUDGET_S / 2  # seconds that a computation may take at once: a short one does not wait
-LINKS_TURN = 8  # loop iterations; of a busy loop's time that leaves it a twentieth or less
+OTHERS = (
+    19  # times as long as links were worked at, others run then: it leaves them a twentieth of a busy loop
+)
+IDLE_TURNS = 8  # loop iterations in which nobody does as much as `IDLE_S`: then nobody has anything to do
+IDLE_S = BUDGET_S / 10
 SLICE = 128  # matches worked on between two yields: a fraction of a millisecond
 
 
@@ -34,7 +37,11 @@ class Lane(Enum):
     SOURCES = "sources"
     BOARD = "board"
     READERS = "readers"
-    LINKS = "links"  # nothing waits for it: one advances in `LINKS_TURN` iterations
+    LINKS = "links"  # nothing waits for it, and all others go first
+
+
+_BUDGETS_S = dict.fromkeys(Lane, BUDGET_S) | {Lane.BOARD: 3 * BUDGET_S}
+"""Everybody waits for what is committed and withdrawn."""
 
 
 class _Turns:
@@ -83,10 +90,21 @@ async def run_sliced(steps: Sliced[T], lane: Lane = Lane.SOURCES) -> T:
     lock = turns.locks[lane]
     while done is None:
         async with lock:
-            done = _advance(steps, BOARD_S if lane is Lane.BOARD else BUDGET_S)
-            for _ in range(LINKS_TURN if lane is Lane.LINKS else 1):
+            done = _advance(steps, _BUDGETS_S[lane])
+            if lane is Lane.LINKS:
+                await give_way(BUDGET_S)
+            else:
                 await anyio.lowlevel.checkpoint()  # inside: one of a lane advances per loop iteration
     return done[0]
+
+
+async def give_way(worked_s: float) -> None:
+    """Have others run for `OTHERS` times that many seconds, or until they have hardly anything to do."""
+    idle, began = 0, elapsed_s()
+    while idle < IDLE_TURNS and elapsed_s() - began < OTHERS * worked_s:
+        turn_began = elapsed_s()
+        await anyio.lowlevel.checkpoint()
+        idle += elapsed_s() - turn_began < IDLE_S
 
 
 def _advance(steps: Sliced[T], budget_s: float) -> tuple[T] | None:

@@ -12,13 +12,15 @@ import anyio
 
 from actors.board.published import Published
 from actors.core.clock import Clock
-from actors.core.cooperative import Lane, run_now, run_sliced
+from actors.core.cooperative import Lane, give_way, run_sliced
 from actors.fixtures.advance import Advancing
 from actors.fixtures.desk import Desk
 from actors.fixtures.linker import Linker
 from actors.fixtures.linking import Linking, Partition, Waiting
 from actors.fixtures.state import fixtures_of
 from actors.runtime.supervisor import contained
+
+COMMIT_S = 0.005  # seconds of work, about, that a commit of links takes on a large board
 
 
 @dataclass(slots=True)
@@ -55,6 +57,7 @@ class LinkerActor:
                 await run_sliced(linking.update(state, keys), Lane.LINKS)
             while linking.is_due:
                 await self._publish(linking)
+                await give_way(COMMIT_S)
             await run_sliced(self.published.digest(), Lane.LINKS)
 
     def _begun(self) -> Linking:
@@ -65,8 +68,10 @@ class LinkerActor:
         return Linking(linker, self.advancing, self.waiting.withdrawn)
 
     async def _publish(self, linking: Linking) -> None:
-        """Publish some links; at once, because a commit in between would make them outdated."""
+        """Publish some links, or do so later if a read withdraws something meanwhile."""
         async with self.published.finishing:
             base = await self.published.read()
             board = self.published.board(base, self.advancing.linking(linking.apply))
-            self.published.replace(base, run_now(board.finish(self.clock.now())))
+            snapshot = await run_sliced(board.finish(self.clock.now()), Lane.BOARD)
+            if not self.published.replace(base, snapshot):
+                linking.put_back()

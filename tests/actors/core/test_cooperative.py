@@ -16,7 +16,17 @@ from actors.board.chunks import changed
 from actors.board.diff import Diff, complete_changes, delta_changes, seen_of
 from actors.board.snapshot import Book, Entry, RemovalReason
 from actors.core.clock import Instant
-from actors.core.cooperative import SLICE, Lane, Sliced, run_now, run_sliced
+from actors.core.cooperative import (
+    BUDGET_S,
+    IDLE_TURNS,
+    OTHERS,
+    SLICE,
+    Lane,
+    Sliced,
+    give_way,
+    run_now,
+    run_sliced,
+)
 from actors.core.messages import Removal
 from actors.core.validation import Bounds, admit
 from tests.support.builders.messages import SCOPE, batch, match
@@ -237,6 +247,29 @@ async def test_the_board_does_not_wait_for_sources() -> None:
         sources.cancel_scope.cancel()
 
     assert 0 < of_sources <= 2 * 6
+
+
+@pytest.mark.parametrize(("others_s", "expected"), [(0.0, IDLE_TURNS), (BUDGET_S, OTHERS)])
+async def test_who_gives_way_waits_for_others_as_long_as_they_have_much_to_do(
+    others_s: float, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a loop that is busy they run for many times as long; in an idle one there is no need to wait."""
+    now_s, turns = 0.0, 0
+    monkeypatch.setattr("actors.core.cooperative.elapsed_s", lambda: now_s)
+
+    async def other() -> None:
+        nonlocal now_s, turns
+        while True:
+            now_s += others_s
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(other)
+        await give_way(BUDGET_S)
+        tasks.cancel_scope.cancel()
+
+    assert expected <= turns <= expected + 1
 
 
 async def test_failed_or_cancelled_computation_does_not_block_others() -> None:

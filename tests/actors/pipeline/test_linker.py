@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch
 from actors.fixtures.desk import Desk
@@ -95,6 +96,25 @@ async def test_links_follow_a_commit_in_one_of_their_own() -> None:
         assert [[ALDER, BIRCH]] == await stage.shown()
         assert 1002 == snapshot.version == fixtures_of(snapshot).version(ALL)
         assert [1001, 1001, 1000] == [book.v2_version for book in snapshot.books.values()]
+
+
+async def test_links_are_published_although_a_read_was_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read that withdraws something meanwhile makes their commit void, and it is made again."""
+    stage = Stage()
+    replace, void = stage.published.replace, list[int]()
+
+    def faster(base: Snapshot, new: Snapshot) -> bool:
+        if not void and any(len(one.members) > 1 for one in fixtures_of(new)):
+            void.append(new.version)
+            return False
+        return replace(base, new)
+
+    monkeypatch.setattr(stage.published, "replace", faster)
+    async with supervised(stage.aggregator, stage.linker):
+        await stage.put(*ON_BOTH)
+
+        assert [[ALDER, BIRCH]] == await stage.shown()
+        assert [1002] == void
 
 
 async def test_lists_go_on_while_the_linker_is_in_quarantine() -> None:
