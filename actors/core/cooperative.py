@@ -90,9 +90,10 @@ async def run_sliced(steps: Sliced[T], lane: Lane = Lane.SOURCES) -> T:
     lock = turns.locks[lane]
     while done is None:
         async with lock:
+            began = elapsed_s()
             done = _advance(steps, _BUDGETS_S[lane])
             if lane is Lane.LINKS:
-                await give_way(BUDGET_S)
+                await give_way(elapsed_s() - began)
             else:
                 await anyio.lowlevel.checkpoint()  # inside: one of a lane advances per loop iteration
     return done[0]
