@@ -184,11 +184,11 @@ class _Stage:
         """Link these events, or all."""
         yield from self.linking.update(fixtures_of(self.snapshot), keys)
 
-    def publish(self) -> Iterator[None]:
-        """Publish what is linked, each commit at once."""
+    def publish(self) -> Sliced[None]:
+        """Publish what is linked."""
         while self.linking.is_due:
             board = Board(self.snapshot, RULES, self.advancing.linking(self.linking.apply))
-            self.snapshot = _plain(run_now(board.finish(NOW)))
+            self.snapshot = _plain((yield from board.finish(NOW)))
             yield
 
     def replace(self, name: BookmakerId, match: Match, *, is_there: bool) -> None:
