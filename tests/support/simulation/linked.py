@@ -26,6 +26,7 @@ from actors.fixtures.state import (
     FixtureId,
     FixtureState,
     FixtureView,
+    Highest,
     Kind,
     RemovalReason,
     fixtures_of,
@@ -158,7 +159,7 @@ def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> Non
     assert (lead, (inf if start is None else start, fixture.id)) == (fixture.lead, fixture.place)
     live = [one.match for name, one in entries.items() if roster[name].prices is Prices.LIVE]
     prices = [(one.home_price, one.draw_price, one.away_price) for one in live] or [(1.0, 1.0, 1.0)]
-    assert tuple(map(max, zip(*prices, strict=True))) == fixture.highest
+    assert Highest(*map(max, zip(*prices, strict=True))) == fixture.highest
 
 
 def check_surebets(snapshot: Snapshot, now: Instant) -> None:
