@@ -19,9 +19,7 @@ Sliced: TypeAlias = Generator[None, None, T]
 
 BUDGET_S = 0.001  # seconds of work before it yields to the loop: a tenth of the longest step allowed
 FIRST_S = BUDGET_S / 2  # seconds that a computation may take at once: a short one does not wait
-OTHERS = (
-    19  # times as long as links were worked at, others run then: it leaves them a twentieth of a busy loop
-)
+OTHERS = 9  # times as long as who gives way has worked, others run: a tenth of a busy loop is left
 IDLE_TURNS = 8  # loop iterations in which nobody does as much as `IDLE_S`: then nobody has anything to do
 IDLE_S = BUDGET_S / 10
 SLICE = 128  # matches worked on between two yields: a fraction of a millisecond
