@@ -5,28 +5,22 @@ The board never waits for it: without it fixtures stay as they are, but for what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import TypeAlias
 
 import anyio
 
 from actors.board.published import Published
 from actors.core.clock import Clock
-from actors.core.cooperative import Lane, Sliced, give_way, run_sliced
+from actors.core.cooperative import Lane, give_way, run_sliced
 from actors.fixtures.advance import Advancing
 from actors.fixtures.desk import Desk
-from actors.fixtures.event import EventKey
 from actors.fixtures.linker import Linker
 from actors.fixtures.linking import Linking, Partition, Waiting
-from actors.fixtures.state import FixtureState, fixtures_of
+from actors.fixtures.state import fixtures_of
 from actors.runtime.supervisor import contained
 
 COMMIT_S = 0.005  # seconds of work, about, that a commit of links takes on a large board
-PORTION = 4_096  # events: about a second of work
-
-Keys: TypeAlias = Mapping[EventKey, bool]  # True for those whose match is over
 
 
 @dataclass(slots=True)
@@ -56,27 +50,15 @@ class LinkerActor:
         linking, overrides = self._begun(), self.desk.overrides
         while True:
             keys = {} if linking.is_outdated else await self.waiting.get()
-            for some in await self._portions(keys):
-                async with self.desk.turn:
-                    if overrides is not self.desk.overrides:
-                        linking, overrides = self._begun(), self.desk.overrides
-                        break
-                    state = fixtures_of(await self.published.read())
-                    await run_sliced(linking.update(state, some), Lane.LINKS)
-                while linking.is_due:
-                    await self._publish(linking)
-                    await give_way(COMMIT_S)
+            async with self.desk.turn:
+                if overrides is not self.desk.overrides:
+                    linking, overrides, keys = self._begun(), self.desk.overrides, self.waiting.get_nowait()
+                state = fixtures_of(await self.published.read())
+                await run_sliced(linking.update(state, keys), Lane.LINKS)
+            while linking.is_due:
+                await self._publish(linking)
+                await give_way(COMMIT_S)
             await run_sliced(self.published.digest(), Lane.LINKS)
-
-    async def _portions(self, keys: Keys | None) -> Iterable[Keys | None]:
-        """Return some events at a time; of all, which is None, those first that begin first, and then None.
-
-        So a match that begins soon does not wait for all others, which take minutes on a large board.
-        """
-        if keys is None:
-            every = await run_sliced(_every(fixtures_of(await self.published.read())), Lane.LINKS)
-            return chain(_split((key, False) for key in every), [None])
-        return [keys] if len(keys) <= PORTION else _split(keys.items())
 
     def _begun(self) -> Linking:
         """Return the linking of all events from nothing."""
@@ -93,18 +75,3 @@ class LinkerActor:
             snapshot = await run_sliced(board.finish(self.clock.now()), Lane.BOARD)
             if not self.published.replace(base, snapshot):
                 linking.put_back()
-
-
-def _split(items: Iterable[tuple[EventKey, bool]]) -> Iterator[Keys]:
-    rest = iter(items)
-    while some := dict(islice(rest, PORTION)):
-        yield some
-
-
-def _every(state: FixtureState) -> Sliced[list[EventKey]]:
-    """Return all events in the order of their fixtures."""
-    keys: list[EventKey] = []
-    for chunk in state.chunks:
-        keys += [member.key for fixture in chunk.fixtures for member in fixture.members]
-        yield
-    return keys

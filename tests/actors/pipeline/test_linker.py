@@ -25,7 +25,7 @@ from actors.runtime.supervisor import ChildSpec
 from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, ROSTER, RULES, TERMS, EqualNames
 from tests.support.builders.messages import batch, match
 from tests.support.systems.supervision import service_record, supervised
-from tests.support.time.virtual import WALL_0, VirtualClock, settle
+from tests.support.time.virtual import VirtualClock, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -115,24 +115,6 @@ async def test_links_are_published_although_a_read_was_faster(monkeypatch: pytes
 
         assert [[ALDER, BIRCH]] == await stage.shown()
         assert [1002] == void
-
-
-async def test_matches_that_begin_first_are_linked_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where all are linked anew, links of the next matches are published before others are looked at."""
-    monkeypatch.setattr("actors.pipeline.linker.PORTION", 2)
-    start, shown = int(WALL_0) + 86_400, list[list[list[str]]]()
-    stage = Stage()
-    stage.published.follow(lambda one: shown.append([[*some.entries] for some in fixtures_of(one)]))
-    both = [match(name, home=name, start_time=start + 60 * at) for at, name in enumerate("ab")]
-    async with supervised(stage.aggregator):
-        await stage.put(*(batch(both, bookmaker=name) for name in (ALDER, BIRCH)))
-    shown.clear()
-    async with supervised(stage.linker):
-        await settle()
-
-    assert [[[ALDER, BIRCH], [ALDER], [BIRCH]], [[ALDER, BIRCH], [ALDER, BIRCH]]] == [
-        [*one[:1], *sorted(one[1:])] for one in shown
-    ]
 
 
 async def test_lists_go_on_while_the_linker_is_in_quarantine() -> None:
