@@ -19,7 +19,7 @@ from actors.core.messages import BookmakerId, ListId, Scope
 class Published:
     """Holds the newest snapshot; `history` has what changed since older ones.
 
-    Who works out a commit in slices holds `finishing` meanwhile, so that nobody makes it do so again.
+    Who works out a commit in slices holds `finishing` meanwhile; only a withdrawal makes it void.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ SLICE = 128  # matches worked on between two yields: a fraction of a millisecond
 
 
 class Lane(Enum):
-    """Computations that take turns with each other: one of each lane advances in a loop iteration.
+    """Computations that take turns with each other: of each lane one advances in a loop iteration, at most.
 
     The further a lane is from the sources, the less waits in it. So with more changes than there is time
     for, what has come is committed and read, and what is new merges: nothing grows older in a queue.
