@@ -46,7 +46,9 @@ def test_g3_clients_that_hardly_read_are_cut(tmp_path: Path, figure: Figure) -> 
     """200 that read nothing of a long list, then 200 that read 512 bytes each half second."""
     said = []
     with attacked(tmp_path, matches=3_000) as running:
+        before = descriptors(running)
         attack(running, "saturate", seconds=1)  # so that what any client costs is there
+        eventually(lambda: descriptors(running) <= before + SPARE, "its connections are closed")
         base, rss = descriptors(running), rss_mib(running)
         for take in (0, 512):
             with crowd(running, "not_reading", clients=200, seconds=40, take=take):
