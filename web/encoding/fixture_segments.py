@@ -105,7 +105,7 @@ class FixtureSegments:
 
     def _segment(self, view: FixtureView, chunk: FixtureChunk, terms: Terms) -> FixtureSegment:
         is_whole = view == _WHOLE
-        fixtures = chunk.fixtures
+        fixtures = tuple(chunk.fixtures.values())
         if not is_whole:
             shown = tuple(one for one in fixtures if view.shows(one))
             if len(shown) == len(fixtures):

@@ -194,7 +194,7 @@ class Answers:
         for chunk in state.chunks:
             if chunk.first[0] >= choice.ends_at:
                 break
-            some = [one for one in chunk.fixtures if view.view.shows(one) and choice.has(one)]
+            some = [one for one in chunk.fixtures.values() if view.view.shows(one) and choice.has(one)]
             found += [self.fixtures.json(one, state.terms) for one in some]
             yield
         head, tail = ends(page.version, len(found), FIXTURES)

@@ -131,10 +131,10 @@ def check_entries(snapshot: Snapshot) -> None:
     assert [one.place for one in fixtures] == sorted(one.place for one in fixtures), "not in order"
     assert state.firsts == tuple(chunk.first for chunk in state.chunks)
     for chunk in state.chunks:
-        assert chunk.first == chunk.fixtures[0].place
-        assert [*chunk.seats.items()] == [(one.id, at) for at, one in enumerate(chunk.fixtures)]
-        assert chunk.size == sum(len(one.entries) + 1 for one in chunk.fixtures)
-        assert chunk.surebets == sum(one.surebet is not None for one in chunk.fixtures)
+        assert chunk.first == min(one.place for one in chunk.fixtures.values())
+        assert [*chunk.fixtures] == [one.id for one in chunk.fixtures.values()]
+        assert chunk.size == sum(len(one.entries) + 1 for one in chunk.fixtures.values())
+        assert chunk.surebets == sum(one.surebet is not None for one in chunk.fixtures.values())
     for one in fixtures:
         _check_fixture(one, state, listed)
 
