@@ -46,7 +46,7 @@ def week(name: str, others: str = "") -> Labelled:
     """Return both lists of a week; `others` names the second source, the week's own by default."""
     a = _events(name, "a", SourceName("football_data"))
     b = _events(name, "b", SourceName(others or ("openfootball" if name == "2023-01-18" else "footystats")))
-    keys = {event.key[1]: event.key for event in (*a, *b)}
+    keys = {event.key.source_match_id: event.key for event in (*a, *b)}
     with (LINKS / f"{name}_links.csv").open(encoding="utf-8") as lines:
         pairs = frozenset(
             (keys[SourceMatchId(row["a"])], keys[SourceMatchId(row["b"])]) for row in csv.DictReader(lines)
@@ -71,7 +71,7 @@ def _event(row: dict[str, str], source: SourceName) -> Event:
     start = datetime.fromisoformat(row["kickoff"])
     prices = [row[f"odds_{one}"] for one in "1X2"]
     return Event(
-        (source, SourceMatchId(row["key"])),
+        EventKey(source, SourceMatchId(row["key"])),
         row["home"],
         row["away"],
         row["league"] or None,
@@ -164,12 +164,13 @@ def with_twins(labelled: Labelled, random: Random, share: float = 1.0) -> Labell
             changes |= {"home": mark.format(event.home), "away": mark.format(event.away)}
         else:
             changes["league"] = random.choice(_IN_LEAGUES).format(event.league)
-        twins.append(replaced(event, key=(event.source, f"{event.key[1]}-twin"), **changes))
+        key = EventKey(event.source, SourceMatchId(f"{event.source_match_id}-twin"))
+        twins.append(replaced(event, key=key, **changes))
     return replaced(labelled, events=(*labelled.events, *twins))
 
 
 def _is_twin(event: Event) -> bool:
-    return event.key[1].endswith("-twin")  # perhaps only the league's label marks it
+    return event.key.source_match_id.endswith("-twin")  # perhaps only the league's label marks it
 
 
 def _is_marked(event: Event) -> bool:
@@ -211,7 +212,7 @@ def with_double_headers(labelled: Labelled, random: Random, share: float = 0.1) 
         if event.source == "football_data" or random.random() >= share:
             continue
         start = (event.start_time or 0) + random.choice((-3, 3, 2, 4)) * 24 * HOUR
-        key = event.source, f"{event.key[1]}-again"
+        key = EventKey(event.source, SourceMatchId(f"{event.source_match_id}-again"))
         if random.random() < 0.5:
             more.append(replaced(event, key=key, start_time=start, league="League Cup"))
         else:
@@ -240,7 +241,7 @@ def with_sources(labelled: Labelled, random: Random, count: int) -> Labelled:
                 continue
             copy = replaced(
                 event,
-                key=(source, event.key[1]),
+                key=EventKey(source, event.source_match_id),
                 home=respelled(event.home, random),
                 away=respelled(event.away, random),
                 league=event.league if _is_twin(event) else respelled_league(event.league, random),

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.core.messages import BookmakerId, Prices
-from actors.fixtures.event import Event, EventKey
+from actors.fixtures.event import Event
 from actors.fixtures.evidence import Evidence
 from actors.fixtures.fair import Method, consensus, fair
 from actors.fixtures.history import Gone
@@ -148,7 +148,7 @@ Names = dict[BookmakerId, str]
 def fixture_v2(fixture: Fixture, names: Names, terms: Terms) -> FixtureV2:
     """Return the public form of a fixture; `names` are display names."""
     match, roster = fixture.match, terms.roster
-    rules = {one.key[0]: one.rule for one in fixture.members}
+    rules = {one.key.source: one.rule for one in fixture.members}
     entries = tuple(
         FixtureEntry(
             entry.id,
@@ -183,8 +183,9 @@ def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:
 def link(member: Member, event: Event) -> FixtureLink:
     """Return the public form of a link, the event being that of the member."""
     names = event.home, event.away, event.league or "Unknown"
-    to: EventKey | None = member.to
-    return FixtureLink(*member.key, *names, event.start_time, member.rule, to, member.evidence)
+    to = None if member.to is None else (member.to.source, member.to.source_match_id)
+    key = event.source, event.source_match_id
+    return FixtureLink(*key, *names, event.start_time, member.rule, to, member.evidence)
 
 
 def _best_prices(fixture: Fixture, names: Names, terms: Terms) -> BestPrices:

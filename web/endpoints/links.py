@@ -177,9 +177,9 @@ def _keys(state: FixtureState, given: str) -> tuple[EventKey, ...]:
     source, _, match_id = given.partition(":")
     bookmaker, _, entry_id = given.partition("_")
     listed = state.terms.roster.get(BookmakerId(bookmaker))
-    keys = [(SourceName(source), SourceMatchId(match_id))]
+    keys = [EventKey(SourceName(source), SourceMatchId(match_id))]
     if listed is not None:
-        keys.append((listed.source, SourceMatchId(entry_id)))
+        keys.append(EventKey(listed.source, SourceMatchId(entry_id)))
     for key in keys:
         if state.of_event(key) is not None:
             return (key,)

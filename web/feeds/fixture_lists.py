@@ -52,7 +52,7 @@ class Choice(Struct, frozen=True):
 
     def has(self, fixture: Fixture) -> bool:
         """Return whether it is shown; one of an unknown kick-off is in no range of times."""
-        start = fixture.place[0]
+        start = fixture.place.start
         is_timed = self.begins_at > -inf or self.ends_at < inf
         if is_timed and not (self.begins_at <= start < self.ends_at and start < inf):
             return False

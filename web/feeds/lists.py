@@ -192,7 +192,7 @@ class Answers:
         state = fixtures_of(snapshot)
         found: list[bytes] = []
         for chunk in state.chunks:
-            if chunk.first[0] >= choice.ends_at:
+            if chunk.first.start >= choice.ends_at:
                 break
             some = [one for one in chunk.fixtures.values() if view.view.shows(one) and choice.has(one)]
             found += [self.fixtures.json(one, state.terms) for one in some]

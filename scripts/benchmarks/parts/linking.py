@@ -248,7 +248,7 @@ def main(shape: str, matches: int) -> Figures:
 
 def _again(stage: _Stage, steps: _Steps, name: BookmakerId, match: Match) -> tuple[float, float]:
     """Return the processor seconds of linking an entry that was not there, and with publishing."""
-    key = stage.sources[name], match.source_match_id
+    key = EventKey(stage.sources[name], match.source_match_id)
     stage.replace(name, match, is_there=False)
     run_now(stage.update({key: False}))
     for _ in stage.publish():

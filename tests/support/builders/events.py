@@ -26,7 +26,7 @@ def event(
     chances: Chances | None = EVEN,
 ) -> Event:
     """Return an event of a source."""
-    key = SourceName(source), SourceMatchId(match_id)
+    key = EventKey(SourceName(source), SourceMatchId(match_id))
     return Event(key, home, away, league, Scope("all"), start, chances)
 
 

@@ -28,6 +28,7 @@ from actors.fixtures.state import (
     FixtureView,
     Highest,
     Kind,
+    Place,
     RemovalReason,
     fixtures_of,
 )
@@ -123,7 +124,7 @@ def check_entries(snapshot: Snapshot) -> None:
     for name, book in snapshot.books.items():
         for entry in entries_of(book.chunks):
             if entry.is_named:
-                listed.setdefault((roster[name].source, entry.source_match_id), {})[name] = entry
+                listed.setdefault(EventKey(roster[name].source, entry.source_match_id), {})[name] = entry
     fixtures = [*state]
     members = [member.key for one in fixtures for member in one.members]
     assert sorted(listed) == sorted(members) == sorted(state.by_event), "events are not those of the board"
@@ -143,11 +144,11 @@ def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> Non
     roster, keys = state.terms.roster, [member.key for member in fixture.members]
     assert state.get(fixture.id) is fixture
     assert {fixture.id} == {state.by_event.get(key) for key in keys}
-    assert len({source for source, _ in keys}) == len(keys), f"{keys}: two of a source"
+    assert len({key.source for key in keys}) == len(keys), f"{keys}: two of a source"
     assert all(one.to is None or (one.to in keys and one.to != one.key) for one in fixture.members)
     assert 1 == sum(one.to is None for one in fixture.members), f"{fixture.members}: not one first"
     assert keys[1:] == sorted(keys[1:])
-    hubs = {one.to[0] for one in fixture.members if one.to is not None and bearable_gap(one.rule) < inf}
+    hubs = {one.to.source for one in fixture.members if one.to is not None and bearable_gap(one.rule) < inf}
     assert sorted(hubs) == [*fixture.hubs]
     entries = {name: entry for key in keys for name, entry in listed[key].items()}
     assert entries == fixture.entries, f"{fixture.id} has other entries than the board"
@@ -156,7 +157,7 @@ def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> Non
     first = min(sources.index(roster[name].source) for name in entries)
     lead = next(name for name in fixture.entries if roster[name].source == sources[first])
     start = entries[lead].match.start_time
-    assert (lead, (inf if start is None else start, fixture.id)) == (fixture.lead, fixture.place)
+    assert (lead, Place(inf if start is None else start, fixture.id)) == (fixture.lead, fixture.place)
     live = [one.match for name, one in entries.items() if roster[name].prices is Prices.LIVE]
     prices = [(one.home_price, one.draw_price, one.away_price) for one in live] or [(1.0, 1.0, 1.0)]
     assert Highest(*map(max, zip(*prices, strict=True))) == fixture.highest
@@ -212,7 +213,7 @@ def _check_legs(fixture: Fixture, legs: Sequence[surebets.Leg], now: float) -> N
 
 def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.Leg]:
     roster = fixtures_of(snapshot).terms.roster
-    members = {member.key[0]: member for member in fixture.members}
+    members = {member.key.source: member for member in fixture.members}
     for name, entry in fixture.entries.items():
         state, listed, match = snapshot.books[name].lists[entry.scope], roster[name], entry.match
         member = members[listed.source]

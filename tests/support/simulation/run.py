@@ -199,11 +199,10 @@ def _change_links(world: World) -> str:
             return "links.bad"
         raise AssertionError("a bad file of links was read")
     keys = sorted(fixtures_of(world.snapshot).by_event)
-    pairs = [(a, b) for a in random.sample(keys, min(len(keys), 8)) for b in keys if a[0] != b[0]]
+    pairs = [(a, b) for a in random.sample(keys, min(len(keys), 8)) for b in keys if a.source != b.source]
     some = [*dict.fromkeys(map(frozenset, random.sample(pairs, min(len(pairs), 4))))]
     tables = [
-        f"[[{'must' if number % 2 else 'must_not'}]]\nevents = {[':'.join(key) for key in sorted(pair)]}"
-        "\nreason = 'r'\n"
+        f"[[{'must' if number % 2 else 'must_not'}]]\nevents = {[*map(str, sorted(pair))]}\nreason = 'r'\n"
         for number, pair in enumerate(some)
     ]
     world.take_links(parse("".join(tables)))
