@@ -39,7 +39,7 @@ MATCHES = 5000
 SHORT = 400
 OWN = 5
 """Times as few matches a source in worlds of their own: every club is in each of them, which is slow."""
-ONE_BY_ONE = 1000
+ONE_BY_ONE = 4000
 SHAPES: dict[str, Callable[[int, int], list[list[Match]]]] = {
     "same matches": one_world,
     "own worlds": worlds,
