@@ -83,10 +83,21 @@ class State(Struct, frozen=True, eq=False, gc=False):
     fair: Triple | None
 
 
+class ByOutcome(Struct, frozen=True, gc=False):
+    """A number for each outcome; of a tuple for each match the garbage collector would look at all."""
+
+    home: float
+    draw: float
+    away: float
+
+
+NO_ESTIMATE = ByOutcome(0.0, 0.0, 0.0)
+
+
 class _Offer(Struct, eq=False, gc=False):
     listing: Listing
-    opinion: Triple
-    estimate: Triple | None = (0.0, 0.0, 0.0)  # None while it is suspended; at first no real one
+    opinion: ByOutcome
+    estimate: ByOutcome | None = NO_ESTIMATE  # None while it is suspended
     match: Match | None = None
 
 
@@ -170,20 +181,21 @@ class Bookmaker:
             offer.match = Match(one.match_id, one.home, one.away, one.league, *prices, one.start_time)
         return estimate is None or offer.match != before
 
-    def opinion(self, fixture: Fixture) -> Triple:
+    def opinion(self, fixture: Fixture) -> ByOutcome:
         """Return the weights by which its margin is spread over the outcomes, each above 0."""
         home, away = self._weight(7 * fixture.home.number), self._weight(7 * fixture.away.number + 3)
-        return home, self._weight(3 * fixture.slot.number + 11 * fixture.number), away
+        return ByOutcome(home, self._weight(3 * fixture.slot.number + 11 * fixture.number), away)
 
-    def estimate(self, fair: Triple) -> Triple:
+    def estimate(self, fair: Triple) -> ByOutcome:
         """Return the fair probabilities as it sees them: in whole steps, at least half of one."""
         steps = self._style.steps
-        return round(fair[0] * steps) or 0.5, round(fair[1] * steps) or 0.5, round(fair[2] * steps) or 0.5
+        home, draw, away = round(fair[0] * steps), round(fair[1] * steps), round(fair[2] * steps)
+        return ByOutcome(home or 0.5, draw or 0.5, away or 0.5)
 
-    def quote(self, estimate: Triple, opinion: Triple) -> Triple:
+    def quote(self, estimate: ByOutcome, opinion: ByOutcome) -> Triple:
         """Return its decimal prices, each from 1.01 to 201, for such an estimate."""
-        home, draw, away = estimate
-        home_weight, draw_weight, away_weight = opinion
+        home, draw, away = estimate.home, estimate.draw, estimate.away
+        home_weight, draw_weight, away_weight = opinion.home, opinion.draw, opinion.away
         total, ladder = home + draw + away, self._style.ladder
         margin = self._style.margin * total / (home * home_weight + draw * draw_weight + away * away_weight)
         return (  # rounded down to the ladder; its lowest price is the least
