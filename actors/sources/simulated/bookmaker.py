@@ -91,13 +91,10 @@ class ByOutcome(Struct, frozen=True, gc=False):
     away: float
 
 
-NO_ESTIMATE = ByOutcome(0.0, 0.0, 0.0)
-
-
 class _Offer(Struct, eq=False, gc=False):
     listing: Listing
     opinion: ByOutcome
-    estimate: ByOutcome | None = NO_ESTIMATE  # None while it is suspended
+    estimate: ByOutcome | None  # None while it is suspended
     match: Match | None = None
 
 
@@ -161,7 +158,8 @@ class Bookmaker:
                     del self._offers[slot]
                 if self._draws[(17 * slot + 5 * listing.fixture.number) % _DRAWS] >= self._coverage:
                     continue
-                offer = self._offers[slot] = _Offer(listing, self.opinion(listing.fixture))
+                nothing = ByOutcome(0.0, 0.0, 0.0)  # no estimate is like that
+                offer = self._offers[slot] = _Offer(listing, self.opinion(listing.fixture), nothing)
             if self._moves(offer, state.fair):
                 if offer.match is None:
                     removals.append(Removal(listing.match_id, "suspended"))
