@@ -309,9 +309,10 @@ def test_no_true_day_is_overdrawn_by_a_clock_that_is_wrong_for_less_than_a_day(
     for later_s, amount in asked:
         mono += later_s
         shift_s = wrong_s if begin_s <= mono < begin_s + lasting_s else 0.0
-        now = Instant(mono, MIDNIGHT + mono + shift_s)
+        true = MIDNIGHT + mono  # rounded as the ledger's clock is, near a midnight to the next day
+        now = Instant(mono, true + shift_s)
         if left_of(ledger, now) >= amount:
             ledger.spend(amount, now)
-            days[int(mono // DAY_S)] += amount
+            days[int((true - MIDNIGHT) // DAY_S)] += amount
 
     assert max(days.values()) <= 16.0 + 1e-9
