@@ -207,7 +207,10 @@ class Board:
 
 def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:
     """Return whether anything in `snapshot` is stale or past its time at `now`."""
-    return is_due(snapshot.valid_until, snapshot.first_start, rules, now)
+    fixtures = snapshot.fixtures
+    return is_due(snapshot.valid_until, snapshot.first_start, rules, now) or (
+        fixtures is not None and fixtures.kick_off <= now.wall
+    )
 
 
 def is_due(

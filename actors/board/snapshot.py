@@ -128,6 +128,11 @@ class Fixtures(Protocol):
         ...
 
     @property
+    def kick_off(self) -> float:
+        """Unix second at which it does, also if that clock was set meanwhile."""
+        ...
+
+    @property
     def is_behind(self) -> bool:
         """Whether it lacks entries that the books have, so that another commit is needed."""
         ...

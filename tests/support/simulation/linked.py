@@ -166,7 +166,7 @@ def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> Non
 def check_surebets(snapshot: Snapshot, now: Instant) -> None:
     """Check that surebets are those of the prices that are there, and fresh. Raises: AssertionError."""
     state = fixtures_of(snapshot)
-    if now.mono >= snapshot.valid_until:
+    if now.mono >= snapshot.valid_until or now.wall >= state.kick_off:
         return  # nobody reads it
     assert not {*state.standing} - {one.id for one in state}
     for fixture in state:
@@ -182,6 +182,7 @@ def check_surebets(snapshot: Snapshot, now: Instant) -> None:
             chances = fair_chances(fixture, state.terms)
             found = surebets.surebet(legs, chances, now.mono, state.terms.surebets)
         starts = [one.match.start_time for one in fixture.entries.values()]
+        assert fixture.surebet is None or now.wall < min(_live_starts(fixture, state), default=inf)
         if any(start is not None and start <= now.wall + CLOCK_MOVES_S for start in starts):
             continue  # in play, perhaps, by a wall clock that may have been set since
         is_good = found is not None and not found.doubts
@@ -209,6 +210,12 @@ def _check_legs(fixture: Fixture, legs: Sequence[surebets.Leg], now: float) -> N
     oldest, limit = min(leg.vouched_mono for leg in ours), min(leg.holds_s for leg in ours)
     assert now < oldest + limit, f"{fixture.id}: a leg is {now - oldest:.1f} s old"
     assert sum(1 / leg.price for leg in ours) < 1 < 1 + fixture.surebet.profit
+
+
+def _live_starts(fixture: Fixture, state: FixtureState) -> list[int]:
+    listed = zip(fixture.bookmakers, fixture.listed, strict=True)
+    live = [one.match for name, one in listed if state.terms.roster[name].prices is Prices.LIVE]
+    return [one.start_time for one in live if one.start_time is not None]
 
 
 def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.Leg]:
