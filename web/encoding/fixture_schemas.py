@@ -7,13 +7,13 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.core.messages import BookmakerId, Prices
-from actors.fixtures.event import Event
+from actors.fixtures.event import Event, FixtureId
 from actors.fixtures.evidence import Evidence
 from actors.fixtures.fair import Method, consensus, fair
 from actors.fixtures.history import Gone
 from actors.fixtures.linker import Member
 from actors.fixtures.rules import Rule
-from actors.fixtures.state import Fixture, FixtureId, RemovalReason, Surebet, Terms
+from actors.fixtures.state import Fixture, RemovalReason, Surebet, Terms
 from actors.fixtures.surebets import Best, Commission, best
 from web.encoding.schemas import OddsV2, Price, Version
 

@@ -16,15 +16,8 @@ from actors.board.snapshot import Entry
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
 from actors.fixtures.entries import event_of
-from actors.fixtures.state import (
-    Fixture,
-    FixtureChunk,
-    FixtureId,
-    FixtureState,
-    FixtureView,
-    Kind,
-    Terms,
-)
+from actors.fixtures.event import FixtureId
+from actors.fixtures.state import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms
 from web.encoding.fixture_schemas import Names, fixture_v2, link
 from web.encoding.schemas import match_v2
 from web.encoding.segments import RUN, UNENCODABLE, Packed, Run, UnencodableError, packed

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 
 from actors.core.messages import BookmakerId
+from actors.fixtures.event import FixtureId
 from actors.fixtures.history import FixtureHistory
-from actors.fixtures.state import FixtureId, FixtureView, Kind
+from actors.fixtures.state import FixtureView, Kind
 from web.encoding.fixture_schemas import FixtureList, OneFixture
 from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
 from web.feeds.lists import Answers

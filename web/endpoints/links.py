@@ -16,8 +16,8 @@ from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
 from actors.fixtures.desk import Desk
 from actors.fixtures.entries import event_of
-from actors.fixtures.event import Event, EventKey
-from actors.fixtures.state import FixtureId, FixtureState, fixtures_of
+from actors.fixtures.event import Event, EventKey, FixtureId
+from actors.fixtures.state import FixtureState, fixtures_of
 from actors.fixtures.suggestions import Suggestion, suggestions
 from web.encoding import link_schemas as schemas
 from web.protocol.contract import COUNTED, Answer, Operation

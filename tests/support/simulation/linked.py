@@ -17,13 +17,12 @@ from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices
 from actors.fixtures import surebets
-from actors.fixtures.event import EventKey
+from actors.fixtures.event import EventKey, FixtureId
 from actors.fixtures.rules import bearable_gap
 from actors.fixtures.standing import AGREEING, WELL_LINKED, fair_chances
 from actors.fixtures.state import (
     Fixture,
     FixtureChanges,
-    FixtureId,
     FixtureState,
     FixtureView,
     Highest,
@@ -168,10 +167,10 @@ def check_surebets(snapshot: Snapshot, now: Instant) -> None:
     state = fixtures_of(snapshot)
     if now.mono >= snapshot.valid_until or now.wall >= state.kick_off:
         return  # nobody reads it
-    assert not {*state.standing} - {one.id for one in state}
+    assert not {*state.watched.standing} - {one.id for one in state}
     for fixture in state:
         legs = [*_legs(fixture, snapshot)]
-        standing, found = state.standing.get(fixture.id), None
+        standing, found = state.watched.standing.get(fixture.id), None
         highest = [
             max(
                 [leg.price for leg in legs if leg.prices is Prices.LIVE and leg.outcome == one], default=1.0
