@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Generator
 from enum import Enum
 from typing import TypeAlias, TypeVar
@@ -22,6 +23,7 @@ FIRST_S = BUDGET_S / 2  # seconds that a computation may take at once: a short o
 OTHERS = 9  # times as long as who gives way has worked, others run: a tenth of a busy loop is left
 IDLE_TURNS = 8  # loop iterations in which nobody does as much as `IDLE_S`: then nobody has anything to do
 IDLE_S = BUDGET_S / 10
+MADE = 5_000  # containers that a computation makes and keeps between two looks of the collector: 2 ms of it
 SLICE = 128  # matches worked on between two yields: a fraction of a millisecond
 
 
@@ -95,6 +97,26 @@ async def run_sliced(steps: Sliced[T], lane: Lane = Lane.SOURCES) -> T:
             else:
                 await anyio.lowlevel.checkpoint()  # inside: one of a lane advances per loop iteration
     return done[0]
+
+
+def collecting(steps: Sliced[T]) -> Sliced[T]:
+    """Run `steps`, and have the garbage collector look at what they make and keep while that is little.
+
+    Else it does once there are many, and that is one long step. Cycles that are older stay for later.
+    """
+    made = 0
+    while True:
+        before = gc.get_count()[0]
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+        made += max(gc.get_count()[0] - before, 0)
+        yield
+        if made > MADE:
+            made = 0
+            gc.collect(0)
+            yield
 
 
 async def give_way(worked_s: float) -> None:

@@ -12,7 +12,7 @@ import anyio
 
 from actors.board.published import Published
 from actors.core.clock import Clock
-from actors.core.cooperative import Lane, give_way, run_sliced
+from actors.core.cooperative import Lane, collecting, give_way, run_sliced
 from actors.fixtures.advance import Advancing
 from actors.fixtures.desk import Desk
 from actors.fixtures.linker import Linker
@@ -54,7 +54,7 @@ class LinkerActor:
                 if overrides is not self.desk.overrides:
                     linking, overrides, keys = self._begun(), self.desk.overrides, self.waiting.get_nowait()
                 state = fixtures_of(await self.published.read())
-                await run_sliced(linking.update(state, keys), Lane.LINKS)
+                await run_sliced(collecting(linking.update(state, keys)), Lane.LINKS)
             while linking.is_due:
                 await self._publish(linking)
                 await give_way(COMMIT_S)

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from actors.board.board import Board, Noted
 from actors.board.snapshot import Differences, Snapshot
-from actors.core.cooperative import Sliced, run_now
+from actors.core.cooperative import Sliced, collecting, run_now
 from actors.core.messages import BookmakerId, Match, Removal, SourceName
 from actors.fixtures.advance import Advancing
 from actors.fixtures.event import EventKey
@@ -185,8 +185,8 @@ class _Stage:
             self.snapshot = msgspec.structs.replace(self.snapshot, fixtures=linked.fixtures)
 
     def update(self, keys: dict[EventKey, bool] | None) -> Sliced[None]:
-        """Link these events, or all."""
-        yield from self.linking.update(fixtures_of(self.snapshot), keys)
+        """Link these events, or all, as the linker's actor does."""
+        yield from collecting(self.linking.update(fixtures_of(self.snapshot), keys))
 
     def publish(self) -> Sliced[None]:
         """Publish what is linked."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import anyio
 import anyio.lowlevel
@@ -19,10 +22,12 @@ from actors.core.clock import Instant
 from actors.core.cooperative import (
     BUDGET_S,
     IDLE_TURNS,
+    MADE,
     OTHERS,
     SLICE,
     Lane,
     Sliced,
+    collecting,
     give_way,
     run_now,
     run_sliced,
@@ -270,6 +275,44 @@ async def test_who_gives_way_waits_for_others_as_long_as_they_have_much_to_do(
         tasks.cancel_scope.cancel()
 
     assert expected <= turns <= expected + 1
+
+
+@contextmanager
+def _looks() -> Iterator[list[int]]:
+    """Count what the collector looks at while it does nothing by itself, by generation."""
+    generations, before = list[int](), gc.get_threshold()
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "stop":
+            generations.append(info["generation"])
+
+    gc.collect()
+    gc.set_threshold(100 * MADE)
+    gc.callbacks.append(note)
+    try:
+        yield generations
+    finally:
+        gc.callbacks.remove(note)
+        gc.set_threshold(*before)
+
+
+@pytest.mark.parametrize(("is_kept", "looks"), [(True, 8), (False, 0)])
+async def test_collector_looks_often_while_much_is_made_and_kept(*, is_kept: bool, looks: int) -> None:
+    """So each look is short; what is freed at once is no reason for any."""
+    kept = list[list[list[int]]]()
+
+    def steps() -> Sliced[int]:
+        for _ in range(80):
+            some: list[list[int]] = [[] for _ in range(MADE // 9)]
+            if is_kept:
+                kept.append(some)
+            yield
+        return 1
+
+    with _looks() as generations:
+        done = await run_sliced(collecting(steps()))
+
+    assert (1, [0] * looks) == (done, generations)
 
 
 async def test_failed_or_cancelled_computation_does_not_block_others() -> None:
