@@ -32,6 +32,7 @@ from scripts.benchmarks.processes import ROOT, Served, configured_service, get, 
 from scripts.benchmarks.report import Report, versions
 
 PATH = "/api/v2/odds"
+FIXTURES = "/api/v2/fixtures"
 BOOKMAKERS = KEYS[:2]
 ROUNDS = {1_200: 8, 10_000: 5}
 RUN_S = 1
@@ -124,7 +125,7 @@ def _peers(running: contextlib.ExitStack, folder: Path, size: int, *, has_peers:
         peers += _others(running, folder, answers, peers[0].asked)
     for peer in peers:
         _check(peer, answers["identity"][2])
-    return peers
+    return [*peers, _peer(f"oddsboard (Hypercorn), {FIXTURES} of the same entries", ours, FIXTURES)]
 
 
 def _others(
@@ -162,10 +163,10 @@ PEERS = (
 )
 
 
-def _peer(name: str, served: Served) -> Peer:
-    etag = get(served.url, PATH, {})[1]["etag"]
+def _peer(name: str, served: Served, path: str = PATH) -> Peer:
+    etag = get(served.url, path, {})[1]["etag"]
     headers = {"identity": {}, "gzip": {"Accept-Encoding": "gzip"}, "304": {"If-None-Match": etag}}
-    return Peer(name, served, {form: (PATH, headers[form]) for form in FORMS})
+    return Peer(name, served, {form: (path, headers[form]) for form in FORMS})
 
 
 def _check(peer: Peer, wanted: bytes) -> None:
