@@ -7,9 +7,9 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.core.messages import BookmakerId, Prices
-from actors.fixtures.event import Event, FixtureId
+from actors.fixtures.event import Chances, Event, FixtureId
 from actors.fixtures.evidence import Evidence
-from actors.fixtures.fair import Method, consensus, fair
+from actors.fixtures.fair import Method
 from actors.fixtures.history import Gone
 from actors.fixtures.linker import Member
 from actors.fixtures.rules import Rule
@@ -145,8 +145,8 @@ EVENTS = {"snapshot": FixtureList, "changes": FixtureChanges}
 Names = dict[BookmakerId, str]
 
 
-def fixture_v2(fixture: Fixture, names: Names, terms: Terms) -> FixtureV2:
-    """Return the public form of a fixture; `names` are display names."""
+def fixture_v2(fixture: Fixture, names: Names, terms: Terms, fair: Chances | None) -> FixtureV2:
+    """Return the public form of a fixture; `names` are display names, `fair` is the consensus."""
     match, roster = fixture.match, terms.roster
     rules = {one.key.source: one.rule for one in fixture.members}
     entries = tuple(
@@ -169,7 +169,7 @@ def fixture_v2(fixture: Fixture, names: Names, terms: Terms) -> FixtureV2:
         max(entry.updated for entry in fixture.listed),
         entries,
         _best_prices(fixture, names, terms),
-        _fair_odds(fixture, terms),
+        None if fair is None else FairOdds(terms.method, *(round(one, 6) for one in fair)),
         None if fixture.surebet is None else _surebet(fixture.surebet, names, terms),
     )
 
@@ -200,17 +200,6 @@ def _best(one: Best, names: Names, terms: Terms) -> BestPrice:
     is_live = any(terms.roster[name].prices is Prices.LIVE for name in one.bookmakers)
     shown = tuple(names[name] for name in one.bookmakers)
     return BestPrice(one.price, shown, Prices.LIVE if is_live else Prices.COLLECTED)
-
-
-def _fair_odds(fixture: Fixture, terms: Terms) -> FairOdds | None:
-    found = consensus(
-        [
-            fair(terms.method, (entry.match.home_price, entry.match.draw_price, entry.match.away_price))
-            for name, entry in fixture.entries.items()
-            if terms.roster[name].prices is Prices.LIVE
-        ]
-    )
-    return None if found is None else FairOdds(terms.method, *(round(one, 6) for one in found))
 
 
 def _surebet(surebet: Surebet, names: Names, terms: Terms) -> SurebetV2:

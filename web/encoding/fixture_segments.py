@@ -5,6 +5,7 @@ A view by bookmaker, or of surebets, shares the segments of those chunks that it
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -14,9 +15,10 @@ import msgspec
 
 from actors.board.snapshot import Entry
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import BookmakerId
+from actors.core.messages import BookmakerId, Prices
 from actors.fixtures.entries import event_of
-from actors.fixtures.event import FixtureId
+from actors.fixtures.event import Chances, FixtureId
+from actors.fixtures.fair import Method, consensus, fair
 from actors.fixtures.state import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms
 from web.encoding.fixture_schemas import Names, fixture_v2, link
 from web.encoding.schemas import match_v2
@@ -34,17 +36,19 @@ class FixtureSegments:
 
     def __init__(self, names: Mapping[BookmakerId, str]) -> None:
         self._names = names
-        self._json: dict[FixtureId, tuple[Fixture, bytes]] = {}  # a weak one would have them collected
+        self._made: dict[FixtureId, _Made] = {}  # a weak one would have them collected
         self._views: OrderedDict[FixtureView, _OfView] = OrderedDict({_WHOLE: _OfView()})
 
     def json(self, fixture: Fixture, terms: Terms) -> bytes:
         """Return a fixture as JSON. Raises: UnencodableError."""
-        known = self._json.get(fixture.id)
-        if known is not None and known[0] is fixture:
-            return known[1]
-        made = self._encoded(fixture, lambda names: fixture_v2(fixture, names, terms))
-        self._json[fixture.id] = fixture, made
-        return made
+        known = self._made.get(fixture.id)
+        if known is not None and known.fixture is fixture:
+            return known.json
+        of_each = _fair_of_each(fixture, terms.method, known)
+        chances = consensus(_live(fixture, of_each, terms))
+        json = self._encoded(fixture, lambda names: fixture_v2(fixture, names, terms, chances))
+        self._made[fixture.id] = _Made(fixture, json, of_each)
+        return json
 
     def links(self, fixture: Fixture, terms: Terms) -> bytes:
         """Return what links the events of a fixture as JSON. Raises: UnencodableError."""
@@ -84,15 +88,15 @@ class FixtureSegments:
             runs[chunks] = run
             count += sum([len(of_view.segments[chunk].parts) for chunk in chunks])
         of_view.runs = runs
-        if len(self._json) > 2 * len(state.places) + SLICE:
+        if len(self._made) > 2 * len(state.places) + SLICE:
             yield from self._forget(state)
         return tuple(run for run in runs.values() if run.segments), count
 
     def _forget(self, state: FixtureState) -> Sliced[None]:
         """Drop the JSON of fixtures that are gone."""
-        for count, fixture_id in enumerate([*self._json], 1):
+        for count, fixture_id in enumerate([*self._made], 1):
             if state.places.get(fixture_id) is None:
-                self._json.pop(fixture_id, None)
+                self._made.pop(fixture_id, None)
             if count % SLICE == 0:
                 yield
 
@@ -108,6 +112,17 @@ class FixtureSegments:
                 return segments[chunk]
             fixtures = shown
         return FixtureSegment(tuple(self.json(one, terms) for one in fixtures))
+
+
+class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """A fixture, its JSON, and the fair chances in each of its entries: home, draw, away, and so on.
+
+    Of fifty bookmakers one changed: to find these anew for all would be most of the work.
+    """
+
+    fixture: Fixture
+    json: bytes
+    fair: array[float]
 
 
 class FixtureSegment:
@@ -131,6 +146,32 @@ class _OfView:
     def __init__(self) -> None:
         self.segments: WeakKeyDictionary[FixtureChunk, FixtureSegment] = WeakKeyDictionary()
         self.runs: dict[tuple[FixtureChunk, ...], Run] = {}
+
+
+def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> array[float]:
+    """Return the fair chances in each entry, one after the other; what is known of it is taken over."""
+    before: dict[BookmakerId, tuple[Entry, array[float]]] = {}
+    if known is not None:
+        for count, (name, entry) in enumerate(known.fixture.entries.items()):
+            before[name] = entry, known.fair[3 * count : 3 * count + 3]
+    found = array("d")
+    for name, entry in fixture.entries.items():
+        match, old = entry.match, before.get(name)
+        if old is not None and old[0] is entry:
+            found += old[1]
+        else:
+            found.extend(fair(method, (match.home_price, match.draw_price, match.away_price)))
+    return found
+
+
+def _live(fixture: Fixture, of_each: array[float], terms: Terms) -> list[Chances]:
+    """Return those of the bookmakers whose prices are live."""
+    starts = range(0, len(of_each), 3)
+    return [
+        (of_each[at], of_each[at + 1], of_each[at + 2])
+        for at, name in zip(starts, fixture.bookmakers, strict=True)
+        if terms.roster[name].prices is Prices.LIVE
+    ]
 
 
 def _culprit(fixture: Fixture, names: Names) -> tuple[BookmakerId, Entry]:

@@ -75,7 +75,9 @@ class FixtureRules:
     def _shown(self, fixture: Fixture, state: FixtureState) -> bytes:
         known = self._json.get(fixture.id)
         if known is None or known[0] is not fixture:
-            known = self._json[fixture.id] = fixture, _encode(fixture_v2(fixture, self._names, state.terms))
+            fair = fair_chances(fixture, state.terms)
+            made = _encode(fixture_v2(fixture, self._names, state.terms, fair))
+            known = self._json[fixture.id] = fixture, made
         return known[1]
 
     def _check_changes(self, old: FixtureState, new: Snapshot) -> None:

@@ -37,7 +37,7 @@ def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
     (fixture,) = _linked().fixtures()
     taking = roster_of({**ROSTER, ALDER: Listed(ROSTER[ALDER].source, commission=0.05)})
 
-    legs = _decoded(fixture_v2(fixture, NAMES, Terms(taking)))["surebet"]["legs"]
+    legs = _decoded(fixture_v2(fixture, NAMES, Terms(taking), None))["surebet"]["legs"]
 
     assert [("1", "Alder", 2.2, 0.05), ("X", "Alder", 3.9, 0.05), ("2", "Birch", 4.2, 0.0)] == [
         (leg["outcome"], leg["bookmaker"], leg["odds"], leg["commission"]) for leg in legs

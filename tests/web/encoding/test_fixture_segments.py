@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
+from random import Random
 
 import pytest
 
 from actors.core.cooperative import SLICE, run_now
 from actors.fixtures.state import FixtureView, Kind
-from tests.support.builders.fixtures import ALDER, BIRCH, TERMS, LinkedBoard
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, TERMS, LinkedBoard
 from tests.support.builders.messages import batch, match
 from web.encoding.fixture_segments import FixtureSegments
 from web.encoding.segments import UnencodableError
@@ -44,6 +45,25 @@ def test_json_is_made_once_for_a_fixture() -> None:
     assert all(segments.json(one, TERMS) is made for one, made in zip(board.state, after, strict=True))
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_json_is_that_of_the_prices_that_are_there(seed: int) -> None:
+    """What is kept of bookmakers whose prices stayed makes no difference, whoever comes and goes."""
+    board, random, names = LinkedBoard(), Random(seed), {ALDER: "Alder", BIRCH: "Birch", CEDAR: "Cedar"}
+    kept, has_fair = FixtureSegments(names), False
+    for _ in range(30):
+        prices = random.choice(((2.2, 3.3, 3.4), (2.1, 3.4, 3.5), (2.3, 3.2, 3.3)))
+        some = random.sample("abc", random.randrange(4))
+        board.apply(batch([match(one, prices=prices) for one in some], bookmaker=random.choice([*names])))
+        board.link()
+        anew = FixtureSegments(names)
+        for fixture in board.state:
+            made = kept.json(fixture, TERMS)
+            has_fair = has_fair or b'"fair":null' not in made
+
+            assert anew.json(fixture, TERMS) == made
+    assert has_fair
+
+
 def test_json_of_fixtures_that_are_gone_is_dropped() -> None:
     """However many come and go, what is kept is in proportion to what is there."""
     board, view = LinkedBoard(), FixtureView(Kind.FIXTURES)
@@ -52,7 +72,7 @@ def test_json_of_fixtures_that_are_gone_is_dropped() -> None:
         board.apply(batch([match(f"{day}-{count}") for count in range(SLICE)], bookmaker=ALDER))
         run_now(segments.runs(view, board.state))
 
-        assert len(segments._json) <= 3 * SLICE
+        assert len(segments._made) <= 3 * SLICE
 
 
 def test_fixtures_are_nothing_to_the_garbage_collector() -> None:
