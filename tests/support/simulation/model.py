@@ -102,8 +102,9 @@ class Belief:
             return
         serial, rows = self.given[-1]
         if state.confirmed_mono == self.vouched_mono and not self._difference(rows, shown, now):
+            latest = self.latest_wall  # since it came: what was over comes back with the next list only
             self.take(rows, serial, self.vouched_mono, now)
-            self.is_sure = True
+            self.latest_wall, self.is_sure = latest, True
 
     def _difference(self, rows: Rows, shown: Rows, now: Instant) -> str:
         """Return how `shown` differs from `rows` without the finished matches; "" if it does not."""
