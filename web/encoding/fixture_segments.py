@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -44,25 +45,28 @@ class FixtureSegments:
         known = self._made.get(fixture.id)
         if known is not None and known.fixture is fixture:
             return known.json
-        of_each = _fair_of_each(fixture, terms.method, known)
-        chances = consensus(_live(fixture, of_each, terms))
-        json = self._encoded(fixture, lambda names: fixture_v2(fixture, names, terms, chances))
+        with self._rejecting(fixture):
+            of_each = _fair_of_each(fixture, terms.method, known)
+            chances = consensus(_live(fixture, of_each, terms))
+            json = _encode(fixture_v2(fixture, self._names_of(fixture), terms, chances))
         self._made[fixture.id] = _Made(fixture, json, of_each)
         return json
 
     def links(self, fixture: Fixture, terms: Terms) -> bytes:
         """Return what links the events of a fixture as JSON. Raises: UnencodableError."""
-        roster = terms.roster
-        return self._encoded(
-            fixture, lambda _: [link(one, event_of(fixture, one.key, roster)) for one in fixture.members]
-        )
+        with self._rejecting(fixture):
+            return _encode([link(one, event_of(fixture, one.key, terms.roster)) for one in fixture.members])
 
-    def _encoded(self, fixture: Fixture, made: Callable[[Names], object]) -> bytes:
-        names: Names = {name: self._names[name] for name in fixture.bookmakers}
+    def _names_of(self, fixture: Fixture) -> Names:
+        return {name: self._names[name] for name in fixture.bookmakers}
+
+    @contextmanager
+    def _rejecting(self, fixture: Fixture) -> Iterator[None]:
+        """Say which entry is to blame if a fixture cannot be encoded."""
         try:
-            return _encode(made(names))
+            yield
         except UNENCODABLE as error:
-            raise UnencodableError(*_culprit(fixture, names), error) from error
+            raise UnencodableError(*_culprit(fixture, self._names_of(fixture)), error) from error
 
     def runs(self, view: FixtureView, state: FixtureState) -> Sliced[tuple[tuple[Run, ...], int]]:
         """Return the runs of a view that show something, and how many fixtures these are."""
