@@ -166,9 +166,16 @@ def _run(command: Command, clone: Path, board: Service) -> None:
 
 def _asking(command: Command, board: Service) -> Command:
     """Return the command with the real address, and a fixture that is there."""
-    fixtures = httpx2.get(f"{board.base}/api/v2/fixtures", trust_env=False).json()["fixtures"]
+    fixtures = eventually(lambda: _fixtures(board), "fixtures on the board", ANSWER_S)
     line = command.line.partition(" #")[0].rstrip().replace(" ID", f" {fixtures[0]['id']}")
     return Command(f"{line} --url {board.base}", command.shown)
+
+
+def _fixtures(board: Service) -> list[dict[str, str]]:
+    """Return those that are on the board, none before its first lists are there (503)."""
+    answer = httpx2.get(f"{board.base}/api/v2/fixtures", trust_env=False)
+    found: list[dict[str, str]] = answer.json()["fixtures"] if answer.status_code == httpx2.codes.OK else []
+    return found
 
 
 def _serves(command: Command) -> bool:
