@@ -189,6 +189,14 @@ def _break_linker(world: World) -> str:
     return "links break"
 
 
+def _hold_linker(world: World) -> str:
+    """Keep the linker from its work for a while."""
+    seconds = world.random.choice((1.0, 60.0, 400.0))
+    if world.tasks is not None:
+        world.tasks.start_soon(world.hold_links, seconds)
+    return f"links.held {seconds}"
+
+
 def _change_links(world: World) -> str:
     """Have another file of links read: a bad one is refused whole, and nothing changes."""
     random = world.random
@@ -221,6 +229,7 @@ ACTIONS: Mapping[Callable[[World], str | None], int] = {
     _break_aggregator: 1,
     _change_ticker: 3,
     _break_linker: 1,
+    _hold_linker: 2,
     _change_links: 2,
 }
 """What may happen, and how often."""

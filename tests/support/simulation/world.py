@@ -19,6 +19,7 @@ from random import Random
 
 import anyio
 import msgspec
+from anyio.abc import TaskGroup
 
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
@@ -122,6 +123,7 @@ class World:
         for name, ticker in self.tickers.items():
             ticker.on_tick = partial(self._on_tick, name)
         self.link_crashes = 0
+        self.tasks: TaskGroup | None = None  # what runs beside the service, while it does
         self.system = self._system()
         published = self.system.published
         published.history.subscribe(lambda _: self._on_commit())
@@ -203,6 +205,7 @@ class World:
         if (
             not isinstance(linker, Fragile)
             or self.system.status.links.actor.state is not ActorState.RUNNING
+            or self.system.desk.turn.locked()
         ):
             return
         found = {tuple(sorted(m.key for m in one.members)) for one in state if len(one.members) > 1}
@@ -224,6 +227,11 @@ class World:
                 self.say(f"{view.kind} {view.bookmaker} {seen.version - self._first_version}")
             oldest = self.system.fixture_history.oldest(view)
             await self.fixture_readers.resume(view, self.snapshot.epoch, oldest)
+
+    async def hold_links(self, seconds: float) -> None:
+        """Have the linker wait so long: what comes meanwhile, and goes again, it sees all at once."""
+        async with self.system.desk.turn:
+            await anyio.sleep(seconds)
 
     def take_links(self, overrides: Overrides) -> None:
         """Have the service link by a file of links that says this."""
@@ -320,6 +328,7 @@ async def running(world: World) -> AsyncIterator[None]:
     """Run the service within the block."""
     async with anyio.create_task_group() as tasks:
         await tasks.start(world.system.supervisor.run)
+        world.tasks = tasks
         yield
         await world.system.supervisor.stop()
         await world.audience.leave()
