@@ -60,7 +60,7 @@ def doubts_about(
         found.add(Doubt.LINK)
     if fair and any(leg.price > rules.max_price_ratio / fair[leg.outcome] for leg in legs):
         found.add(Doubt.PRICE)
-    if 1 / total > 1 + rules.max_profit + 1e-9:  # a profit of the limit is not above it
+    if 1 / total > 1 + rules.max_profit:
         found.add(Doubt.PROFIT)
     return found
 

@@ -192,8 +192,7 @@ def _break_linker(world: World) -> str:
 def _hold_linker(world: World) -> str:
     """Keep the linker from its work for a while."""
     seconds = world.random.choice((1.0, 60.0, 400.0))
-    if world.tasks is not None:
-        world.tasks.start_soon(world.hold_links, seconds)
+    world.tasks.start_soon(world.hold_links, seconds)
     return f"links.held {seconds}"
 
 

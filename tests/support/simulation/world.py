@@ -108,8 +108,10 @@ class Fragile(Linker):
 class World:
     """The service, its bookmakers and readers; `say` writes the log, `seen` counts what happened.
 
-    `link_crashes` are crashes of the linker to come.
+    `link_crashes` are crashes of the linker to come, `tasks` run beside the service, while it does.
     """
+
+    tasks: TaskGroup
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -123,7 +125,6 @@ class World:
         for name, ticker in self.tickers.items():
             ticker.on_tick = partial(self._on_tick, name)
         self.link_crashes = 0
-        self.tasks: TaskGroup | None = None  # what runs beside the service, while it does
         self.system = self._system()
         published = self.system.published
         published.history.subscribe(lambda _: self._on_commit())
