@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import TypeAlias
 
 import anyio
@@ -193,7 +194,7 @@ class Answers:
         state = fixtures_of(snapshot)
         found: list[bytes] = []
         for chunk in state.chunks:
-            if chunk.first.start >= choice.ends_at:
+            if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
                 break
             some = [one for one in chunk.fixtures.values() if view.view.shows(one) and choice.has(one)]
             found += [self.fixtures.json(one, state.terms) for one in some]

@@ -193,6 +193,17 @@ async def test_stream_of_a_view_begins_with_its_list(empty_site: Site) -> None:
     assert b'"fixtures_count":2' in received
 
 
+async def test_choice_that_is_not_of_times_has_matches_without_a_kick_off(empty_site: Site) -> None:
+    """These stand last; a choice by league or profit alone finds them there."""
+    empty_site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0), start_time=None))
+    empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2), start_time=None))
+    empty_site.clock.pass_(2)
+    queries = ("league=League", "min_profit=0.01", "bookmaker=alder&league=League", "to=2000000000")
+    counts = [(await empty_site.json(f"/api/v2/surebets?{one}"))["fixtures_count"] for one in queries]
+
+    assert [1, 1, 1, 0] == counts
+
+
 @pytest.mark.parametrize(
     ("target", "code"),
     [
