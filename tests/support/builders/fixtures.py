@@ -60,7 +60,7 @@ class EqualNames:
     """
 
     rule = Rule.SAME_NAMES
-    evidence: Evidence | None = None
+    evidence = evidence()
 
     def __init__(self) -> None:
         self._events: dict[EventKey, Event] = {}
@@ -115,20 +115,22 @@ class EqualNames:
 
     def _group(self, events: list[Event]) -> Group:
         first, *others = events
-        gap = None if self.evidence is None else self.evidence.price_gap
-        linked = (Member(one.key, self.rule, first.key, self.evidence, gap) for one in others)
-        return Member(first.key, Rule.FIRST), *linked
+        return Member(first.key, Rule.FIRST), *(self.link(one, self.rule, first) for one in others)
+
+    def link(self, one: Event, rule: Rule, to: Event) -> Member:
+        """Return an event as a member that is linked with another."""
+        return Member(one.key, rule, to.key, self.evidence, self.evidence.price_gap)
 
 
 class LinkedBoard:
     """A board with fixtures, whose linker is run when a test says so."""
 
-    def __init__(self) -> None:
-        self.advancing = ADVANCING
-        self.linker = EqualNames()
+    def __init__(self, terms: Terms = TERMS, linker: EqualNames | None = None) -> None:
+        self.advancing = ADVANCING if terms is TERMS else Advancing(terms)
+        self.linker = EqualNames() if linker is None else linker
         self.withdrawn: set[EventKey] = set()
-        self.linking = Linking(self.linker, ADVANCING, self.withdrawn)
-        self.snapshot = first_snapshot(1000, TERMS)
+        self.linking = Linking(self.linker, self.advancing, self.withdrawn)
+        self.snapshot = first_snapshot(1000, terms)
         self.history = FixtureHistory(self.snapshot, HistoryLimits())
         self.changes: list[FixtureChanges] = []
         self.waiting: dict[EventKey, bool] = {}

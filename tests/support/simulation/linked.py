@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
+from statistics import median
 from typing import TypeAlias
 
 import msgspec
@@ -15,11 +16,11 @@ import msgspec
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.messages import BookmakerId, Prices
+from actors.core.messages import BookmakerId, Prices, SourceName
 from actors.fixtures import surebets
 from actors.fixtures.event import EventKey, FixtureId
-from actors.fixtures.rules import bearable_gap
-from actors.fixtures.standing import AGREEING, WELL_LINKED, fair_chances
+from actors.fixtures.rules import AGREE, bearable_gap
+from actors.fixtures.standing import WELL_LINKED, fair_chances
 from actors.fixtures.state import (
     Fixture,
     FixtureChanges,
@@ -29,6 +30,7 @@ from actors.fixtures.state import (
     Kind,
     Place,
     RemovalReason,
+    Roster,
     fixtures_of,
 )
 from web.encoding.fixture_schemas import fixture_v2
@@ -221,12 +223,8 @@ def _live_starts(fixture: Fixture, state: FixtureState) -> list[int]:
 
 def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.Leg]:
     roster = fixtures_of(snapshot).terms.roster
-    members = {member.key.source: member for member in fixture.members}
     for name, entry in fixture.entries.items():
         state, listed, match = snapshot.books[name].lists[entry.scope], roster[name], entry.match
-        member = members[listed.source]
-        gap = None if member.evidence is None else member.evidence.price_gap
-        is_well_linked = member.rule in WELL_LINKED or (gap is not None and gap <= AGREEING)
         assert not state.withdrawn
         for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
             yield surebets.Leg(
@@ -237,5 +235,28 @@ def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.Leg]:
                 state.vouched.get(entry.source_match_id, state.confirmed_mono),
                 state.stale_after_s,
                 listed.prices,
-                is_well_linked,
+                _is_well_linked(fixture, listed.source, roster),
             )
+
+
+def _chances(entry: Entry) -> list[float]:
+    prices = entry.match.home_price, entry.match.draw_price, entry.match.away_price
+    total = sum(1 / price for price in prices)
+    return [1 / price / total for price in prices]
+
+
+def _is_well_linked(fixture: Fixture, source: SourceName, roster: Roster) -> bool:
+    """Return whether what links the event of a source with the first is good, all the way."""
+    (member,) = (one for one in fixture.members if one.key.source == source)
+    if member.to is None:
+        return True
+    if member.rule not in WELL_LINKED:
+        ours, theirs = (
+            [_chances(entry) for name, entry in fixture.entries.items() if roster[name].source == one]
+            for one in (source, member.to.source)
+        )
+        medians = [[median(one[at] for one in many) for at in range(3)] for many in (ours, theirs)]
+        a, b = ([one / sum(many) for one in many] for many in medians)
+        if max(abs(x - y) for x, y in zip(a, b, strict=True)) > AGREE + 1e-9:
+            return False
+    return member.evidence is not None and _is_well_linked(fixture, member.to.source, roster)
