@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from msgspec import Meta, Struct
 
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
+from actors.core import toml
 from actors.core.errors import ConfigError
 from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, SourceName
@@ -109,11 +109,13 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     """Read and check a configuration file. Raises: ConfigError naming file, key and value."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = toml.parse(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # a plain ValueError for a number of too many digits
+    except ValueError as error:  # bad UTF-8
         raise ConfigError(f"{path}: is not TOML that can be read: {error}") from error
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
     secrets: dict[str, str] = {}
     try:
         return _checked(raw, _expanded(raw, environment, secrets, ""))

@@ -39,7 +39,7 @@ def test_events_are_linked_by_the_last_file_that_is_good(tmp_path: Path) -> None
         made = Made(file)
         async with anyio.create_task_group() as tasks:
             await tasks.start(made.system.supervisor.run)
-            for text in (GOOD, "[[team]]", "\x00", "x = 1\n" * 2):
+            for text in (GOOD, "[[team]]", "\x00", "x = 1\n" * 2, "must = " + "9" * 5000):
                 file.write_text(text, "utf-8")
                 await made.system.read_links_again()
                 for _ in range(20):
@@ -52,7 +52,7 @@ def test_events_are_linked_by_the_last_file_that_is_good(tmp_path: Path) -> None
     with capture_logs() as logs:
         made = anyio.run(run)
 
-    assert ["links.replaced"] + ["links.rejected"] * 4 == [
+    assert ["links.replaced"] + ["links.rejected"] * 5 == [
         one["event"] for one in logs if one["event"].startswith("links.")
     ]
     assert [0, 1] == [len(one.teams) for one in made]
