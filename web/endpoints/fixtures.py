@@ -16,7 +16,6 @@ from web.protocol.contract import (
     CACHED,
     COUNTED,
     IF_NONE_MATCH,
-    NOT_MODIFIED,
     Answer,
     Link,
     Operation,
@@ -29,7 +28,8 @@ PATHS = {"/api/v2/fixtures": Kind.FIXTURES, "/api/v2/surebets": Kind.SUREBETS}
 ONE = "/api/v2/fixtures/{id}"
 ID = Parameter("id", "The id of a fixture.", is_required=True, place="path")
 
-_HEADERS = (*CACHED, "Vary", "X-Accel-Expires")
+_OF_ONE = (*CACHED, "Vary")
+_HEADERS = (*_OF_ONE, "X-Accel-Expires")
 OPERATIONS = {
     **{
         path: Operation(
@@ -41,24 +41,27 @@ OPERATIONS = {
                     "The fixtures.",
                     FixtureList,
                     headers=(*_HEADERS, "Content-Encoding"),
-                    links=(Link("/api/v2/changes", "since", "$response.body#/version"),),
+                    links=(Link("/api/v2/changes", {"since": "$response.body#/version", "view": kind}),),
                 ),
                 Answer(304, "The client has this version already.", headers=_HEADERS),
             ),
             (BOOKMAKER, *CHOICES, IF_NONE_MATCH, ACCEPT_ENCODING),
             ("invalid_bookmaker", *NOT_IN_CHANGES, "not_acceptable", "no_bookmaker_serving", *COUNTED),
         )
-        for path, summary in (
-            ("/api/v2/fixtures", "The same match across bookmakers"),
-            ("/api/v2/surebets", "Fixtures whose prices win whatever happens"),
+        for path, kind, summary in (
+            ("/api/v2/fixtures", Kind.FIXTURES, "The same match across bookmakers"),
+            ("/api/v2/surebets", Kind.SUREBETS, "Fixtures whose prices win whatever happens"),
         )
     },
     ONE: Operation(
         "One fixture, and why its events are one match",
         "The evidence is that of the time of linking.",
-        (Answer(200, "The fixture.", OneFixture, headers=CACHED), NOT_MODIFIED),
-        (ID, IF_NONE_MATCH),
-        ("not_found", "no_bookmaker_serving", *COUNTED),
+        (
+            Answer(200, "The fixture.", OneFixture, headers=(*_OF_ONE, "Content-Encoding")),
+            Answer(304, "The client has this version already.", headers=_OF_ONE),
+        ),
+        (ID, IF_NONE_MATCH, ACCEPT_ENCODING),
+        ("not_found", "not_acceptable", "no_bookmaker_serving", *COUNTED),
     ),
 }
 
@@ -78,7 +81,8 @@ def handlers_of_one(answers: Answers, history: FixtureHistory | None) -> dict[st
 
     async def one(request: Asked) -> Prepared:
         fixture_id = FixtureId(request.path.rpartition("/")[2])
-        found = await answers.one(fixture_id, request.header(b"if-none-match"))
+        tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
+        found = await answers.one(fixture_id, tags, codings)
         if found is not None:
             return found
         into = history.merged_into(fixture_id)

@@ -40,7 +40,7 @@ OPERATIONS = {
             2,
             ListV2,
             _HEADERS,
-            (Link("/api/v2/changes", "since", "$response.body#/version"),),
+            (Link("/api/v2/changes", {"since": "$response.body#/version"}),),
         ),
         ("/api/odds", 1, ListV1, (*_HEADERS, "Link"), ()),
     )

@@ -189,9 +189,7 @@ class _Document:
                 made["content"][answer.also] = {"schema": _TEXT}
             for one in answer.links:
                 target = f"get_{_name(one.path)}"
-                made["links"] = {
-                    target: {"operationId": target, "parameters": {one.parameter: one.expression}}
-                }
+                made["links"] = {target: {"operationId": target, "parameters": one.parameters}}
         return made
 
     def _problems(self, codes: Iterable[str], answers: Mapping[str, Answer]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.snapshot import Book, Readable, Snapshot
-from actors.core.cooperative import Lane, Sliced, run_sliced
+from actors.core.cooperative import Lane, Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
 from actors.fixtures.event import FixtureId
 from actors.fixtures.state import fixtures_of
@@ -105,10 +105,7 @@ class Answers:
             page = self._page(view, snapshot)
             if not page.is_serving:
                 raise _unavailable(view)
-            if (coding := coding_for(accept_encoding)) is None:
-                codings = ", ".join(Coding)
-                detail = f"Accept-Encoding allows none of the content codings that there are: {codings}"
-                raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
+            coding = _acceptable(accept_encoding)
             found: Prepared | None
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
                 found = page.not_modified[coding]
@@ -130,10 +127,12 @@ class Answers:
             if made is not None and self._board.is_valid(snapshot):
                 return page.version, made.parts
 
-    async def one(self, fixture_id: FixtureId, if_none_match: str | None) -> Prepared | None:
+    async def one(
+        self, fixture_id: FixtureId, if_none_match: str | None, accept_encoding: str | None
+    ) -> Prepared | None:
         """Answer a GET of one fixture, with what links it; None if there is none of that id.
 
-        Raises: Problem 503 if no bookmaker is serving, as for the list.
+        Raises: Problem 503 and 406 as for the list.
         """
         while True:
             snapshot = await self._board.read()
@@ -143,9 +142,9 @@ class Answers:
                 raise _unavailable(ALL)
             if (fixture := state.get(fixture_id)) is None:
                 return None
-            headers = {"ETag": page.etags[Coding.IDENTITY], "Cache-Control": "no-cache"}
-            if has_already(if_none_match or "", headers["ETag"]):
-                return prepared(304, headers, None)
+            coding = _acceptable(accept_encoding)
+            if has_already(if_none_match or "", page.etags[coding]):
+                return page.not_modified[coding]
             try:
                 shown = self.fixtures.json(fixture, state.terms)
                 links = self.fixtures.links(fixture, state.terms)
@@ -153,7 +152,7 @@ class Answers:
                 await self.reject(error)
                 continue
             body = b'{"version":%d,"fixture":%b,"links":%b}' % (page.version, shown, links)
-            return prepared(200, headers | {"Content-Type": "application/json"}, (body,))
+            return page.answer(coding, run_now(_coded((body,), coding)))
 
     async def reject(self, error: UnencodableError) -> None:
         """Withdraw the list with an entry that cannot be encoded, so that all others are served."""
@@ -200,12 +199,8 @@ class Answers:
             found += [self.fixtures.json(one, state.terms) for one in some]
             yield
         head, tail = ends(page.version, len(found), FIXTURES)
-        pieces: Sequence[bytes] = (head, b",".join(found), tail)
-        headers = page.headers(coding) | {"Content-Type": "application/json"}
-        if coding is not Coding.IDENTITY:
-            pieces = yield from gzipped(pieces)
-            headers["Content-Encoding"] = coding
-        return prepared(200, headers, (b"".join(pieces),))
+        pieces = yield from _coded((head, b",".join(found), tail), coding)
+        return page.answer(coding, (b"".join(pieces),))
 
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
         made = plain_body if coding is Coding.IDENTITY else gzip_body
@@ -223,10 +218,7 @@ class Answers:
         # megabyte to hand it out again.
         self._segments.forget(snapshot.books)
         self._replaced = {}
-        headers = page.headers(coding) | {"Content-Type": "application/json"}
-        if coding is not Coding.IDENTITY:
-            headers["Content-Encoding"] = coding
-        return prepared(200, headers, parts)
+        return page.answer(coding, parts)
 
 
 class _Page:
@@ -248,11 +240,30 @@ class _Page:
         headers = {"ETag": self.etags[coding], "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
         return {**headers, **self.view.link}
 
+    def answer(self, coding: Coding, parts: Sequence[bytes]) -> Prepared:
+        headers = self.headers(coding) | {"Content-Type": "application/json"}
+        if coding is not Coding.IDENTITY:
+            headers["Content-Encoding"] = coding
+        return prepared(200, headers, tuple(parts))
+
     def still_shows(self, snapshot: Snapshot) -> bool:
         """Take over what is the same at many versions, and return whether its own is that of `snapshot`."""
         self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
         self.deadline, self.first_start = self.view.valid_until(snapshot)
         return self.version == self.view.version(snapshot)
+
+
+def _acceptable(accept_encoding: str | None) -> Coding:
+    """Return the coding of the answer. Raises: Problem 406 if none is acceptable."""
+    if (coding := coding_for(accept_encoding)) is None:
+        detail = f"Accept-Encoding allows none of the content codings that there are: {', '.join(Coding)}"
+        raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
+    return coding
+
+
+def _coded(pieces: Sequence[bytes], coding: Coding) -> Sliced[Sequence[bytes]]:
+    """Return the pieces of a body in that coding."""
+    return pieces if coding is Coding.IDENTITY else (yield from gzipped(pieces))
 
 
 def _unavailable(view: Listed) -> Problem:

@@ -5,6 +5,7 @@ Pure declarations. What is true of every path is here as well: the gate's refusa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -35,11 +36,10 @@ COUNTED: Final = ("too_many_requests", "overloaded")
 
 
 class Link(Struct, frozen=True):
-    """What to ask next: `path`, with `parameter` from this answer (a runtime expression of OpenAPI)."""
+    """What to ask next: `path` with parameters, some from this answer (runtime expressions of OpenAPI)."""
 
     path: str
-    parameter: str
-    expression: str
+    parameters: Mapping[str, str]
 
 
 class Answer(Struct, frozen=True):

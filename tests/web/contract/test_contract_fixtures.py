@@ -139,6 +139,34 @@ async def test_one_fixture_has_its_links(empty_site: Site) -> None:
     assert "not_found" == unknown.json()["code"]
 
 
+async def test_one_fixture_has_tags_and_codings_as_the_list_has(empty_site: Site) -> None:
+    """Its tags are those of the list, and each coding has its own."""
+    _publish(empty_site)
+    whole = await empty_site.get(FIXTURES)
+    path = f"{FIXTURES}/{whole.json()['fixtures'][0]['id']}"
+    plain = await empty_site.get(path)
+    packed = await empty_site.raw("GET", path, "Accept-Encoding: gzip")
+    tag = packed.headers["etag"]
+    known = await empty_site.raw("GET", path, "Accept-Encoding: gzip", f"If-None-Match: {tag}")
+    refused = await empty_site.raw("GET", path, "Accept-Encoding: identity;q=0, br")
+
+    assert plain.content == gzip.decompress(packed.body)
+    assert (whole.headers["ETag"], "Accept-Encoding") == (plain.headers["ETag"], plain.headers["Vary"])
+    assert ("gzip", True) == (packed.headers["content-encoding"], tag.endswith('-gzip"'))
+    assert (304, 406) == (known.status, refused.status)
+
+
+async def test_openapi_links_to_the_changes_of_the_same_view(empty_site: Site) -> None:
+    """Those of another view would tell of matches, not of fixtures."""
+    paths = (await empty_site.json("/openapi.json"))["paths"]
+    views = [
+        [one["parameters"].get("view") for one in paths[path]["get"]["responses"]["200"]["links"].values()]
+        for path in ("/api/v2/odds", FIXTURES, SUREBETS)
+    ]
+
+    assert [[None], ["fixtures"], ["surebets"]] == views
+
+
 async def test_ages_are_told_apart_from_bodies(empty_site: Site) -> None:
     """They have the confirmation of each price and its last change, and no cache keeps them."""
     empty_site.publish("alder", match("m1"))
