@@ -55,12 +55,15 @@ def add_options(links: argparse.ArgumentParser) -> None:
 
 def explain_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield the evidence about one id, or two. Raises: ServiceUnreachableError."""
-    ids = "/".join(quote(one, safe=":") for one in (given.id, given.other) if one is not None)
+    given_ids = [one for one in (given.id, given.other) if one is not None]
+    ids = "/".join(quote(one, safe=":", errors="replace") for one in given_ids)
     answer = _answer(given.url, f"/monitor/links/{ids}", LinksExplained)
     if not answer.linking:
         yield "the linker does not run; /health says why"
     elif not answer.pairs:
-        yield "nothing is linked with it, and nothing resembles it"
+        is_pair = given.other is not None
+        unseen = "both are one event, or the linker has not seen them yet"
+        yield unseen if is_pair else "nothing is linked with it, and nothing resembles it"
     for pair in answer.pairs:
         yield from _pair_lines(pair)
         yield ""
