@@ -193,7 +193,8 @@ def check_surebets(snapshot: Snapshot, now: Instant) -> None:
         assert is_good == stands, f"{fixture.id}: {found} but {standing}"
         is_due = stands and standing is not None and standing.appears <= now.mono
         assert is_due == (fixture.surebet is not None), f"{fixture.id}: {standing}, {fixture.surebet}"
-        if fixture.surebet is not None:
+        if fixture.surebet is not None and found is not None:
+            assert round(found.profit, 6) == fixture.surebet.profit, f"{fixture.id}: {found}"
             _check_legs(fixture, legs, now.mono)
 
 
