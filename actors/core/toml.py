@@ -8,6 +8,7 @@ from typing import Any
 from actors.core.errors import ConfigError
 
 _LARGEST = 1 << 63  # integers have 64 bits; Python reads longer ones, and cannot print them
+_DEEPEST = 100  # tables and arrays in each other: a key of thousands of parts cannot be printed either
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -16,16 +17,16 @@ def parse(text: str) -> dict[str, Any]:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a plain ValueError for a number of too many digits
         raise ConfigError(f"is not TOML that can be read: {error}") from error
-    values: list[object] = [tables]
+    values: list[tuple[object, int]] = [(tables, 0)]
     while values:
-        value = values.pop()
+        value, depth = values.pop()
+        if depth > _DEEPEST:
+            raise ConfigError(f"is not TOML that can be read: more than {_DEEPEST} tables in each other")
         if isinstance(value, dict):
-            values += value.values()
+            values += [(one, depth + 1) for one in value.values()]
         elif isinstance(value, list):
-            values += value
+            values += [(one, depth + 1) for one in value]
         elif isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
-            bits = value.bit_length()
-            raise ConfigError(
-                f"is not TOML that can be read: an integer has {bits} bits, must have 63 and its sign"
-            )
+            found = f"an integer has {value.bit_length()} bits, must have 63 and its sign at most"
+            raise ConfigError(f"is not TOML that can be read: {found}")
     return tables

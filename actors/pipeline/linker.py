@@ -47,11 +47,12 @@ class LinkerActor:
             self.desk.linker = None
 
     async def _link(self) -> None:
-        linking, overrides = self._begun(), self.desk.overrides
+        linking, overrides = None, self.desk.overrides
+        self.waiting.begin_anew()
         while True:
-            keys = {} if linking.is_outdated else await self.waiting.get()
-            async with self.desk.turn:
-                if overrides is not self.desk.overrides:
+            keys = {} if linking is not None and linking.is_outdated else await self.waiting.get()
+            async with self.desk.turn:  # from when it is begun: a survey must not see it without events
+                if linking is None or overrides is not self.desk.overrides:
                     linking, overrides, keys = self._begun(), self.desk.overrides, self.waiting.get_nowait()
                 state = fixtures_of(await self.published.read())
                 await run_sliced(collecting(linking.update(state, keys)), Lane.LINKS)

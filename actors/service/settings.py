@@ -121,8 +121,6 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
         return _checked(raw, _expanded(raw, environment, secrets, ""))
     except ConfigError as error:
         message = f"{path}: {_masked(str(error), secrets)}"
-    except RecursionError:
-        message = f"{path}: is not TOML that can be read: a key has too many parts"
     raise ConfigError(message)  # without the cause, which may show a secret
 
 
