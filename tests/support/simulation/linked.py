@@ -121,7 +121,10 @@ class FixtureRules:
 
 
 def check_entries(snapshot: Snapshot) -> None:
-    """Check that each named entry is in one fixture, that of its event. Raises: AssertionError."""
+    """Check that each named entry is in one fixture, that of its event, or waits for one.
+
+    Raises: AssertionError.
+    """
     state, roster = fixtures_of(snapshot), fixtures_of(snapshot).terms.roster
     listed: Listed = {}
     for name, book in snapshot.books.items():
@@ -130,7 +133,9 @@ def check_entries(snapshot: Snapshot) -> None:
                 listed.setdefault(EventKey(roster[name].source, entry.source_match_id), {})[name] = entry
     fixtures = [*state]
     members = [member.key for one in fixtures for member in one.members]
-    assert sorted(listed) == sorted(members) == sorted(state.by_event), "events are not those of the board"
+    waiting = {key for portion in state.waiting for key in portion}
+    assert sorted(members) == sorted(state.by_event), "events are not those of the fixtures"
+    assert {*members} <= listed.keys() <= {*members, *waiting}, "events are not those of the board"
     assert sorted(state.places) == sorted(one.id for one in fixtures)
     assert [one.place for one in fixtures] == sorted(one.place for one in fixtures), "not in order"
     assert state.firsts == tuple(chunk.first for chunk in state.chunks)

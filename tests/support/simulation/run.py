@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from random import Random
 from typing import Any, NamedTuple
 
 import anyio
@@ -16,6 +17,7 @@ from actors.fixtures.links_file import parse
 from actors.fixtures.state import fixtures_of
 from actors.runtime.actor import ActorState
 from tests.support.simulation.offers import NAMES
+from tests.support.simulation.portions import small_portions
 from tests.support.simulation.readers import V1, V2
 from tests.support.simulation.site import MOODS
 from tests.support.simulation.world import World, jump, pass_to, running, work_clock
@@ -56,7 +58,7 @@ def simulate(seed: int, hours: float) -> Lived:
 async def _simulated(seed: int, hours: float) -> Lived:
     world = World(seed)
     error = None
-    with _logging_to(world), work_clock(world.random):
+    with _logging_to(world), work_clock(world.random), small_portions(Random(seed)):
         try:
             async with running(world):
                 await _live(world, hours * HOUR_S)

@@ -175,6 +175,7 @@ class World:
         """Compare the board with what the bookmakers offered, when nothing is under way."""
         now, snapshot = self.clock.now(), self.snapshot
         assert self.fixture_rules.broken is None, self.fixture_rules.broken
+        assert not snapshot.is_behind, "new events wait, and nothing else is to be done"
         self.check_links()
         for (bookmaker, scope), belief in self.beliefs().items():
             book = snapshot.books[bookmaker]

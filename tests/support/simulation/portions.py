@@ -1,0 +1,40 @@
+"""Portions so small that a simulated board, of a few dozen entries, needs several of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from random import Random
+from types import ModuleType
+from typing import TypeAlias
+
+from actors.board import chunks
+from actors.fixtures import advance, linking, order
+from web.encoding import fixture_segments, segments
+
+Small: TypeAlias = tuple[tuple[ModuleType, str, int], ...]
+
+PORTIONS: tuple[Small, ...] = (
+    ((advance, "PORTION", 2),),  # events that begin fixtures in one commit
+    ((linking, "PORTION", 1),),  # events that are linked in one commit
+    ((linking, "MAX_WAITING", 6),),  # events that wait to be linked; with more all are linked again
+    ((segments, "RUN", 2), (fixture_segments, "RUN", 2)),  # chunks that are encoded together
+    *(  # entries in a chunk
+        ((module, "CHUNK_SIZE", 4), (module, "_MAX_SIZE", 6), (module, "_MIN_SIZE", 1))
+        for module in (chunks, order)
+    ),
+)
+
+
+@contextmanager
+def small_portions(random: Random) -> Iterator[None]:
+    """Have the service work in some of these small portions, each of them in every other run."""
+    small = [one for some in PORTIONS if random.random() < 1 / 2 for one in some]
+    before = [(module, name, getattr(module, name)) for module, name, _ in small]
+    try:
+        for module, name, size in small:
+            setattr(module, name, size)
+        yield
+    finally:
+        for module, name, size in before:
+            setattr(module, name, size)
