@@ -37,7 +37,8 @@ class FixtureSegments:
 
     def __init__(self, names: Mapping[BookmakerId, str]) -> None:
         self._names = names
-        self._made: dict[FixtureId, _Made] = {}  # a weak one would have them collected
+        self._made: OrderedDict[FixtureId, _Made] = OrderedDict()  # a weak one would have them collected
+        self._most = SLICE
         self._views: OrderedDict[FixtureView, _OfView] = OrderedDict({_WHOLE: _OfView()})
 
     def json(self, fixture: Fixture, terms: Terms) -> bytes:
@@ -50,7 +51,14 @@ class FixtureSegments:
             chances = consensus(_live(fixture, of_each, terms))
             json = _encode(fixture_v2(fixture, self._names_of(fixture), terms, chances))
         self._made[fixture.id] = _Made(fixture, json, of_each)
+        self._made.move_to_end(fixture.id)
+        for _ in range(min(len(self._made) - self._most, 2)):  # so that a smaller board costs no long step
+            self._made.popitem(last=False)
         return json
+
+    def fit(self, state: FixtureState) -> None:
+        """Keep the JSON of twice as many fixtures as are there: what was made first goes first."""
+        self._most = 2 * len(state.places) + SLICE
 
     def links(self, fixture: Fixture, terms: Terms) -> bytes:
         """Return what links the events of a fixture as JSON. Raises: UnencodableError."""
@@ -76,6 +84,7 @@ class FixtureSegments:
                 del self._views[next(one for one in self._views if one != _WHOLE)]
         self._views.move_to_end(view)
         of_view = self._views[view]
+        self.fit(state)
         runs: dict[tuple[FixtureChunk, ...], Run] = {}
         count = 0
         for at in range(0, len(state.chunks), RUN):
@@ -92,17 +101,7 @@ class FixtureSegments:
             runs[chunks] = run
             count += sum([len(of_view.segments[chunk].parts) for chunk in chunks])
         of_view.runs = runs
-        if len(self._made) > 2 * len(state.places) + SLICE:
-            yield from self._forget(state)
         return tuple(run for run in runs.values() if run.segments), count
-
-    def _forget(self, state: FixtureState) -> Sliced[None]:
-        """Drop the JSON of fixtures that are gone."""
-        for count, fixture_id in enumerate([*self._made], 1):
-            if state.places.get(fixture_id) is None:
-                self._made.pop(fixture_id, None)
-            if count % SLICE == 0:
-                yield
 
     def _segment(self, view: FixtureView, chunk: FixtureChunk, terms: Terms) -> FixtureSegment:
         is_whole = view == _WHOLE

@@ -145,6 +145,7 @@ class Answers:
             coding = _acceptable(accept_encoding)
             if has_already(if_none_match or "", page.etags[coding]):
                 return page.not_modified[coding]
+            self.fixtures.fit(state)
             try:
                 shown = self.fixtures.json(fixture, state.terms)
                 links = self.fixtures.links(fixture, state.terms)
@@ -166,7 +167,7 @@ class Answers:
             self._pages = {view: page for view, page in self._pages.items() if page.still_shows(snapshot)}
         if view not in self._pages:
             of_fixtures = [one for one in self._pages if isinstance(one, FixturesOf)]
-            for one in of_fixtures[: len(of_fixtures) - MAX_VIEWS]:  # each may be as large as the whole
+            for one in of_fixtures[: max(len(of_fixtures) - MAX_VIEWS, 0)]:  # each may be as large as all
                 del self._pages[one]
             self._pages[view] = _Page(view, snapshot)
         return self._pages[view]
@@ -191,6 +192,7 @@ class Answers:
         self, view: FixturesOf, page: _Page, coding: Coding, snapshot: Snapshot, choice: Choice
     ) -> Sliced[Prepared]:
         state = fixtures_of(snapshot)
+        self.fixtures.fit(state)
         found: list[bytes] = []
         for chunk in state.chunks:
             if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last

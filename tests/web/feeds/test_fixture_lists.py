@@ -1,0 +1,79 @@
+"""Lists of fixtures: what is kept of them while views are polled in turn, and while matches come and go."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.board.snapshot import Entry, Snapshot
+from actors.core.cooperative import SLICE
+from actors.core.messages import BookmakerId
+from actors.fixtures.state import FixtureView, Kind
+from tests.support.builders.fixtures import ALDER, TERMS, LinkedBoard
+from tests.support.builders.messages import batch, match
+from web.encoding.fixture_segments import MAX_VIEWS
+from web.feeds.fixture_events import FixtureFrames
+from web.feeds.fixture_lists import ALL, Choice, FixturesOf
+from web.feeds.lists import Answers
+
+pytestmark = pytest.mark.anyio
+
+ROUNDS, NEW = 24, 16  # matches: a list that loses more than 20 at once is doubted
+
+
+class _Board(LinkedBoard):
+    """A board to be read as it is."""
+
+    async def read(self) -> Snapshot:
+        return self.snapshot
+
+    async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
+        raise AssertionError(f"{bookmaker} {entry} {why}")
+
+    def is_valid(self, snapshot: Snapshot) -> bool:
+        return snapshot is self.snapshot
+
+    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
+        del deadline, first_start, within_s
+        return False
+
+
+def _answers(board: _Board) -> Answers:
+    return Answers(board, {name: name.title() for name in TERMS.roster})
+
+
+@pytest.mark.parametrize("count", range(1, MAX_VIEWS + 1))
+async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
+    """As many as are kept: none of them pushes another one out."""
+    board = _Board()
+    for name in TERMS.roster:
+        board.apply(batch([match("a")], bookmaker=name))
+    answers = _answers(board)
+    views = [FixturesOf(FixtureView(kind, name)) for kind in Kind for name in (None, *TERMS.roster)]
+
+    first = [await answers.answer(view, None, None) for view in views[:count]]
+    again = [await answers.answer(view, None, None) for view in views[:count]]
+
+    assert all(one is other for one, other in zip(first, again, strict=True))
+
+
+@pytest.mark.parametrize("asked", ["whole", "chosen", "one", "changes"])
+async def test_what_is_kept_is_in_proportion_to_what_is_there(asked: str) -> None:
+    """However many matches come and go, and whatever is asked for."""
+    board = _Board()
+    answers = _answers(board)
+    frames = FixtureFrames(board.history, answers)
+    for day in range(ROUNDS):
+        since = board.snapshot.version
+        board.apply(batch([match(f"{day}-{count}") for count in range(NEW)], bookmaker=ALDER))
+        match asked:
+            case "whole":
+                await answers.answer(ALL, None, None)
+            case "chosen":
+                await answers.answer(ALL, None, None, Choice("League"))
+            case "one":
+                for fixture in board.state:
+                    await answers.one(fixture.id, None, None)
+            case _:
+                await frames.changes(ALL.view, since)
+
+        assert 0 < len(answers.fixtures._made) <= 2 * NEW + SLICE
