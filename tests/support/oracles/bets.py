@@ -12,6 +12,8 @@ from actors.core.messages import Prices
 from actors.fixtures.event import Chances
 from actors.fixtures.surebets import Doubt, Leg, Legs, SurebetRules
 
+NO_GAIN = 1 - 1e-6  # a sum of stakes from there on gains nothing that is shown
+
 
 def settled(legs: Legs, amounts: Sequence[float]) -> list[Fraction]:
     """Return what is paid out in all for home, draw and away, with numbers as they are written.
@@ -42,7 +44,7 @@ def combinations_of(legs: Sequence[Leg]) -> Iterator[tuple[float, Legs]]:
     """Return every home, draw and away among live legs that gain, with the sum of their stakes."""
     live = [leg for leg in legs if leg.prices is Prices.LIVE]
     for home, draw, away in product(*([leg for leg in live if leg.outcome == one] for one in range(3))):
-        if (total := sum(equal_stakes((home, draw, away)))) < 1:
+        if (total := sum(equal_stakes((home, draw, away)))) < NO_GAIN:
             yield total, (home, draw, away)
 
 
