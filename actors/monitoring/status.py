@@ -101,10 +101,13 @@ class BookmakerStatus:
     is_named: bool = True
     meter: Meter = field(default_factory=Meter)
 
-    def learn_name(self, title: str) -> None:
-        """Take the first display name from the source that is not empty, if none is configured."""
-        if title and not self.is_named:
-            self.name, self.is_named = title, True
+    def learn_name(self, title: str, *, is_in_use: bool) -> None:
+        """Take the first display name from the source that is not empty, if none is configured or in use.
+
+        What was shown with the id keeps it: another name would be a change without a version.
+        """
+        if not self.is_named and (title or is_in_use):
+            self.name, self.is_named = title or self.name, True
 
     def observe(self, book: Book, at: float) -> BookmakerState:
         """Return the state that follows from this record and the bookmaker's book; note a new one."""

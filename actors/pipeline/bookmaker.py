@@ -70,7 +70,7 @@ class BookmakerActor:
             self._failed(delivery.scope, str(error))
             return
         self.status.rejected.update(read.rejected)
-        self.status.learn_name(read.title)
+        self.status.learn_name(read.title, is_in_use=bool(read.batch.matches))
         self.bus.publish(read.batch)
         if self.status.errors.pop(delivery.scope, None) is not None:
             self._logger().info("bookmaker.recovered", scope=delivery.scope)

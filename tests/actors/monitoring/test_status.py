@@ -191,3 +191,22 @@ def test_service_derives_the_state_of_every_bookmaker() -> None:
 
     assert [(birch, BookmakerState.STALE), (ALDER, BookmakerState.LIVE)] == list(states.items())
     assert {1000.0} == {status.since for status in statuses.values()}
+
+
+@pytest.mark.parametrize(
+    ("learned", "name"),
+    [
+        ((("", False), ("Pinnacle", True), ("Other", True)), "Pinnacle"),
+        ((("", True), ("Pinnacle", True)), "pin-x"),
+        ((), "pin-x"),
+    ],
+)
+def test_name_that_matches_were_shown_with_stays(learned: tuple[tuple[str, bool], ...], name: str) -> None:
+    """Else lists and changes of one version would have two names of one bookmaker."""
+    status = _status()
+    status.name, status.is_named = "pin-x", False
+
+    for title, is_in_use in learned:
+        status.learn_name(title, is_in_use=is_in_use)
+
+    assert name == status.name
