@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +62,12 @@ def odds_path(sport: str) -> str:
 
 
 def serve(peer: HttpPeer, answers: Mapping[str, bytes], headers: Mapping[str, str] | None = None) -> None:
-    """Make the peer answer with these bodies, by sport."""
+    """Make the peer answer with these bodies, by sport; by default with a Date at which none lags."""
     for sport, body in answers.items():
-        peer.answers[odds_path(sport)] = respond(body, headers=headers)
+        times = re.findall(rb'"last_update": ?"([^"]+)"', body)
+        oldest = min((datetime.fromisoformat(one.decode()).timestamp() for one in times), default=0.0)
+        dated = {"Date": formatdate(oldest, usegmt=True)} if headers is None else headers
+        peer.answers[odds_path(sport)] = respond(body, headers=dated)
 
 
 def recorded(files: Iterable[Path]) -> dict[str, bytes]:

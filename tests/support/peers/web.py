@@ -19,6 +19,9 @@ from actors.source_api.options import PolledOptions
 from actors.transports.polling import Limits, PollingTransport
 from tests.support.peers.plain_http import NO_TLS
 
+DATE = "Thu, 28 May 2026 20:20:00 GMT"
+"""The clock of every site stands still, at the time of the prices that it has: none lags."""
+
 Answer = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
 
 
@@ -113,5 +116,5 @@ async def dripping(request: httpx2.Request) -> httpx2.Response:
 
 
 def _whole(status: int, body: bytes, headers: Mapping[str, str]) -> httpx2.Response:
-    length = {"Content-Length": str(len(body))}
-    return httpx2.Response(status, stream=httpx2.ByteStream(body), headers={**length, **headers})
+    every = {"Content-Length": str(len(body)), "Date": DATE}
+    return httpx2.Response(status, stream=httpx2.ByteStream(body), headers={**every, **headers})
