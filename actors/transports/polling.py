@@ -42,7 +42,8 @@ class Fetched(Struct, frozen=True):
     """A whole answer: its content, its validators and its Last-Modified as Unix seconds, if any.
 
     `asked_mono` is the time of the request (monotonic seconds): no answer vouches for a later moment.
-    `is_framed`: its length was announced, so it cannot be cut. `answered_at` is its Date (Unix seconds).
+    `is_framed`: its length was announced, so it cannot be cut. `answered_at` is its Date (Unix seconds),
+    or our own clock at receipt where it has none that can be read (RFC 9110, 6.6.1).
     """
 
     body: bytes
@@ -101,13 +102,13 @@ class PollingTransport(HttpTransport):
     async def _read(
         self, response: httpx2.Response, validators: Validators, asked_mono: float
     ) -> Fetched | NotModified:
-        headers = response.headers
+        headers, now = response.headers, self._clock.now()
         kept = {name: headers[name][:MAX_KEPT_CHARS] for name in self._kept if name in headers}
         if response.status_code == httpx2.codes.NOT_MODIFIED and validators != Validators():
             return NotModified(asked_mono, kept)
         if response.status_code != httpx2.codes.OK:
             raise self._refusal(response, kept, await _error_body(response))
-        limits = self._limits
+        date, limits = http_date(headers.get("date")), self._limits
         wire_bytes, body = await _body(response, limits.max_payload_bytes, limits.max_inflated_bytes)
         last_modified = header_as_sent(response, b"last-modified")
         return Fetched(
@@ -117,7 +118,7 @@ class PollingTransport(HttpTransport):
             http_date(last_modified),
             asked_mono,
             is_framed="content-length" in headers or "transfer-encoding" in headers,
-            answered_at=http_date(headers.get("date")),
+            answered_at=now.wall if date is None else date,
             headers=kept,
         )
 

@@ -27,14 +27,30 @@ async def test_answer_has_body_validators_and_time(peer: HttpPeer) -> None:
     """A 200 has the content, the validators of the next request, and Last-Modified as Unix seconds."""
     peer.answers["/f.csv"] = respond(BODY, headers={"ETag": '"one"', "Last-Modified": MODIFIED})
 
-    assert await fetch(peer.url("/f.csv"), Validators()) == Fetched(
+    assert await fetch(peer.url("/f.csv"), Validators(), clock=ManualClock(wall=WALL)) == Fetched(
         BODY,
         len(BODY),
         Validators('"one"', MODIFIED),
         MODIFIED_AT,
         asked_mono=0.0,
+        answered_at=WALL,
         headers={"etag": '"one"', "last-modified": MODIFIED},
     )
+
+
+@pytest.mark.parametrize(
+    ("headers", "answered_at"),
+    [({"Date": MODIFIED}, MODIFIED_AT), ({}, WALL), ({"Date": ""}, WALL), ({"Date": "garbage"}, WALL)],
+)
+async def test_our_clock_replaces_a_missing_date(
+    peer: HttpPeer, headers: dict[str, str], answered_at: float
+) -> None:
+    """An answer without a Date that can be read was made when it was received (RFC 9110, 6.6.1)."""
+    peer.answers["/f.csv"] = respond(BODY, headers=headers)
+    answer = await fetch(peer.url("/f.csv"), clock=ManualClock(wall=WALL))
+
+    assert isinstance(answer, Fetched)
+    assert answered_at == answer.answered_at
 
 
 async def test_first_request_is_unconditional_and_anonymous(peer: HttpPeer) -> None:
