@@ -31,10 +31,11 @@ NOT_MODIFIED = 304  # a payload without a body: the last list still holds (RFC 9
 class Payload(Struct, frozen=True):
     """One raw unit received from a source, or its confirmation that the last one still holds.
 
-    `received_mono` (monotonic seconds) is when a poll was sent or a message read; it holds for
-    `stale_after_s`. `received_at`, `source_time` (the source's own time for the content) and `answered_at`
-    (its clock when it answered) are Unix seconds. Without `is_framed` its length was not announced, so that
-    it may be cut. With status 304 `list_id` is confirmed. `headers` have names in lower case.
+    `received_mono` (monotonic seconds) is when a poll was sent, less the time for which a cache had its
+    answer, or when a message was read; it holds for `stale_after_s`. `received_at`, `source_time` (the
+    source's own time for the content) and `answered_at` (its clock at `received_mono`) are Unix seconds.
+    Without `is_framed` its length was not announced, so that it may be cut. With status 304 `list_id` is
+    confirmed. `headers` have names in lower case.
     """
 
     source: SourceName

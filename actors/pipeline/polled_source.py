@@ -136,13 +136,20 @@ class SourceActor:
     async def _fetch(
         self, transport: Transport, target: Target, validators: Validators
     ) -> Fetched | NotModified:
-        """Request `target`; the timeout also holds by the clock, which goes on while timers stand still."""
+        """Request `target`; the timeout also holds by the clock, which goes on while timers stand still.
+
+        Raises: TransportError, also for prices that a cache has had for as long as they hold.
+        """
         answer = await transport.fetch(target.url, validators)
-        took_s = self._context.clock.now().mono - answer.asked_mono
-        timeout_s = self._context.options.timeout_s
+        now, options = self._context.clock.now(), self._context.options
+        took_s, timeout_s = now.mono - answer.asked_mono, options.timeout_s
         if took_s > timeout_s + SUSPENDED_S:
             message = f"no answer within {timeout_s:g} s, it took {took_s:.0f} s"
             raise TransportError(message, reason="timeout")
+        holds_s = options.staleness_at(self._plan.interval_s(target, now))
+        if answer.age_s >= holds_s and not target.is_catalogue:
+            message = f"a cache had the answer for {answer.age_s:.0f} s, its prices hold for {holds_s:g} s"
+            raise TransportError(message, reason="aged", headers=answer.headers)
         return answer
 
     def _confirmable(self, target: Target) -> LastAnswer | None:
@@ -159,8 +166,9 @@ class SourceActor:
     async def _confirmed(self, target: Target, list_id: ListId, answer: NotModified) -> None:
         now = self._context.clock.now()
         self._plan.on_answered(target, answer.headers, now)
-        name, scope, asked, headers = self._status.name, target.scope, answer.asked_mono, answer.headers
-        same = Payload(name, scope, list_id, b"", now.wall, asked, status=NOT_MODIFIED, headers=headers)
+        name, scope, headers = self._status.name, target.scope, answer.headers
+        since = answer.asked_mono - answer.age_s
+        same = Payload(name, scope, list_id, b"", now.wall, since, status=NOT_MODIFIED, headers=headers)
         await self._hand_out(target, same, now)
 
     async def _received(self, target: Target, answer: Fetched) -> None:
@@ -169,16 +177,17 @@ class SourceActor:
         self._status.received_bytes += answer.wire_bytes
         self._plan.on_answered(target, answer.headers, now)
         list_id = await run_sliced(list_id_of(answer.body))
+        answered_at = answer.answered_at
         payload = Payload(
             self._status.name,
             target.scope,
             list_id,
             answer.body,
             now.wall,
-            answer.asked_mono,
+            answer.asked_mono - answer.age_s,
             source_time=answer.last_modified_at,
             is_framed=answer.is_framed,
-            answered_at=answer.answered_at,
+            answered_at=None if answered_at is None else answered_at - answer.age_s,  # as received_mono
             headers=answer.headers,
         )
         if target.is_catalogue:

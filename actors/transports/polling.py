@@ -42,8 +42,9 @@ class Fetched(Struct, frozen=True):
     """A whole answer: its content, its validators and its Last-Modified as Unix seconds, if any.
 
     `asked_mono` is the time of the request (monotonic seconds): no answer vouches for a later moment.
-    `is_framed`: its length was announced, so it cannot be cut. `answered_at` is its Date (Unix seconds),
-    or our own clock at receipt where it has none that can be read (RFC 9110, 6.6.1).
+    `is_framed`: its length was announced, so it cannot be cut. `age_s` is for how long a cache has had it
+    (RFC 9111, 5.1). `answered_at` is the source's clock at receipt (Unix seconds): its Date and the age, or
+    our own clock where it has no Date that can be read (RFC 9110, 6.6.1).
     """
 
     body: bytes
@@ -54,13 +55,18 @@ class Fetched(Struct, frozen=True):
     is_framed: bool = True
     answered_at: float | None = None
     headers: Mapping[str, str] = {}
+    age_s: float = 0.0
 
 
 class NotModified(Struct, frozen=True):
-    """The server vouches for what the validators stand for, as of `asked_mono` (monotonic seconds)."""
+    """The server vouches for what the validators stand for, as of `asked_mono` (monotonic seconds).
+
+    `age_s` is for how long a cache has had this answer.
+    """
 
     asked_mono: float
     headers: Mapping[str, str] = {}
+    age_s: float = 0.0
 
 
 class Transport(Protocol):
@@ -102,10 +108,10 @@ class PollingTransport(HttpTransport):
     async def _read(
         self, response: httpx2.Response, validators: Validators, asked_mono: float
     ) -> Fetched | NotModified:
-        headers, now = response.headers, self._clock.now()
+        headers, now, age_s = response.headers, self._clock.now(), _age_s(response.headers.get("age", ""))
         kept = {name: headers[name][:MAX_KEPT_CHARS] for name in self._kept if name in headers}
         if response.status_code == httpx2.codes.NOT_MODIFIED and validators != Validators():
-            return NotModified(asked_mono, kept)
+            return NotModified(asked_mono, kept, age_s)
         if response.status_code != httpx2.codes.OK:
             raise self._refusal(response, kept, await _error_body(response))
         date, limits = http_date(headers.get("date")), self._limits
@@ -118,9 +124,15 @@ class PollingTransport(HttpTransport):
             http_date(last_modified),
             asked_mono,
             is_framed="content-length" in headers or "transfer-encoding" in headers,
-            answered_at=now.wall if date is None else date,
+            answered_at=now.wall if date is None else date + age_s,
             headers=kept,
+            age_s=age_s,
         )
+
+
+def _age_s(value: str) -> float:
+    """Read the Age of an answer (RFC 9111, 5.1); 0 where there is none that can be read."""
+    return float(value) if re.fullmatch("[0-9]{1,9}", value) else 0.0
 
 
 async def _body(response: httpx2.Response, max_wire_bytes: int, max_bytes: int) -> tuple[int, bytes]:

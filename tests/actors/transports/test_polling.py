@@ -53,6 +53,42 @@ async def test_our_clock_replaces_a_missing_date(
     assert answered_at == answer.answered_at
 
 
+@pytest.mark.parametrize(
+    ("age", "age_s"),
+    [
+        *(("0", 0.0), ("895", 895.0), ("0120", 120.0), ("9" * 9, 999_999_999.0)),
+        *(
+            ("9" * 10, 0.0),
+            ("", 0.0),
+            ("-5", 0.0),
+            ("1.5", 0.0),
+            ("1e3", 0.0),
+            ("\xb2", 0.0),
+            ("1, 2", 0.0),
+        ),
+    ],
+)
+async def test_age_of_a_cached_answer_is_read(peer: HttpPeer, age: str, age_s: float) -> None:
+    """A cache had the answer for that long, so the source's clock is later than its Date by as much."""
+    headers = {"Age": age, "Date": MODIFIED}
+    peer.answers["/f.csv"] = respond(BODY, headers=headers)
+    answer = await fetch(peer.url("/f.csv"))
+    peer.answers["/f.csv"] = respond(status=304, headers=headers)
+    same = await fetch(peer.url("/f.csv"), Validators('"one"', None))
+
+    assert isinstance(answer, Fetched)
+    assert (age_s, age_s, MODIFIED_AT + age_s) == (answer.age_s, same.age_s, answer.answered_at)
+
+
+async def test_age_without_a_date_leaves_our_clock(peer: HttpPeer) -> None:
+    """Without a Date the source's clock at receipt is taken to be ours, whatever the Age."""
+    peer.answers["/f.csv"] = respond(BODY, headers={"Age": "20"})
+    answer = await fetch(peer.url("/f.csv"), clock=ManualClock(wall=WALL))
+
+    assert isinstance(answer, Fetched)
+    assert (20.0, WALL) == (answer.age_s, answer.answered_at)
+
+
 async def test_first_request_is_unconditional_and_anonymous(peer: HttpPeer) -> None:
     """Without validators the request has only the headers that a download needs."""
     peer.answers["/f.csv"] = respond(BODY)
