@@ -45,6 +45,16 @@ HEAR_AFTER_A_MINUTE = """() => {
     source.dispatchEvent(new MessageEvent("heartbeat", { data }));
     return document.getElementById("connection").textContent;
 }"""
+GO_AND_COME_BACK = """async (odds) => {
+    const { version, fixtures } = await (await fetch("/api/v2/fixtures")).json();
+    const send = (change) => {
+        const data = JSON.stringify({ version, since: version, fixtures: [], removed: [], ...change });
+        source.dispatchEvent(new MessageEvent("changes", { data }));
+    };
+    send({ removed: fixtures.map(({ id }) => ({ id, reason: "ended", version })) });
+    fixtures[0].entries.forEach((entry) => Object.assign(entry, { odds }));
+    send({ fixtures });
+}"""
 
 
 def _opened(page: Page, base: str) -> None:
@@ -179,6 +189,19 @@ def test_events_buffered_during_sleep_are_not_live(site: Offered, page: Page) ->
     expect(page.locator("#connection")).to_have_text(re.compile("^Live"))
 
     assert "No connection for 61 s" == page.evaluate(HEAR_AFTER_A_MINUTE)
+
+
+def test_a_match_that_comes_back_at_once_has_its_new_prices(site: Offered, page: Page) -> None:
+    """Also if it went and came back between two frames: its row never keeps the old prices as live."""
+    site.offer(DERBY)
+    service = site.start()
+    page.add_init_script(CATCH_THE_SOURCE)
+    page.goto(service.base)
+    expect(page.locator(".number")).to_have_text(SHOWN)
+
+    page.evaluate(GO_AND_COME_BACK, {"1": 1.5, "X": 4.4, "2": 6.6})
+
+    expect(page.locator(".number")).to_have_text(["1.50", "4.40", "6.60"] * 2)
 
 
 @pytest.mark.parametrize(

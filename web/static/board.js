@@ -16,6 +16,7 @@ export class Board {
     #offers = new Map(); // by the id of the entry: what a link moves to another match keeps its history
     #matches = new Map();
     #sorted = null;
+    #puts = 0; // one count for all matches: a row tells by it whether what it shows is still the same
     names = new Map(); // display names of the bookmakers seen since the last whole list, by id
 
     get size() {
@@ -75,14 +76,15 @@ export class Board {
     /** Returns the offers that the match had before. */
     #put(fixture) {
         if (!this.#matches.has(fixture.id)) {
-            this.#matches.set(fixture.id, { key: fixture.id, offers: new Map(), stamp: 0 });
+            this.#matches.set(fixture.id, { key: fixture.id, offers: new Map() });
         }
         const match = this.#matches.get(fixture.id);
         const before = [...match.offers.values()];
         const placed = placeOf(match);
         match.offers = new Map(fixture.entries.map((entry) => this.#offer(entry, match)));
         const { home, away, league, start_time: start, fair, surebet } = fixture;
-        Object.assign(match, { home, away, league, start, fair, surebet, stamp: match.stamp + 1 });
+        this.#puts += 1;
+        Object.assign(match, { home, away, league, start, fair, surebet, stamp: this.#puts });
         if (placeOf(match) !== placed) {
             match.words = folded(`${home} ${away} ${league}`);
             this.#sorted = null;
