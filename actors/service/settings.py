@@ -231,6 +231,19 @@ def _check_bookmakers(settings: Settings) -> None:
         other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
         if other != bookmaker_id:
             raise ConfigError(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")
+    _check_names(settings)
+
+
+def _check_names(settings: Settings) -> None:
+    """Raise an error if two configured names are equal; titles that sources give may be."""
+    taken: dict[str, str] = {}
+    for bookmaker_id, bookmaker in settings.bookmakers.items():
+        if bookmaker.name is None:
+            continue
+        other = taken.setdefault(bookmaker.name, bookmaker_id)
+        if other != bookmaker_id:
+            found = f"bookmakers.{bookmaker_id}.name was {bookmaker.name!r}, which bookmakers.{other} has"
+            raise ConfigError(f"{found} already, must be one that no other bookmaker has")
 
 
 def _check_sources(settings: Settings) -> None:

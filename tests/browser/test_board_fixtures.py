@@ -310,7 +310,12 @@ def _leg(outcome: int, price: float, commission: float = 0.0, bookmaker: str = "
 
 
 def _json(leg: Leg) -> dict[str, object]:
-    return {"bookmaker": leg.bookmaker, "odds": leg.price, "commission": leg.commission}
+    return {
+        "id": f"{leg.bookmaker}_m1",
+        "bookmaker": "Betfair",
+        "odds": leg.price,
+        "commission": leg.commission,
+    }
 
 
 def _cents(divided: Stakes | None) -> dict[str, object] | None:

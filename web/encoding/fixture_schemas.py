@@ -58,9 +58,10 @@ class FairOdds(Struct, frozen=True):
 
 
 class SurebetLeg(Struct, frozen=True):
-    """An outcome, the gross price for it, and the share that the bookmaker takes of a net win."""
+    """An outcome, whose entry it is (its `id`), the gross price, and what it costs of a net win."""
 
     outcome: str
+    id: str
     bookmaker: str
     odds: Price
     commission: Commission
@@ -170,7 +171,7 @@ def fixture_v2(fixture: Fixture, names: Names, terms: Terms, fair: Chances | Non
         entries,
         _best_prices(fixture, names, terms),
         None if fair is None else FairOdds(terms.method, *(round(one, 6) for one in fair)),
-        None if fixture.surebet is None else _surebet(fixture.surebet, names, terms),
+        None if fixture.surebet is None else _surebet(fixture, fixture.surebet, names, terms),
     )
 
 
@@ -202,10 +203,16 @@ def _best(one: Best, names: Names, terms: Terms) -> BestPrice:
     return BestPrice(one.price, shown, Prices.LIVE if is_live else Prices.COLLECTED)
 
 
-def _surebet(surebet: Surebet, names: Names, terms: Terms) -> SurebetV2:
+def _surebet(fixture: Fixture, surebet: Surebet, names: Names, terms: Terms) -> SurebetV2:
+    entries, roster = fixture.entries, terms.roster
     legs = tuple(
         SurebetLeg(
-            one.outcome, names[one.bookmaker], one.odds, terms.roster[one.bookmaker].commission, one.stake
+            one.outcome,
+            entries[one.bookmaker].id,
+            names[one.bookmaker],
+            one.odds,
+            roster[one.bookmaker].commission,
+            one.stake,
         )
         for one in surebet.legs
     )

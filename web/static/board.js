@@ -106,8 +106,10 @@ export class Board {
 
 /** Throw an error if this is not a valid fixture. */
 function check({ id, home, away, league, start_time, entries, surebet }) {
-    const odds = [...entries, ...(surebet?.legs ?? [])].flatMap(numbersOf);
-    const texts = [id, home, away, league, ...entries.flatMap((one) => [one.id, one.bookmaker, one.rule])];
+    const legs = surebet?.legs ?? [];
+    const odds = [...entries, ...legs].flatMap(numbersOf);
+    const named = entries.flatMap((one) => [one.id, one.bookmaker, one.rule]);
+    const texts = [id, home, away, league, ...named, ...legs.map((leg) => leg.id)];
     const numbers = [start_time ?? 0, surebet ? surebet.profit : 0, ...odds];
     const isMarked = entries.every(({ prices }) => prices === "live" || prices === "collected");
     if (!isMarked || !texts.every((text) => typeof text === "string") || !numbers.every(Number.isFinite)) {

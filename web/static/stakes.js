@@ -2,8 +2,9 @@
 
 /**
  * The stakes on home, draw and away, and what is returned at least, in cents; null if every division may
- * lose. Legs are `{ bookmaker, odds, commission }`; all legs of a bookmaker are one market, which takes
- * `commission` of what is won there net. The smallest return has as many whole cents as it can have.
+ * lose. Legs are `{ id, odds, commission }`; all legs of one entry, thus of one bookmaker, are one market,
+ * which takes `commission` of what is won there net. The smallest return has as many whole cents as it
+ * can have.
  */
 export function stakes(legs, total) {
     const [cents, parts] = fraction(total);
@@ -32,9 +33,9 @@ function fraction(value) {
 }
 
 /** Price p / q and commission t / u as they are, and net / of, what one staked alone returns. */
-function termsOf({ bookmaker, odds, commission }, legs) {
+function termsOf({ id, odds, commission }, legs) {
     const [[p, q], [t, u]] = [fraction(odds), fraction(commission)];
-    const isShared = legs.filter((other) => other.bookmaker === bookmaker).length > 1;
+    const isShared = legs.filter((other) => other.id === id).length > 1;
     return { p, q, t, u, net: q * u + (p - q) * (u - t), of: q * u, isShared };
 }
 

@@ -109,6 +109,11 @@ INVALID = {
     "bookmaker id in capitals": ("bookmakers.bet365", "bookmakers.Bet365", "bookmakers.Bet365"),
     "bookmaker id with an underscore": ("bookmakers.bet365", "bookmakers.bet_365", "bookmakers.bet_365"),
     "source that nobody uses": (FEED, f'[sources.idle]\nkind = "simulated"\n{FEED}', "sources.idle"),
+    "name of another bookmaker": (
+        LAST,
+        f'{LAST}\n[bookmakers.bet]\nname = "Bet365"\nsource = "feed"\nkey = "BW"',
+        "bookmakers.bet.name was 'Bet365', which bookmakers.bet365 has already, must be",
+    ),
     "no bookmaker": (VALID.partition(BOOKMAKER)[2], "", "bookmakers"),
     "missing variable": (URL, "http://x/${NOWHERE_TO_BE_FOUND}", "sources.feed.url"),
     "not TOML": (FEED, "[sources.feed", "line"),

@@ -44,6 +44,19 @@ def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
     ]
 
 
+def test_legs_of_bookmakers_of_one_name_are_told_apart() -> None:
+    """Each has the id of its entry: what is staked at two bookmakers is settled apart."""
+    (fixture,) = _linked().fixtures()
+
+    found = _decoded(fixture_v2(fixture, dict.fromkeys(NAMES, "Betfair"), TERMS, None))
+
+    listed = {one["id"]: one["odds"] for one in found["entries"]}
+    legs = found["surebet"]["legs"]
+    assert ["alder_a", "alder_a", "birch_b"] == [leg["id"] for leg in legs]
+    assert [leg["odds"] for leg in legs] == [listed[leg["id"]][leg["outcome"]] for leg in legs]
+    assert {"Betfair"} == {leg["bookmaker"] for leg in legs}
+
+
 def test_link_has_the_names_of_its_own_source() -> None:
     """Each event as its source lists it, whatever names the fixture has."""
     (fixture,) = _linked().fixtures()
