@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -50,12 +51,21 @@ def add_options(links: argparse.ArgumentParser) -> None:
             added.add_argument("other", metavar="ID", nargs="?", help="another one to compare it with")
         if name == "suggest":
             text = "how many at most; default: %(default)s"
-            added.add_argument("--limit", type=int, default=20, metavar="N", help=text)
+            added.add_argument("--limit", type=_limit, default=20, metavar="N", help=text)
+
+
+def _limit(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,4}", text):
+        raise argparse.ArgumentTypeError(f"was {text[:64]!r}, must be 0 to 9999")
+    return int(text)
 
 
 def explain_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield the evidence about one id, or two. Raises: ServiceUnreachableError."""
     given_ids = [one for one in (given.id, given.other) if one is not None]
+    for one in given_ids:
+        if one in {"", ".", ".."}:  # parts of a path that are left out or lead elsewhere
+            raise ServiceUnreachableError(f"{one!r} is no id of a fixture, an entry or an event")
     ids = "/".join(quote(one, safe=":", errors="replace") for one in given_ids)
     answer = _answer(given.url, f"/monitor/links/{ids}", LinksExplained)
     if not answer.linking:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.core.errors import ServiceUnreachableError
 from actors.service.settings import load
 from tests.support.systems.process import ROOT
 from web.__main__ import EXAMPLES, _parser, main
@@ -63,6 +64,24 @@ def test_help_is_printed(command: str, capsys: pytest.CaptureFixture[str]) -> No
 
     assert (0, "") == (code, err)
     assert out.startswith(f"usage: oddsboard {command}".rstrip())
+
+
+@pytest.mark.parametrize("limit", ["-1", "10000", "1e3", "many", ""])
+def test_limit_of_suggestions_is_checked(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A limit that the service would refuse is a wrong use of the command."""
+    code, _, err = _ended(capsys, "links", "suggest", "--limit", limit)
+
+    assert 2 == code
+    assert f"argument --limit: was {limit!r}, must be 0 to 9999" in err
+
+
+@pytest.mark.parametrize("ids", [("..", ".."), (".", "alder_1"), ("alder_1", ".."), ("",)])
+def test_dots_are_no_id(ids: tuple[str, ...]) -> None:
+    """An id that would lead to another address is refused before anything is asked."""
+    given = _parser().parse_args(["links", "explain", *ids, "--url", "http://127.0.0.1:1"])
+
+    with pytest.raises(ServiceUnreachableError, match="is no id of a fixture, an entry or an event"):
+        list(given.lines(given))
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
