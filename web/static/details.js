@@ -10,6 +10,7 @@ import { stakes } from "./stakes.js";
 import { Table } from "./table.js";
 
 const PATIENCE_MS = 4000;
+const LEAST_MS = 1000; // between two questions for the links of one match
 const HIDDEN = "–";
 
 const text = (title, from, className) => ({ title, className, text: from });
@@ -22,7 +23,8 @@ export class Details {
     #match = null;
     #names = new Map();
     #trust = "none";
-    #asked = ""; // the match and the links that were asked for last
+    #asked = { key: "", stamp: null, at: -Infinity }; // for which links, and when they were answered
+    #listed = ""; // the links that are shown
     #ages = new Ages(() => this.#match && this.#fill());
     #prices = new Table(byId("details-prices"), [
         text("Bookmaker", ({ name, offer }) => name + (offer.isCollected ? " (collected)" : "")),
@@ -116,17 +118,31 @@ export class Details {
         setText(byId("details-returned"), divided ? returnOf(divided) : failed);
     }
 
+    /** Ask for the links at once, and after a change of the match. Those of another one go at once. */
     async #explain() {
-        const { key, offers } = this.#match;
-        const asked = JSON.stringify([key, ...[...offers.values()].map(({ id, rule }) => [id, rule])]);
-        if (this.#trust !== "live" || asked === this.#asked) return;
+        const { key, stamp } = this.#match;
+        if (key !== this.#asked.key) {
+            this.#asked = { key, stamp: null, at: -Infinity };
+            this.#list([]);
+        }
+        const { stamp: last, at } = this.#asked;
+        if (this.#trust !== "live" || stamp === last || performance.now() - at < LEAST_MS) return;
+        const asked = { key, stamp, at: Infinity }; // none is asked while another one is under way
         this.#asked = asked;
         const links = await linksOf(key);
-        if (asked !== this.#asked) return; // another one is shown by now
-        if (links === null) this.#asked = ""; // asked again at the next change
-        const list = byId("details-links");
+        if (asked !== this.#asked) return; // another match is shown by now
+        asked.at = performance.now();
+        if (links === null) asked.stamp = null; // asked again soon
+        this.#list(links);
+    }
+
+    /** `links` are null if they are not known. */
+    #list(links) {
+        const listed = JSON.stringify(links);
+        if (listed === this.#listed) return;
+        this.#listed = listed;
         const isAlone = links?.length === 1;
-        list.replaceChildren(...(links ?? []).map((link) => item(link, isAlone)));
+        byId("details-links").replaceChildren(...(links ?? []).map((link) => item(link, isAlone)));
         const failed = "The evidence is not known now.";
         setText(byId("details-alone"), links === null ? failed : isAlone ? "No other list has it." : "");
     }
