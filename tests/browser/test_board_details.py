@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.support.browsing import CATCH_THE_SOURCE
 from tests.support.systems.offered import Fixture, Offered
 
 pytestmark = pytest.mark.browser
@@ -12,6 +13,15 @@ pytestmark = pytest.mark.browser
 DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
 LATER = Fixture("Home Town", "Away United", bet365=(2.2, 3.4, 3.5), bwin=(2.3, 3.3, 3.5))
 OTHER = Fixture("Early Birds", "Night Owls", bet365=(1.5, 4.2, 6.5))
+MERGE_TWICE = """async ([first, second, last]) => {
+    const { version, fixtures } = await (await fetch("/api/v2/fixtures")).json();
+    const idOf = (name) => fixtures.find(({ home }) => home === name).id;
+    const merged = (from, to) => ({ id: idOf(from), reason: "merged", version, into: idOf(to) });
+    const removed = [merged(second, last), merged(first, second)];
+    const data = JSON.stringify({ version, since: version, fixtures: [], removed });
+    source.dispatchEvent(new MessageEvent("changes", { data }));
+}"""
+THIRD = Fixture("Third Rovers", "Last City", bwin=(2.5, 3.2, 2.6))
 DASH = "\N{EN DASH}"
 
 
@@ -53,3 +63,16 @@ def test_links_are_asked_for_again_after_a_change(site: Offered, page: Page) -> 
     site.offer(LATER)
 
     expect(page.locator("#details-links")).to_contain_text("New League")
+
+
+def test_a_match_that_is_merged_twice_at_once_is_followed(site: Offered, page: Page) -> None:
+    """As after a lost connection: the details are those of the match that is there in the end."""
+    site.offer(DERBY, OTHER, THIRD)
+    page.add_init_script(CATCH_THE_SOURCE)
+    page.goto(site.start().base)
+    _match(page, "Home Town").click()
+
+    page.evaluate(MERGE_TWICE, ["Home Town", "Early Birds", "Third Rovers"])
+
+    expect(page.locator("#details-title")).to_have_text(f"Third Rovers {DASH} Last City")
+    expect(_match(page, "Third Rovers")).to_have_attribute("aria-selected", "true")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.support.browsing import Complaints
+from tests.support.browsing import CATCH_THE_SOURCE, Complaints
 from tests.support.peers.http import hang, respond
 from tests.support.systems.moved_clock import MovedClocks
 from tests.support.systems.offered import PATH, Fixture, Offered, offered
@@ -23,14 +23,6 @@ SHOWN = ["2.00", "3.40", "3.90", "2.10", "3.30", "3.90"]
 NONE = "\N{EN DASH}"
 UNAVAILABLE = "status of 503"
 
-CATCH_THE_SOURCE = """
-window.EventSource = class extends EventSource {
-    constructor(...given) {
-        super(...given);
-        window.source = this;
-    }
-};
-"""
 GAP = """event: snapshot
 data: {"version": 1, "fixtures": [], "fixtures_count": 0}
 

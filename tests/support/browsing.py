@@ -9,6 +9,15 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Error
 
 OpenContext = Callable[..., BrowserContext]
 
+CATCH_THE_SOURCE = """
+window.EventSource = class extends EventSource {
+    constructor(...given) {
+        super(...given);
+        window.source = this;
+    }
+};
+"""
+
 
 @dataclass
 class Complaints:

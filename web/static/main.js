@@ -32,8 +32,8 @@ const stream = new Stream("api/v2/stream?view=fixtures", {
     },
     onChanges({ fixtures, removed }) {
         const isLost = board.change(fixtures, removed);
-        const into = removed.find(({ id }) => id === filters.fixture)?.into;
-        if (into) choose(into);
+        const now = followed(filters.fixture, removed);
+        if (now !== filters.fixture) choose(now);
         changed();
         if (isLost && performance.now() - askedAt > ASK_AGAIN_MS) {
             askedAt = performance.now();
@@ -59,6 +59,16 @@ let links = null; // the linker, from the same answer
 let isChecked = false; // whether it answered the last request
 let shown = {}; // what the grid last got: it is filled again only when this changes
 let wasTrusted = null;
+
+/** The match that this one was merged into, and that one into another; itself if it was not. */
+function followed(key, removed) {
+    const next = new Map(removed.map(({ id, into }) => [id, into]));
+    for (let into = next.get(key); into; into = next.get(key)) {
+        next.delete(key); // so that this ends
+        key = into;
+    }
+    return key;
+}
 
 /** Whether the prices are live: "none" before the first one. */
 function trust() {
