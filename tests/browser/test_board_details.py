@@ -21,6 +21,7 @@ MERGE_TWICE = """async ([first, second, last]) => {
     const data = JSON.stringify({ version, since: version, fixtures: [], removed });
     source.dispatchEvent(new MessageEvent("changes", { data }));
 }"""
+SPANS = """(text) => [...text.querySelectorAll("bdi")].map((name) => name.getBoundingClientRect().left)"""
 THIRD = Fixture("Third Rovers", "Last City", bwin=(2.5, 3.2, 2.6))
 DASH = "\N{EN DASH}"
 
@@ -76,3 +77,20 @@ def test_a_match_that_is_merged_twice_at_once_is_followed(site: Offered, page: P
 
     expect(page.locator("#details-title")).to_have_text(f"Third Rovers {DASH} Last City")
     expect(_match(page, "Third Rovers")).to_have_attribute("aria-selected", "true")
+
+
+def test_names_of_another_direction_stand_in_their_order(site: Offered, page: Page) -> None:
+    """Home is left of away in the title, in what is listed, and in the row's description."""
+    home, away = "نادي الهلال", "הפועל חיפה"
+    site.offer(Fixture(home, away, bet365=(2.0, 3.4, 3.9)))
+    page.goto(site.start().base)
+    _match(page, home).click()
+
+    for text in ("#details-title", "#details-links .listed"):
+        expect(page.locator(text)).to_have_text(f"{home} {DASH} {away}")
+        expect(page.locator(f"{text} bdi")).to_have_text([home, away])
+        first, second = page.locator(text).evaluate(SPANS)
+        assert first < second
+    expect(page.locator(".match .who")).to_have_attribute(
+        "title", f"\u2068{home}\u2069 {DASH} \u2068{away}\u2069"
+    )

@@ -72,7 +72,8 @@ export class Details {
 
     #fill() {
         const { home, away, league, start } = this.#match;
-        setText(byId("details-title"), `${home} – ${away}`);
+        const title = byId("details-title");
+        if (title.textContent !== `${home} – ${away}`) title.replaceChildren(...both(home, away));
         setText(byId("details-when"), `${league} · ${startOf(start)}`);
         const offers = [...this.#match.offers].map(([id, offer]) => ({ name: this.#names.get(id), offer }));
         this.#prices.show(offers.map((one) => ({ ...one, key: one.offer.bookmaker })));
@@ -153,13 +154,18 @@ function item(link, isAlone) {
     const { source, home, away, league, start_time: start, rule } = link;
     const reason = isAlone ? "" : `: ${ruleOf(link)}`;
     const title = element("p", "", {}, element("strong", "", {}, source), reason);
-    const listed = element("p", "listed", {}, `${home} – ${away}`);
+    const listed = element("p", "listed", {}, ...both(home, away));
     const where = element("p", "muted", {}, `${league} · ${startOf(start)}`);
     const findings = (isAlone ? [] : findingsOf(link)).map(([what, finding]) =>
         element("div", "", {}, element("dt", "", {}, what), element("dd", "", {}, finding)),
     );
     const facts = element("dl", "facts", {}, ...findings);
     return element("li", "", { "data-rule": rule }, title, listed, where, facts);
+}
+
+/** Home first, whatever the directions of their scripts. */
+function both(home, away) {
+    return [element("bdi", "", {}, home), " – ", element("bdi", "", {}, away)];
 }
 
 function startOf(start) {

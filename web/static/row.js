@@ -46,7 +46,7 @@ export function matchRow(columns) {
             setText(date, at === null ? "no time" : at * 1000 < Date.now() ? "started" : day(at));
             setText(home, match.home);
             setText(away, match.away);
-            who.title = `${match.home} – ${match.away}`;
+            who.title = [match.home, match.away].map(isolated).join(" – ");
             const isSure = match.surebet !== null && trust === "live";
             setText(surebet, isSure ? percent(match.surebet.profit) : "");
             surebet.title = isSure ? "Surebet: the gain, whatever the result" : "";
@@ -81,6 +81,11 @@ class OfferCells {
             else cell.fill(offer, index, offer.prices[index] === best[index], trust);
         });
     }
+}
+
+/** A name in a text of its own direction (U+2068, U+2069), so that home stays before away. */
+function isolated(name) {
+    return `\u2068${name}\u2069`;
 }
 
 function remarks({ updated, isCollected, rule }) {
