@@ -22,6 +22,16 @@ OVERFLOWING = """() => [...document.querySelectorAll(".price")]
     .filter((cell) => cell.scrollWidth > cell.clientWidth)
     .map((cell) => cell.ariaLabel)"""
 
+IN_ORDER = """async (leagues) => {
+    const { Board } = await import("/static/board.js");
+    const board = new Board();
+    board.replace(leagues.map((league, at) => {
+        const id = `fx${at}`;
+        return { id, home: id, away: "Away", league, start_time: 4e9 + (at >> 1), entries: [] };
+    }));
+    return board.sorted.map((match) => match.league);
+}"""
+
 
 def _match(page: Page, home: str) -> Locator:
     return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=home))
@@ -52,6 +62,16 @@ def test_matches_are_sorted_by_league_and_kick_off(site: Offered, page: Page) ->
     )
     expect(_match(page, "FC Süd").locator(".number")).to_have_text(["", "", "", "3.00", "3.10", "2.50"])
     expect(page.locator("#simulated")).to_be_hidden()
+
+
+def test_leagues_of_nearly_equal_names_are_not_mixed(site: Offered, page: Page) -> None:
+    """Each stands in one piece, also where the order of names takes two for equal."""
+    site.offer(DERBY)
+    page.goto(site.start().base)
+
+    leagues = page.evaluate(IN_ORDER, ["Liga 1", "Liga 01"] * 3)
+
+    assert ["Liga 01"] * 3 + ["Liga 1"] * 3 == leagues
 
 
 def test_prices_have_one_format(site: Offered, page: Page) -> None:

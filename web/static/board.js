@@ -158,6 +158,7 @@ function inOrder(matches) {
             between(next, one, other) || // two unknown ones give NaN, which is falsy
             between(first, one, other) ||
             collator.compare(one.league, other.league) ||
+            (one.league > other.league) - (one.league < other.league) || // to the collator "01" is "1"
             (one.start ?? Infinity) - (other.start ?? Infinity) ||
             collator.compare(one.home, other.home) ||
             collator.compare(one.key, other.key),
