@@ -282,10 +282,30 @@ def test_a_surebet_is_not_shown_when_the_connection_is_lost(
     expect(page.locator(".surebet:not(:empty)")).to_have_count(0)
     expect(page.locator("#details-surebet")).to_be_hidden()
     expect(page.locator("#surebet-count")).to_have_text("0")
+    expect(page.locator("#details-margin")).to_be_empty()
     figure = page.locator("#details-prices td.figure").first
     expect(figure).to_have_css("text-decoration-line", "line-through")
     page.clock.fast_forward(31_000)
     expect(figure).to_have_text(DASH)
+
+
+def test_no_match_is_shown_as_a_surebet_when_the_connection_is_lost(
+    two: Two, page: Page, complaints: Complaints
+) -> None:
+    """With the filter of surebets the page says that it is not connected, and shows no row."""
+    complaints.expected = ("net::ERR",)
+    two.offer(SURE)
+    page.clock.install()
+    _opened(page, two)
+    page.get_by_role("button", name="Surebets").click()
+    expect(page.locator(".match")).to_have_count(1)
+
+    page.route("**/*", lambda route: route.abort())
+    page.context.set_offline(True)
+    page.clock.fast_forward(16_000)
+
+    expect(page.locator("#empty")).to_contain_text("Not connected")
+    expect(page.locator(".match:visible")).to_have_count(0)
 
 
 def test_the_pages_stakes_are_those_of_the_service(two: Two, page: Page) -> None:

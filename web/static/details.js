@@ -97,7 +97,7 @@ export class Details {
         const { fair } = this.#match;
         const means = fair ? ` Fair prices: ${fair.method}, the median of the live bookmakers.` : "";
         const known = `Margin of the best prices: ${margin}${means}`;
-        setText(byId("details-margin"), this.#trust === "gone" ? "" : known);
+        setText(byId("details-margin"), this.#trust === "live" ? known : "");
     }
 
     /** Stakes are for live prices only. */

@@ -96,7 +96,8 @@ function draw() {
     const columns = all.filter(({ id }) => filters.shows(id));
     const key = JSON.stringify([filters.query, columns, trust()]);
     if (shown.sorted !== board.sorted || shown.key !== key) {
-        const matches = filters.apply(board.sorted);
+        const areKnown = trust() === "live" || !filters.surebets; // a surebet is one only while it is live
+        const matches = areKnown ? filters.apply(board.sorted) : [];
         grid.show(rowsOf(matches), columns, trust());
         shown = { key, sorted: board.sorted, matches };
         showLeagues();
