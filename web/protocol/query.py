@@ -43,15 +43,14 @@ VIEW: Final = Parameter(
 )
 LEAGUE: Final = Parameter("league", "Show only this league, named exactly as in the answers.")
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
-FROM: Final = Parameter(
-    "from", "Show only what kicks off then or later, in Unix seconds.", {"type": "integer"}
-)
-TO: Final = Parameter("to", "Show only what kicks off before then, in Unix seconds.", {"type": "integer"})
+_TIMES = {"type": "integer", "minimum": -999_999_999_999, "maximum": 999_999_999_999}
+FROM: Final = Parameter("from", "Show only what kicks off then or later, in Unix seconds.", _TIMES)
+TO: Final = Parameter("to", "Show only what kicks off before then, in Unix seconds.", _TIMES)
 _RATIO = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?", re.ASCII)
 MIN_PROFIT: Final = Parameter(
     "min_profit",
     "Show only surebets with that profit or more: 0.01 is 1 % of the total stake.",
-    {"type": "number", "minimum": 0, "maximum": 999},
+    {"type": "string", "pattern": f"^{_RATIO.pattern}$"},
 )
 CHOICES: Final = (LEAGUE, FROM, TO, MIN_PROFIT)
 NOT_IN_CHANGES: Final = tuple(f"invalid_{one.name}" for one in CHOICES)

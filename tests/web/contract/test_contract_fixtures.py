@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+from typing import Any
 
 import pytest
 
@@ -253,6 +255,35 @@ async def test_what_is_not_allowed_is_refused(empty_site: Site, target: str, cod
     response = await empty_site.get(target)
 
     assert (400, code) == (response.status_code, response.json()["code"])
+
+
+@pytest.mark.parametrize("given", ["999", "999.999999999", "1000", "0.0000000001", "1e-2", "0", ".5"])
+async def test_least_profit_is_what_is_published(empty_site: Site, given: str) -> None:
+    """The published pattern describes exactly the profits that are accepted."""
+    empty_site.publish("alder", match("m1"))
+    schema = await _published(empty_site, "min_profit")
+    is_described = re.search(schema["pattern"], given) is not None
+    response = await empty_site.get(f"{SUREBETS}?min_profit={given}")
+
+    assert is_described == (response.status_code == 200)
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+@pytest.mark.parametrize("given", [-(10**12), 1 - 10**12, 0, 10**12 - 1, 10**12])
+async def test_times_are_what_is_published(empty_site: Site, name: str, given: int) -> None:
+    """The published bounds describe exactly the times that are accepted."""
+    empty_site.publish("alder", match("m1"))
+    schema = await _published(empty_site, name)
+    response = await empty_site.get(f"{FIXTURES}?{name}={given}")
+
+    assert (schema["minimum"] <= given <= schema["maximum"]) == (response.status_code == 200)
+
+
+async def _published(site: Site, name: str) -> dict[str, Any]:
+    get = (await site.json("/openapi.json"))["paths"][SUREBETS]["get"]
+    schema: dict[str, Any]
+    (schema,) = [one["schema"] for one in get["parameters"] if one.get("name") == name]
+    return schema
 
 
 async def test_nothing_is_served_without_a_bookmaker(empty_site: Site) -> None:
