@@ -161,7 +161,18 @@ def test_each_coding_has_the_list_of_the_service(front: str) -> None:
     assert plain.headers["etag"].replace('"', "") + "-gzip" == packed.headers["etag"].replace('"', "")
 
 
-@pytest.mark.parametrize("path", [LIST, f"{LIST}?bookmaker=a", "/api/odds", "/", "/static/main.js"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        LIST,
+        f"{LIST}?bookmaker=a",
+        "/api/odds",
+        "/api/v2/fixtures",
+        "/api/v2/surebets?bookmaker=a",
+        "/",
+        "/static/main.js",
+    ],
+)
 def test_the_service_is_asked_once_a_second(scripted: tuple[HttpPeer, str], path: str) -> None:
     """At most so often, for each address."""
     peer, front = scripted
