@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.support.browsing import CATCH_THE_SOURCE
+from tests.support.browsing import CATCH_THE_SOURCE, OpenContext
 from tests.support.systems.offered import Fixture, Offered
 
 pytestmark = pytest.mark.browser
@@ -94,3 +94,20 @@ def test_names_of_another_direction_stand_in_their_order(site: Offered, page: Pa
     expect(page.locator(".match .who")).to_have_attribute(
         "title", f"\u2068{home}\u2069 {DASH} \u2068{away}\u2069"
     )
+
+
+@pytest.mark.parametrize("width", [320, 360, 390, 1280])
+def test_long_names_are_no_wider_than_the_details(site: Offered, context: OpenContext, width: int) -> None:
+    """A name without a space is broken; the button that closes them stays in view."""
+    site.offer(
+        Fixture("Home" + "w" * 90, "Away" + "m" * 90, bet365=(1001, 101.5, 1.012), bwin=(980, 99, 1.01))
+    )
+    page = context(viewport={"width": width, "height": 740}).new_page()
+    page.goto(site.start().base)
+    page.locator(".match").click()
+    expect(page.locator("#details-links li")).to_have_count(1)
+
+    details = page.locator("#details")
+    assert details.evaluate("(one) => one.clientWidth") == details.evaluate("(one) => one.scrollWidth")
+    page.locator("#close").click()
+    expect(details).to_be_hidden()
