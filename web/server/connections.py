@@ -27,6 +27,8 @@ MAX_DROPPED = 67_108_864
 """Bytes dropped behind the last request while its answer is sent; whoever sends more is cut."""
 PEEKED_BYTES = 4_096
 """Bytes of a head that are looked at to find out whether a new client waits for an answer."""
+TIME_TO_ASK_S = 0.05
+"""Seconds that an idle client is left, above the cap: one just accepted needs some to send its request."""
 LOOKED_AT = 8
 """Connections that are looked at to find an idle one, however many there are."""
 
@@ -56,6 +58,8 @@ class Connection(socket.socket):
         self.is_excess = False
         """Whether there were too many when it was accepted."""
         self._others = others
+        self.asked_at = elapsed_s()
+        """When it sent something last, or was accepted."""
         self._dropped = 0
         self._is_busy = False  # since the last request not everything that was to be sent has been sent
         self._is_noted = accepted.family != socket.AF_UNIX  # there nobody is told when its requests begin
@@ -82,6 +86,7 @@ class Connection(socket.socket):
         if not self._is_busy and self._is_noted:
             self.wait()
         self._is_busy = True
+        self.asked_at = elapsed_s()
         try:
             self._others.by_request.move_to_end(self)
         except KeyError:  # it followed changes until now
@@ -191,14 +196,17 @@ class Connections:
         return len(self.by_request) > self.caps.connections
 
     @property
-    def is_room_near(self) -> bool:
-        """Whether there are far too many, but some will be gone in a few turns of the loop."""
-        return self.open >= self.caps.most and bool(self.ended)
-
-    @property
     def may_linger(self) -> bool:
         """Whether there is room for connections that have been answered."""
         return self.open <= self.caps.connections and not self.is_ending
+
+    def is_room_near(self) -> bool:
+        """Return whether a new client has to wait: some will be gone, or idle long enough, in no time."""
+        if self.open >= self.caps.most and self.ended:
+            return True
+        if len(self.by_request) < self.caps.connections or (idle := self._longest_idle()) is None:
+            return False
+        return elapsed_s() - idle.asked_at < TIME_TO_ASK_S
 
     def admit(self, accepted: socket.socket) -> Connection | None:
         """Put the gate in front of a connection; above the cap it replaces the one that is idle longest.
@@ -212,8 +220,10 @@ class Connections:
                 self._turn_away(accepted, request)
             accepted.close()
             return None
-        if len(self.by_request) >= self.caps.connections:
-            self._close_idle()
+        if len(self.by_request) >= self.caps.connections and (idle := self._longest_idle()) is not None:
+            del self.by_request[idle]
+            self.ended.add(idle)
+            idle.end()
         self.open += 1
         connection = Connection(accepted, self)
         self.by_request[connection] = None
@@ -252,12 +262,11 @@ class Connections:
             _recv(accepted, MAX_HEAD_BYTES, socket.MSG_DONTWAIT)  # else closing would reset it
             _send(accepted, turning_away(request), socket.MSG_DONTWAIT)
 
-    def _close_idle(self) -> None:
+    def _longest_idle(self) -> Connection | None:
+        """Return the connection that is idle longest, None if none is among those that are looked at."""
         for _ in range(LOOKED_AT):
             oldest = next(iter(self.by_request))
             if oldest.is_idle():
-                del self.by_request[oldest]
-                self.ended.add(oldest)
-                oldest.end()
-                return
+                return oldest
             self.by_request.move_to_end(oldest)
+        return None

@@ -68,7 +68,7 @@ class Listener(socket.socket):
         Raises: BlockingIOError if none is to be accepted now, OSError if the system has nothing left.
         """
         for _ in range(BACKLOG):  # so many that are closed at once
-            if self.held.is_room_near:
+            if self.held.is_room_near():
                 break
             try:
                 accepted, client = super().accept()

@@ -128,6 +128,32 @@ async def test_who_waits_or_follows_is_not_idle_and_who_comes_above_the_cap_is_r
             assert (await clients.received(again)).startswith(b"HTTP/1.1 404")
 
 
+@SERVERS
+async def test_who_was_just_accepted_has_time_to_ask(
+    server: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those who come above the cap wait meanwhile, however many they are."""
+    now = 0.0
+    monkeypatch.setattr(connections, "elapsed_s", lambda: now)
+    async with open_site(serve=server, caps=Caps(connections=2, most=100)) as site:
+        with crowd(site) as clients:
+            slow, silent = await clients.join(), await clients.join()
+            waiting = [await clients.join(is_refused=True) for _ in range(20)]
+            await anyio.sleep(0.05)  # turns of the loop: to accept them would take one
+            slow.send(LIVE)
+            assert (await clients.received(slow)).startswith(b"HTTP/1.1 200")
+            assert 2 == len(site.connections.by_request)
+
+            now += connections.TIME_TO_ASK_S
+
+            assert b"" == await clients.received(silent) == await clients.received(slow)
+            for one in waiting:
+                one.send(LIVE)
+            for one in waiting:
+                assert (await clients.received(one)).startswith(b"HTTP/1.1 200")
+                now += connections.TIME_TO_ASK_S
+
+
 async def test_far_above_the_cap_a_connection_is_closed_at_once() -> None:
     """Until some of the others have left."""
     async with open_site(caps=Caps(connections=1, most=3)) as site:
