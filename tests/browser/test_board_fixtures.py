@@ -162,7 +162,7 @@ def test_the_details_say_margin_ages_and_why_it_is_one_match(two: Two, page: Pag
     links = page.locator("#details-links li")
     expect(links).to_have_count(2)
     linked = links.filter(has_text="Compared with")
-    expect(linked).to_contain_text("two spellings of one club")
+    expect(linked).to_contain_text("two spellings of one team")
     expect(linked).to_have_attribute("data-rule", "same")
     listed = {"api": TITLE, "file": f"Man United {DASH} Fulham"}
     for source, names in listed.items():

@@ -16,7 +16,7 @@ const RULES = {
 };
 const NAMES = {
     equal: "equal",
-    table: "two spellings of one club",
+    table: "two spellings of one team",
     given: "an alias of the operator",
     learned: "known from earlier matches",
 };
@@ -42,7 +42,7 @@ export function findingsOf({ evidence, to }) {
 }
 
 function nameOf({ likeness, similarity, how }) {
-    if (likeness < 0) return "another club";
+    if (likeness < 0) return "another team";
     return NAMES[how] ?? `${(similarity * 100).toFixed(0)} % alike`;
 }
 
