@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 import structlog
 
-from tests.support.time.virtual import VirtualLoop
+from tests.support.time.virtual import backend_of
 
 
 @pytest.fixture
-def anyio_backend() -> object:
-    """Run asynchronous tests on a loop that jumps to its next timer."""
-    return ("asyncio", {"loop_factory": VirtualLoop})
+def anyio_backend(request: pytest.FixtureRequest) -> object:
+    """Run asynchronous tests on a loop that jumps to its next timer, but those marked `real_time`."""
+    return backend_of(request)
 
 
 @pytest.fixture

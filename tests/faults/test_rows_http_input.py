@@ -20,7 +20,7 @@ from tests.support.time.waiting import let_pass
 from web.app import OPERATIONS
 from web.protocol.problems import ProblemDocument
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs_like_a_service")]
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.usefixtures("logs_like_a_service")]
 
 Figure = Callable[[str], None]
 PIECES = (
@@ -69,12 +69,6 @@ SMUGGLING = {
     "bare carriage return": b"A: b\rContent-Length: 5\r\n\r\n",
 }
 ONE = "198.51.100.1"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run on real sockets, in real time."""
-    return "asyncio"
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ from tests.support.time.virtual import ManualClock
 from tests.support.time.waiting import eventually, let_pass
 from web.__main__ import main
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 Figure = Callable[[str], None]
 STREAM = b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -48,12 +48,6 @@ NAME = FORGED.encode().replace(b"\n", b" ").replace(b"\r", b" ").replace(b'"', b
 FORGED_TYPE = 'text/html; charset="forged\x85"'
 PATHS = ("/%0a%7B%22event%22:%22forged%22%7D%0d%0a", "/x%1b%5b31m", "/%e2%80%ae%ff", "/api/odds?x=%0d%0a")
 INSIDE = ("hunter2", "RuntimeError", "secret", ".py", "Traceback", "quart")
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run on real sockets, in real time."""
-    return "asyncio"
 
 
 def _version() -> str:

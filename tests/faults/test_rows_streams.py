@@ -20,7 +20,7 @@ from tests.support.systems.process import Service
 from tests.support.systems.site import EPOCH, Site, open_site
 from tests.support.time.waiting import eventually
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs_like_a_service")]
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.usefixtures("logs_like_a_service")]
 
 Figure = Callable[[str], None]
 UNUSABLE = {
@@ -37,12 +37,6 @@ UNUSABLE = {
 STREAM = b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n"
 SLOW = 20
 SMALL_BUFFER = 4_096
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run on real sockets, in real time."""
-    return "asyncio"
 
 
 @pytest.fixture

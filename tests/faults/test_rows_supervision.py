@@ -52,9 +52,6 @@ SCOPE = Scope("odds.csv")
 Given = list[tuple[float, float]]
 """When a site answered (monotonic seconds), and with which home price."""
 
-on_sockets = pytest.mark.parametrize("anyio_backend", ["asyncio"])
-"""Sockets do not follow virtual time."""
-
 
 def _moving(service: ScriptedService, name: str) -> Given:
     """Serve another home price each time; return what is served."""
@@ -351,7 +348,7 @@ class Ending(Tree):
         await anyio.lowlevel.checkpoint()
 
 
-@on_sockets
+@pytest.mark.real_time
 async def test_d9_the_supervisor_or_the_server_ends(figure: Figure) -> None:
     """Whatever part ends without being asked to, the process ends with 70."""
     codes, longest_s = list[Exit](), 0.0

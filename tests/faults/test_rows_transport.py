@@ -58,9 +58,6 @@ DEFAULT = Limits(timeout_s=10.0, max_payload_bytes=4 * 2**20, max_inflated_bytes
 """As of `PolledOptions`."""
 NEW = (2.1, 3.2, 3.7)
 
-on_sockets = pytest.mark.parametrize("anyio_backend", ["asyncio"])
-"""Sockets do not follow virtual time."""
-
 
 async def test_a1_a_source_that_refuses_from_the_start(figure: Figure) -> None:
     """The service lives and answers 503 with Retry-After until it is there; tries are spread and rarer."""
@@ -168,7 +165,7 @@ def _has_failed(board: Running, times: int) -> bool:
     return board.source.failures_total >= times
 
 
-@on_sockets
+@pytest.mark.real_time
 async def test_a7_a_reset_in_mid_body(tmp_path: Path, figure: Figure) -> None:
     """The answer is rejected as a whole, and the list stays."""
     changed = sheet("B365", NEW, NEW)
@@ -177,7 +174,7 @@ async def test_a7_a_reset_in_mid_body(tmp_path: Path, figure: Figure) -> None:
     await _rejected(answers, tmp_path, figure)
 
 
-@on_sockets
+@pytest.mark.real_time
 async def test_a8_a_body_shorter_than_announced(tmp_path: Path, figure: Figure) -> None:
     """The same, also where what came is a whole file by itself."""
     changed = sheet("B365", NEW, NEW)
@@ -185,7 +182,7 @@ async def test_a8_a_body_shorter_than_announced(tmp_path: Path, figure: Figure) 
     await _rejected(answers, tmp_path, figure)
 
 
-@on_sockets
+@pytest.mark.real_time
 async def test_a9_certificates_that_are_not_valid(
     tmp_path_factory: pytest.TempPathFactory, figure: Figure
 ) -> None:
@@ -288,7 +285,7 @@ async def test_a13_a_denied_source(figure: Figure) -> None:
     assert (most <= 2, 0) == (True, leaks)
 
 
-@on_sockets
+@pytest.mark.real_time
 async def test_a14_a_redirect_to_another_host(figure: Figure) -> None:
     """Another host, port, user or scheme is refused without a connection to it."""
     refused = 0
@@ -374,7 +371,7 @@ def _most_in(span_s: float, times: Sequence[float]) -> int:
     return max(sum(start <= one < start + span_s for one in times) for start in times)
 
 
-@on_sockets
+@pytest.mark.real_time
 async def test_a17_a_body_of_100_mb(figure: Figure) -> None:
     """Reading stops at the limit, and memory does not grow beyond it."""
     poured = list[int]()
@@ -394,7 +391,7 @@ async def test_a17_a_body_of_100_mb(figure: Figure) -> None:
     assert grown.mib <= 24
 
 
-@on_sockets
+@pytest.mark.real_time
 async def test_a18_a_gzip_bomb(figure: Figure) -> None:
     """Unpacking stops at the limit, or at 100 times the size, whichever comes first."""
     steep = _packed(zlib.compressobj(9, wbits=31), bytes(2**20), 64)

@@ -23,7 +23,7 @@ from tests.support.systems.attacked import attacked, crowd
 from tests.support.systems.live_world import World
 from tests.support.systems.site import EPOCH, NAMES, Site, open_site
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("logs_like_a_service")]
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.usefixtures("logs_like_a_service")]
 
 Figure = Callable[[str], None]
 ORDER = list(NAMES)
@@ -34,12 +34,6 @@ TAGS = ('"{tag}"', 'W/"{tag}"', '"{tag}-gzip"', '"4999"', '""', '"a,b"', '"\xe9"
 GARBAGE = ("*", ",", " ", "\t", '"', "W/", "{tag}", "'{tag}'", 'w/"{tag}"', "x" * 40)
 TOGETHER = 100
 """Requests in a row on one connection."""
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run on real sockets, in real time."""
-    return "asyncio"
 
 
 @pytest.fixture

@@ -201,12 +201,14 @@ class Connections:
         return self.open <= self.caps.connections and not self.is_ending
 
     def is_room_near(self) -> bool:
-        """Return whether a new client has to wait: some will be gone, or idle long enough, in no time."""
+        """Return whether a new client waits: for one being closed, or not idle for `TIME_TO_ASK_S` yet.
+
+        Until then the loop asks in each of its turns.
+        """
         if self.open >= self.caps.most and self.ended:
             return True
-        if len(self.by_request) < self.caps.connections or (idle := self._longest_idle()) is None:
-            return False
-        return elapsed_s() - idle.asked_at < TIME_TO_ASK_S
+        idle = self._replaceable()
+        return idle is not None and elapsed_s() - idle.asked_at < TIME_TO_ASK_S
 
     def admit(self, accepted: socket.socket) -> Connection | None:
         """Put the gate in front of a connection; above the cap it replaces the one that is idle longest.
@@ -220,7 +222,7 @@ class Connections:
                 self._turn_away(accepted, request)
             accepted.close()
             return None
-        if len(self.by_request) >= self.caps.connections and (idle := self._longest_idle()) is not None:
+        if (idle := self._replaceable()) is not None:
             del self.by_request[idle]
             self.ended.add(idle)
             idle.end()
@@ -262,8 +264,10 @@ class Connections:
             _recv(accepted, MAX_HEAD_BYTES, socket.MSG_DONTWAIT)  # else closing would reset it
             _send(accepted, turning_away(request), socket.MSG_DONTWAIT)
 
-    def _longest_idle(self) -> Connection | None:
-        """Return the connection that is idle longest, None if none is among those that are looked at."""
+    def _replaceable(self) -> Connection | None:
+        """Return the connection that a new one replaces: none below the cap, or if none is idle."""
+        if len(self.by_request) < self.caps.connections:
+            return None
         for _ in range(LOOKED_AT):
             oldest = next(iter(self.by_request))
             if oldest.is_idle():

@@ -14,13 +14,7 @@ from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import LoopStatus
 from tests.support.time.waiting import eventually
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: a thread does not follow virtual time."""
-    return "asyncio"
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 
 def _hold_up(logs: Sized, lines: int = 1, secret: str = "s3cr3t") -> None:  # noqa: S107 - invented

@@ -21,17 +21,11 @@ from tests.support.builders.football_data import ROW, csv_bytes
 from tests.support.peers.http import Asked, HttpPeer, http_peer, respond
 from tests.support.systems.playback import FILE, Running, config, running
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 WALL = 1_771_000_000.0  # 2026-02-13, the day before the match
 BET365 = BookmakerId("bet365")
 AGE_S = 20
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
 
 
 @pytest.fixture

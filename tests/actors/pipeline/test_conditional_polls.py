@@ -16,18 +16,12 @@ from tests.support.builders.football_data import ROW, changed, csv_bytes
 from tests.support.peers.http import Asked, HttpPeer, conditional, hang, http_peer, respond
 from tests.support.systems.playback import BOOKMAKERS, Running, config, running
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 WALL = 1_771_000_000.0  # 2026-02-13, the day before the matches
 ALL = set(BOOKMAKERS)
 HEADER = ("Div", "Date", "Time", "HomeTeam", "AwayTeam")
 TRIPLES = [tuple(key + side for side in "HDA") for key in BOOKMAKERS.values()]
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
 
 
 @pytest.fixture

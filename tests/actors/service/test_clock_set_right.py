@@ -12,7 +12,7 @@ from tests.support.builders.football_data import ROW, changed, csv_bytes
 from tests.support.peers.http import Answer, HttpPeer, conditional, http_peer, respond
 from tests.support.systems.playback import BOOKMAKERS, Running, config, running
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 WALL = 1_771_000_000.0  # 2026-02-13, the day before the matches
 AHEAD_S = 2_000_000_000.0
@@ -27,12 +27,6 @@ FILE = csv_bytes(
 Confirming = pytest.mark.parametrize(
     "answer", [conditional(FILE, '"one"'), respond(FILE)], ids=["304", "equal bytes"]
 )
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
 
 
 @pytest.fixture

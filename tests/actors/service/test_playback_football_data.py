@@ -19,16 +19,10 @@ from tests.support.peers.http import HttpPeer, conditional, http_peer
 from tests.support.recordings import football_data
 from tests.support.systems.playback import BOOKMAKERS, FILE, Running, config, running
 
-pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.recordings]
 
 Shown = dict[Content, tuple[str, float]]
 """The entries of a bookmaker: id and `updated` by content."""
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
 
 
 class Expectation:

@@ -19,18 +19,12 @@ from actors.core.messages import BookmakerId, Scope
 from tests.support.builders import the_odds_api as api
 from tests.support.systems.the_odds_api_playback import ERRORS, everything, expected, leagues, played, shown
 
-pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.recordings]
 
 RECORDED_AT = 1722723690.0
 
 
 EPL = "soccer_epl"
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
 
 
 def _plain_reason(event: Any, market: Any) -> str | None:

@@ -26,15 +26,9 @@ from tests.support.systems.the_odds_api_playback import (
     shown,
 )
 
-pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.recordings]
 
 EPL, LIGUE_ONE = "soccer_epl", "soccer_france_ligue_one"
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
 
 
 def _withdrawn(board: Running) -> set[BookmakerId]:

@@ -15,13 +15,7 @@ from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from tests.support.systems.the_odds_api_playback import leagues, played
 
-pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.recordings]
 
 
 @pytest.mark.long

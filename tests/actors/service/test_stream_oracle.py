@@ -19,7 +19,7 @@ from tests.support.builders.betfair import Json, heartbeat, recorded
 from tests.support.oracles.betfair_oracle import Oracle, is_one_offer
 from tests.support.systems.betfair_playback import Exchange, exchange, peers
 
-pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.recordings]
 
 STREAM = "stream_2025-05-07_soccer.bz2"
 IMAGES = [
@@ -31,12 +31,6 @@ HEARTBEAT, IMAGE, CUT = 0.2, 0.003, 0.01
 """The probability of each event after a message."""
 GREETINGS = 3
 """Lines of a new connection before its first message: a greeting and two statuses."""
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
 
 
 class Playback:

@@ -24,17 +24,11 @@ from tests.support.peers.http import HttpPeer, respond
 from tests.support.peers.stream import StreamPeer
 from tests.support.systems.betfair_playback import CATALOGUE, EXCHANGE, TEAMS, catalogue, exchange, peers
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 Peers = tuple[StreamPeer, HttpPeer]
 OTHER = (1.5, 4.5, 7.0)
 BOTH = {"1.1": PRICES, "1.2": OTHER}
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
 
 
 @pytest.fixture

@@ -22,17 +22,11 @@ from tests.support.systems.betfair_playback import (
     token,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 Peers = tuple[StreamPeer, HttpPeer]
 ACCOUNT = {"username": "the-user", "password": "the-password"}
 DENIED_S = 60.0
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on asyncio's own loop: sockets do not follow virtual time."""
-    return "asyncio"
 
 
 @pytest.fixture

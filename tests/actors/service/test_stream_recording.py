@@ -26,15 +26,9 @@ from tests.support.peers.http import respond
 from tests.support.recordings import FOLDER
 from tests.support.systems.betfair_playback import CATALOGUE, EXCHANGE, catalogue, exchange, peers
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 HISTORIC = "historic_lifecycle_1.159963367.bz2"
-
-
-@pytest.fixture
-def anyio_backend() -> object:
-    """Run on a loop of real time, as the sockets do."""
-    return "asyncio"
 
 
 def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[str, Entry]]]:

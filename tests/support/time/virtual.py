@@ -6,6 +6,8 @@ import asyncio
 import selectors
 from typing import Any
 
+import pytest
+
 from actors.core.clock import Instant
 
 WALL_0 = 1_780_000_000.0
@@ -46,6 +48,13 @@ class _JumpingSelector(selectors.SelectSelector):
         if not events and timeout:
             self._loop.jump(timeout)
         return events
+
+
+def backend_of(request: pytest.FixtureRequest) -> object:
+    """Return anyio's backend for a test: virtual time, or the usual loop if it is marked `real_time`."""
+    if request.node.get_closest_marker("real_time") is not None:
+        return "asyncio"
+    return "asyncio", {"loop_factory": VirtualLoop}
 
 
 class VirtualClock:
