@@ -25,7 +25,7 @@ class Pieces(ByteStream):
         return piece
 
     async def send(self, item: bytes) -> None:
-        """Ignore the bytes."""
+        """Not for writing."""
         raise NotImplementedError
 
     async def send_eof(self) -> None:
