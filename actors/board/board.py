@@ -24,6 +24,7 @@ from actors.board.snapshot import (
     ListState,
     RemovalReason,
     Snapshot,
+    Unapplied,
 )
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
@@ -65,6 +66,7 @@ class Board:
         self._rules = rules
         self._advance = advance
         self._linked: Linked | None = None
+        self._is_whole = False
         self._books = dict(base.books)
         self._noted: dict[BookmakerId, Differences] = {}
         self._seen: dict[BookmakerId, tuple[bool, bool]] = {}
@@ -134,26 +136,38 @@ class Board:
         self._base = base
         return True
 
+    @property
+    def shows_news(self) -> bool:
+        """Whether readers of any list will see a difference."""
+        return any(by_v1 for by_v1, _ in self._seen.values())
+
     def finish(self, now: Instant) -> Sliced[Snapshot]:
         """Work out what becomes of the fixtures at `now`, and commit."""
         if self._advance is not None:
-            self._linked = yield from self._advance(self._base, self._books, self._noted, now)
+            books, differences = self._changed_books(), self._unapplied().differences
+            self._linked = yield from self._advance(self._base, books, differences, now)
+        self._is_whole = True
         return self.commit()
 
     def commit(self) -> Snapshot:
-        """Return the next snapshot: version + 1 if it shows anything else, the base if nothing changed."""
-        base, linked = self._base, self._linked
-        books: Books = base.books
-        if any(book is not base.books[bookmaker] for bookmaker, book in self._books.items()):
-            books = {bookmaker: self._stamped(bookmaker) for bookmaker in self._books}
-        elif linked is None:
+        """Return the next snapshot: version + 1 if it shows anything else, the base if nothing changed.
+
+        Without `finish` before it the fixtures stay behind; only a board that `shows_news` may do that.
+        """
+        base, linked, books = self._base, self._linked, self._changed_books()
+        if books is base.books and linked is None and base.unapplied is None:
             return base
+        unapplied = None if self._is_whole or self._advance is None else self._unapplied()
+        version = base.version
+        if linked is not None and linked.is_seen:
+            version = base.next_version(books)
+        if books is not base.books:
+            books = {bookmaker: self._stamped(bookmaker) for bookmaker in self._books}
         newest = max((book.v1_version for book in books.values()), default=0)
-        is_seen = linked is not None and linked.is_seen
         fixtures = base.fixtures if linked is None else linked.fixtures
         of_books = min((book.deadline for book in books.values()), default=inf)
         return Snapshot(
-            max(newest, base.version + is_seen),
+            max(newest, version),
             books,
             of_books if fixtures is None else min(of_books, fixtures.valid_until),
             min((book.first_start for book in books.values()), default=inf),
@@ -161,7 +175,21 @@ class Board:
             base.epoch,
             fixtures,
             None if linked is None else linked.changes,
+            unapplied,
         )
+
+    def _changed_books(self) -> Books:
+        """Return the books, those of the base if none is another one."""
+        base = self._base.books
+        is_same = all(book is base[bookmaker] for bookmaker, book in self._books.items())
+        return base if is_same else self._books
+
+    def _unapplied(self) -> Unapplied:
+        """Return what the fixtures of the base lack, with the differences from here."""
+        base = self._base
+        older = {} if base.unapplied is None else base.unapplied.differences
+        newer = {name: _joined(older.get(name), one) for name, one in self._noted.items()}
+        return Unapplied(base.books_of_fixtures, {**older, **newer})
 
     def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], reason: RemovalReason) -> Sliced[None]:
         if not scopes:
@@ -189,9 +217,7 @@ class Board:
 
     def _note(self, bookmaker: BookmakerId, new: Differences) -> Sliced[None]:
         """Keep one pair per match: what readers saw before this board, and what they will see."""
-        if (old := self._noted.get(bookmaker)) is not None:
-            after, reasons = merged(old.after, new.after), merged(old.reasons, new.reasons)
-            new = Differences(merged(new.before, old.before), after, reasons)
+        new = _joined(self._noted.get(bookmaker), new)
         self._seen[bookmaker] = yield from seen_of(new.before, new.after)
         self._noted[bookmaker] = new
 
@@ -203,6 +229,14 @@ class Board:
             return book
         v2_version = version if by_v2 else book.v2_version
         return msgspec.structs.replace(book, v1_version=version, v2_version=v2_version)
+
+
+def _joined(old: Differences | None, new: Differences) -> Differences:
+    """Return one pair per match of two differences, of which the second came later."""
+    if old is None:
+        return new
+    after, reasons = merged(old.after, new.after), merged(old.reasons, new.reasons)
+    return Differences(merged(new.before, old.before), after, reasons)
 
 
 def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:

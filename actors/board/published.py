@@ -61,12 +61,24 @@ class Published:
         """Return a board on `base` that links as this one does, or as `advance` does."""
         return Board(base, self.rules, advance or self._advance)
 
+    @property
+    def newest(self) -> Snapshot:
+        """The newest snapshot as it is, whatever of it is overdue or still to be worked out."""
+        return self._snapshot
+
     async def read(self) -> Snapshot:
-        """Return the newest snapshot, with all that is overdue by now withdrawn; waits only for that."""
-        while not self.is_valid(self._snapshot):
+        """Return the newest snapshot, with all that is overdue by now withdrawn, and its fixtures made.
+
+        Waits only for that; concurrent calls share the work.
+        """
+        while not self._is_current():
             async with self._withdrawing:
                 await run_sliced(self.current(), Lane.BOARD)
         return self._snapshot
+
+    async def read_lists(self) -> Snapshot:
+        """Return the same, but its fixtures may lack what is `unapplied`: nothing waits for these."""
+        return self._snapshot if self.is_valid(self._snapshot) else await self.read()
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Withdraw the list of an entry that cannot be shown, in a commit of its own."""
@@ -84,8 +96,8 @@ class Published:
 
     def current(self) -> Sliced[Snapshot]:
         """Return the same in slices, for callers that cannot wait."""
-        while not self.is_valid(base := self._snapshot):
-            board, now = self.board(base), self._clock.now()
+        while not self._is_current():
+            board, now = self.board(base := self._snapshot), self._clock.now()
             yield from board.expire(now)
             self.replace(base, (yield from board.finish(now)))
         return self._snapshot
@@ -95,6 +107,9 @@ class Published:
         books, now = self._snapshot.books, self._clock.now()
         is_there = self._snapshot.holds(bookmaker, scope, list_id, now.wall, self.rules.max_matches)
         return is_there and now.mono < books[bookmaker].lists[scope].deadline
+
+    def _is_current(self) -> bool:
+        return self.is_valid(self._snapshot) and self._snapshot.unapplied is None
 
     def is_valid(self, snapshot: Snapshot) -> bool:
         """Return whether nothing in `snapshot` is overdue by now."""

@@ -146,6 +146,13 @@ class Linked(Struct, frozen=True, eq=False):
     is_seen: bool = False
 
 
+class Unapplied(Struct, frozen=True, eq=False):
+    """What fixtures lack: the `books` that they are of, and the differences since."""
+
+    books: Mapping[BookmakerId, Book]
+    differences: Mapping[BookmakerId, Differences]
+
+
 class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     """The whole board at one version, bookmakers in the order of the configuration.
 
@@ -153,6 +160,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     the books'. `differences` are those of its commit, of the bookmakers whose v2 view that changed.
     `version` counts within `epoch` (lower-case letters and digits): another process may repeat it.
     `fixtures`, None where nothing is linked, and `fixture_changes` are those of `actors/fixtures/state.py`.
+    While something is `unapplied` they are of earlier books, and nobody reads them.
     """
 
     version: int
@@ -163,6 +171,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     epoch: str = "0"
     fixtures: Fixtures | None = None
     fixture_changes: object = None
+    unapplied: Unapplied | None = None
 
     @classmethod
     def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...], epoch: str = "0") -> Snapshot:
@@ -170,9 +179,21 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
         return cls(version, {bookmaker: Book(version, version) for bookmaker in bookmakers}, epoch=epoch)
 
     @property
+    def books_of_fixtures(self) -> Mapping[BookmakerId, Book]:
+        """The books that its fixtures are of."""
+        return self.books if self.unapplied is None else self.unapplied.books
+
+    @property
     def is_behind(self) -> bool:
         """Whether its fixtures lack entries that it has."""
         return self.fixtures is not None and self.fixtures.is_behind
+
+    def next_version(self, books: Mapping[BookmakerId, Book]) -> int:
+        """Return the version of fixtures made anew with these books.
+
+        With its own, and something `unapplied`, that is its own: nobody has read its fixtures yet.
+        """
+        return self.version + (books is not self.books or self.unapplied is None)
 
     def holds(
         self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float, max_matches: int
@@ -193,7 +214,11 @@ class Readable(Protocol):
     """Where the newest snapshot is read."""
 
     async def read(self) -> Snapshot:
-        """Return it, with all that is overdue withdrawn; waits only for that."""
+        """Return it, with all that is overdue withdrawn and its fixtures made; waits only for that."""
+        ...
+
+    async def read_lists(self) -> Snapshot:
+        """Return the same for whoever shows its books only: it does not wait for its fixtures."""
         ...
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:

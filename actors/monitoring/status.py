@@ -145,7 +145,10 @@ class BookmakerStatus:
 
 @dataclass(slots=True)
 class BoardStatus:
-    """The aggregator's record; `commits` measures the turns that changed entries, with their number."""
+    """The aggregator's record; `commits` measures the turns that changed entries, with their number.
+
+    `fixtures` measures how long after such a commit the fixtures had what it changed.
+    """
 
     actor: ActorStatus
     last_turn_mono: float | None = None
@@ -156,6 +159,7 @@ class BoardStatus:
     finished: int = 0
     dropped: int = 0
     commits: Meter = field(default_factory=Meter)
+    fixtures: Meter = field(default_factory=Meter)
     received: Callable[[], int] = lambda: 0
     conflated: Callable[[], int] = lambda: 0
 

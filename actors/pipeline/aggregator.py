@@ -1,12 +1,14 @@
 """The aggregator actor: the only one that applies batches to the board and mints versions.
 
-Each turn drains the mailbox, commits once and swaps the published snapshot. A batch that crashes the
-actor is dropped by the next instance, its list withdrawn and requested again.
+Each turn drains the mailbox, commits once and swaps the published snapshot; then it has the fixtures made
+of what changed, so that no price waits for these. A batch that crashes the actor is dropped by the next
+instance, its list withdrawn and requested again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import anyio
@@ -65,7 +67,7 @@ class AggregatorActor:
 
     async def _turn(self, first: Batch | None) -> None:
         began = elapsed_s()
-        base = await self.published.read()
+        base = await self.published.read_lists()
         waiting = self.intake.depth
         board = self.published.board(base)
         applied = [] if first is None else [await self._apply(board, first)]
@@ -74,16 +76,20 @@ class AggregatorActor:
             waiting -= 1
         async with self.published.finishing:
             while True:
-                if (newest := await self.published.read()) is not base:
+                if (newest := await self.published.read_lists()) is not base:
                     base = newest
                     if not board.rebase(base):
                         board = self.published.board(base)
                         applied = [await self._apply_again(board, batch) for batch in self.intake.unacked]
                 if self.published.replace(base, snapshot := await self._committed(board)):
                     break
+        committed = elapsed_s()
         record_latencies(self.status, self.intake.unacked, applied, self.clock.now())
+        if snapshot.unapplied is not None:
+            await self._make_fixtures()
+            self.status.board.fixtures.add(elapsed_s() - committed, 0, self.clock.now().mono)
         self.intake.ack_all()
-        self._note(base, snapshot, applied, elapsed_s() - began)
+        self._note(base, snapshot, applied, committed - began)
 
     async def _apply(self, board: Board, batch: Batch) -> Applied:
         applied = await run_sliced(board.apply(batch, self.clock.now()), Lane.BOARD)
@@ -97,18 +103,32 @@ class AggregatorActor:
         return applied
 
     async def _committed(self, board: Board) -> Snapshot:
-        if len(self.intake.unacked) == 1:  # then no other batch can be the cause
+        if board.shows_news:
+            return board.commit()  # the prices first
+        with self._blaming():
+            return await run_sliced(board.finish(self.clock.now()), Lane.BOARD)
+
+    async def _make_fixtures(self) -> None:
+        """Have the followers of lists called, then the fixtures made, then their followers called."""
+        await run_sliced(self.published.digest(), Lane.BOARD)
+        with self._blaming():
+            await self.published.read()
+        await run_sliced(self.published.digest(), Lane.BOARD)
+
+    @contextmanager
+    def _blaming(self) -> Iterator[None]:
+        """Have a crash be the only batch's, if it is one: no other can be the cause."""
+        if len(self.intake.unacked) == 1:
             self.intake.in_flight = self.intake.unacked[0]
-        snapshot = await run_sliced(board.finish(self.clock.now()), Lane.BOARD)
+        yield
         self.intake.in_flight = None
-        return snapshot
 
     def _recover(self) -> None:
         """Drop the batch that crashed the last instance; it cannot be cancelled, because it never waits."""
         batch = self.intake.requeue_unacked()
         if batch is None:
             return
-        base = run_now(self.published.current())
+        base = self.published.newest  # as it is: of that batch's prices no fixtures can be made, perhaps
         board = self.published.board(base)
         run_now(board.withdraw(batch.bookmaker, batch.scope))
         self.published.replace(base, run_now(board.finish(self.clock.now())))

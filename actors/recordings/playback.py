@@ -113,6 +113,8 @@ class Playback:
         """Return the board as of that moment."""
         return self.snapshot
 
+    read_lists = read
+
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Withdraw the list of an entry that cannot be shown."""
         del why

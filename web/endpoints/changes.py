@@ -46,12 +46,12 @@ OPERATIONS = {
 
 def handlers(live: Live) -> dict[str, Handler]:
     """Return the handler by path. It may wait: the caller must cancel it when the client has gone."""
-    audience, board = live.audience, live.board
+    audience = live.audience
 
     async def changes(request: Asked) -> Prepared:
         query = Query(request.query)
         view, asked, wait_s = query.watched(live.names), query.since(), query.wait_s()
-        since, newest = asked.version, (await board.read()).version
+        since, newest = asked.version, (await live.read(view)).version
         frames = live.frames(view)
         history = frames.history
         if not asked.is_of(history.epoch):
@@ -60,14 +60,14 @@ def handlers(live: Live) -> dict[str, Handler]:
             with audience.admitted(request.client), anyio.move_on_after(wait_s):
                 while history.latest(view) <= since and not audience.is_leaving:
                     await audience.wait(view)
-                    await board.read()  # withdraws what is overdue
+                    await live.read(view)  # withdraws what is overdue
         while True:  # until nothing fell due while the answer was made
-            snapshot = await board.read()
+            snapshot = await live.read(view)
             delta = await frames.delta(view, since) if since <= snapshot.version else None
             headers = {"Cache-Control": "no-store", "Content-Type": "application/json"}
             if delta is not None:
                 delta = await _coded(delta, request, headers)
-            if board.is_valid(snapshot):
+            if live.board.is_valid(snapshot):
                 break
         if delta is None:
             raise _not_available(asked, history, view, snapshot.version)

@@ -104,14 +104,14 @@ class _Probes:
         return prepared_json(content, ok=is_alive)
 
     async def ready(self, _: Asked) -> Prepared:
-        reason = None if _is_any_serving(await self.board.read()) else "no bookmaker is serving"
+        reason = None if _is_any_serving(await self.board.read_lists()) else "no bookmaker is serving"
         if self.status.is_draining:
             reason = "draining"
         content: schemas.Ready = {"status": "fail" if reason else "pass", "reason": reason}
         return prepared_json(content, ok=reason is None)
 
     async def health(self, _: Asked) -> Prepared:
-        snapshot = await self.board.read()
+        snapshot = await self.board.read_lists()
         states = self.status.observe(snapshot, self.clock.now())
         checks = {
             str(name): _check(one, snapshot.books[name]) for name, one in self.status.bookmakers.items()
@@ -152,7 +152,7 @@ class _Probes:
         log = self.status.log
         http: Any = self.counters.view() | {"client_errors": dict(log.client_errors)}
         content: schemas.Stats = {
-            "data": _data(await self.board.read(), self.status, self.clock.now()),
+            "data": _data(await self.board.read_lists(), self.status, self.clock.now()),
             "http": http,
             "log": {"dropped": log.dropped, "failed": log.failed},
         }
@@ -197,6 +197,7 @@ def _data(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> schemas.Da
         "matches": sum(book.count for book in snapshot.books.values()),
         "commits": snapshot.version - board.first_version,
         "commit_ms": meter_view(board.commits, now.mono),
+        "fixtures_ms": meter_view(board.fixtures, now.mono),
         "loop": loop_view(status.loop),
         "batches": dict(board.verdicts),
         "batches_dropped": board.dropped,

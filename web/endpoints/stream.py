@@ -117,7 +117,7 @@ class _Follower:
         await self._write(events.bye(self._version, self._audience.retry_ms()))
 
     async def _first(self) -> events.Pieces:
-        newest = (await self._live.board.read()).version
+        newest = (await self._live.read(self._view)).version
         if self._since is None:
             return await self._snapshot()
         if (since := since_of(self._since)) is None:
@@ -130,7 +130,7 @@ class _Follower:
         return await self._next() or events.heartbeat(self._version)
 
     async def _next(self) -> events.Pieces:
-        snapshot = await self._live.board.read()  # withdraws what is overdue
+        snapshot = await self._live.read(self._view)  # withdraws what is overdue
         latest = self._frames.history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
             made = await self._frames.changes(self._view, self._version)

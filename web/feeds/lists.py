@@ -101,7 +101,7 @@ class Answers:
         Raises: Problem 503 if no bookmaker of the view is serving, else 406 if no coding is acceptable.
         """
         while True:
-            snapshot = await self._board.read()
+            snapshot = await self._read(view)
             page = self._page(view, snapshot)
             if not page.is_serving:
                 raise _unavailable(view)
@@ -121,7 +121,7 @@ class Answers:
     async def listed(self, view: Listed) -> tuple[int, tuple[bytes, ...]]:
         """Return the version of `view` and its list as JSON in parts, whether or not it is serving."""
         while True:
-            snapshot = await self._board.read()
+            snapshot = await self._read(view)
             page = self._page(view, snapshot)
             made = await self._made(page, Coding.IDENTITY, snapshot)
             if made is not None and self._board.is_valid(snapshot):
@@ -159,6 +159,10 @@ class Answers:
         """Withdraw the list with an entry that cannot be encoded, so that all others are served."""
         await self._board.reject(error.bookmaker, error.entry, str(error))
         await anyio.lowlevel.checkpoint()  # so that trying again can never hold the loop
+
+    async def _read(self, view: Listed) -> Snapshot:
+        """Return the newest board; one of which only lists are shown is not waited for longer."""
+        return await (self._board.read_lists() if isinstance(view, View) else self._board.read())
 
     def _page(self, view: Listed, snapshot: Snapshot) -> _Page:
         if snapshot is not self._newest():  # leave out what was made for older ones and is not shown now

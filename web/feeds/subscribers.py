@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from actors.board.history import History
-from actors.board.snapshot import Readable
+from actors.board.snapshot import Readable, Snapshot
 from actors.core.messages import BookmakerId
 from actors.fixtures.history import FixtureHistory
 from actors.fixtures.state import FixtureView
@@ -187,6 +187,10 @@ class Live:
     audience: Audience
     lists: ListFrames
     fixtures: FixtureFrames | None = None
+
+    async def read(self, view: Watched) -> Snapshot:
+        """Return the newest board, with its fixtures if the view shows them; lists do not wait."""
+        return await (self.board.read() if isinstance(view, FixtureView) else self.board.read_lists())
 
     def frames(self, view: Watched) -> Frames[Any]:
         """Return the events of a view, and its history."""

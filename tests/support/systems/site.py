@@ -82,6 +82,16 @@ class Site:
         run_now(self.published.digest())
         return run_now(self.published.current()).version
 
+    def publish_lists(self, *batches: Batch) -> int:
+        """Commit batches as the aggregator does before the fixtures are made; return the version."""
+        base = self.published.newest
+        board = self.published.board(base)
+        for one in batches:
+            run_now(board.apply(one, self.clock.now()))
+        self.published.replace(base, board.commit())
+        run_now(self.published.digest())
+        return self.published.newest.version
+
     def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
         """Apply a complete list of one bookmaker, received now, and return the version."""
         self._lists += 1

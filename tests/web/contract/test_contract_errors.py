@@ -110,6 +110,8 @@ class _Broken:
     async def read(self) -> Snapshot:
         raise RuntimeError("hunter2 in /srv/secret.py")
 
+    read_lists = read
+
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         raise NotImplementedError(bookmaker, entry, why)
 

@@ -46,6 +46,8 @@ class _Board:
     async def read(self) -> Snapshot:
         return self.snapshot
 
+    read_lists = read
+
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         raise AssertionError(f"{bookmaker} {entry} {why}")
 
