@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -33,11 +33,11 @@ class FixtureEntry(Struct, frozen=True):
 
 
 class BestPrice(Struct, frozen=True):
-    """The highest price, gross, and who offers it; `collected` if nobody does whose prices are live."""
+    """The highest price, gross, and who offers it; `prices` only if nobody does whose prices are live."""
 
     odds: Price
     bookmakers: tuple[str, ...]
-    prices: Prices
+    prices: Literal["collected"] | UnsetType = UNSET
 
 
 class BestPrices(Struct, frozen=True):
@@ -200,7 +200,7 @@ def _best_prices(fixture: Fixture, names: Names, terms: Terms) -> BestPrices:
 def _best(one: Best, names: Names, terms: Terms) -> BestPrice:
     is_live = any(terms.roster[name].prices is Prices.LIVE for name in one.bookmakers)
     shown = tuple(names[name] for name in one.bookmakers)
-    return BestPrice(one.price, shown, Prices.LIVE if is_live else Prices.COLLECTED)
+    return BestPrice(one.price, shown, UNSET if is_live else "collected")
 
 
 def _surebet(fixture: Fixture, surebet: Surebet, names: Names, terms: Terms) -> SurebetV2:

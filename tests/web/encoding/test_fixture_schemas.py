@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from actors.core.clock import Instant
+from actors.core.messages import Prices
 from actors.fixtures.entries import event_of
 from actors.fixtures.state import Listed, Terms, roster_of
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, ROSTER, TERMS, TWO, LinkedBoard
@@ -67,3 +68,19 @@ def test_link_has_the_names_of_its_own_source() -> None:
     assert {("Home", "Away", fixture.match.start_time)} == {
         (one["home"], one["away"], one["start_time"]) for one in links
     }
+
+
+def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
+    """Nobody vouches for those; where a live price is as high there is no mark."""
+    board = LinkedBoard()
+    board.apply(batch([match("a", prices=(2.5, 3.5, 4.0))], bookmaker=ALDER))
+    board.apply(batch([match("b", prices=(2.0, 3.5, 4.2))], bookmaker=BIRCH))
+    board.link()
+    (fixture,) = board.fixtures()
+    collected = roster_of({**ROSTER, ALDER: Listed(TWO, Prices.COLLECTED)})
+
+    found = _decoded(fixture_v2(fixture, NAMES, Terms(collected), None))
+
+    assert {"odds": 2.5, "bookmakers": ["Alder"], "prices": "collected"} == found["best"]["1"]
+    assert {"odds": 3.5, "bookmakers": ["Alder", "Birch"]} == found["best"]["X"]
+    assert {"odds": 4.2, "bookmakers": ["Birch"]} == found["best"]["2"]
