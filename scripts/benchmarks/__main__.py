@@ -11,6 +11,8 @@ from pathlib import Path
 
 from scripts.benchmarks import compare
 from scripts.benchmarks.parts import (
+    commits,
+    fixture_reads,
     freshness,
     intake,
     linking,
@@ -27,6 +29,7 @@ from scripts.benchmarks.report import Report
 
 BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "reads": ("Reads", reads.run),
+    "fixture_reads": ("Reads of fixtures", fixture_reads.run),
     "proxy": ("Behind nginx", proxy.run),
     "publish": ("Publishing", publish.run),
     "intake": ("Intake", intake.run),
@@ -34,6 +37,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "streams": ("Streams of changes", streams.run),
     "freshness": ("Freshness", freshness.run),
     "linking": ("Linking", linking.run),
+    "commits": ("Commits with linking", commits.run),
     "memory": ("Memory", memory.run),
     "scale": ("Scale of one process", scale.run),
     "loop": ("The event loop", loop.run),
