@@ -128,7 +128,7 @@ class AggregatorActor:
         batch = self.intake.requeue_unacked()
         if batch is None:
             return
-        base = self.published.newest  # as it is: of that batch's prices no fixtures can be made, perhaps
+        base = self.published.newest  # as it is: to make its fixtures may be what crashed
         board = self.published.board(base)
         run_now(board.withdraw(batch.bookmaker, batch.scope))
         self.published.replace(base, run_now(board.finish(self.clock.now())))
