@@ -77,7 +77,10 @@ class Published:
         return self._snapshot
 
     async def read_lists(self) -> Snapshot:
-        """Return the same, but its fixtures may lack what is `unapplied`: nothing waits for these."""
+        """Return the same for whoever shows lists: its fixtures may lack what is `unapplied`.
+
+        It waits only if anything is overdue.
+        """
         return self._snapshot if self.is_valid(self._snapshot) else await self.read()
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:

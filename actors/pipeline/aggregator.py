@@ -1,14 +1,13 @@
 """The aggregator actor: the only one that applies batches to the board and mints versions.
 
 Each turn drains the mailbox, commits once and swaps the published snapshot; then it has the fixtures made
-of what changed, so that no price waits for these. A batch that crashes the actor is dropped by the next
-instance, its list withdrawn and requested again.
+of what changed, so that no price waits for those of its commit. A batch that crashes the actor is dropped
+by the next instance, its list withdrawn and requested again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import anyio
@@ -46,6 +45,8 @@ class AggregatorActor:
     clock: Clock
     resumed: Callable[[], None]
     tick_s: float = TICK_S
+    _singly: int = field(init=False, default=0)
+    """So many turns take one batch each, so that it is known which of them crashes."""
     _log: FilteringBoundLogger = field(init=False, default_factory=lambda: log.bind(actor="aggregator"))
 
     async def run(self) -> None:
@@ -68,7 +69,8 @@ class AggregatorActor:
     async def _turn(self, first: Batch | None) -> None:
         began = elapsed_s()
         base = await self.published.read_lists()
-        waiting = self.intake.depth
+        waiting = 0 if self._singly else self.intake.depth
+        self._singly = max(self._singly - 1, 0)
         board = self.published.board(base)
         applied = [] if first is None else [await self._apply(board, first)]
         while waiting and (batch := self.intake.get_nowait()) is not None:
@@ -83,13 +85,12 @@ class AggregatorActor:
                         applied = [await self._apply_again(board, batch) for batch in self.intake.unacked]
                 if self.published.replace(base, snapshot := await self._committed(board)):
                     break
-        committed = elapsed_s()
-        record_latencies(self.status, self.intake.unacked, applied, self.clock.now())
-        if snapshot.unapplied is not None:
-            await self._make_fixtures()
-            self.status.board.fixtures.add(elapsed_s() - committed, 0, self.clock.now().mono)
-        self.intake.ack_all()
-        self._note(base, snapshot, applied, committed - began)
+            batches = self.intake.unacked
+            record_latencies(self.status, batches, applied, self.clock.now())
+            self.intake.ack_all()
+            self._note(base, snapshot, applied, elapsed_s() - began)
+            if snapshot.unapplied is not None:
+                await self._make_fixtures(batches)
 
     async def _apply(self, board: Board, batch: Batch) -> Applied:
         applied = await run_sliced(board.apply(batch, self.clock.now()), Lane.BOARD)
@@ -105,36 +106,47 @@ class AggregatorActor:
     async def _committed(self, board: Board) -> Snapshot:
         if board.shows_news:
             return board.commit()  # the prices first
-        with self._blaming():
-            return await run_sliced(board.finish(self.clock.now()), Lane.BOARD)
+        self._blame_the_only_one()
+        snapshot = await run_sliced(board.finish(self.clock.now()), Lane.BOARD)
+        self.intake.in_flight = None
+        return snapshot
 
-    async def _make_fixtures(self) -> None:
-        """Have the followers of lists called, then the fixtures made, then their followers called."""
+    async def _make_fixtures(self, batches: Iterable[Batch]) -> None:
+        """Have the followers of lists called, then fixtures made of what these batches changed."""
+        began = elapsed_s()
         await run_sliced(self.published.digest(), Lane.BOARD)
-        with self._blaming():
-            await self.published.read()
+        for batch in batches:  # a crash is due to them again
+            self.intake.in_flight = batch
+            self.intake.mark_processed()
+        self._blame_the_only_one()
+        await self.published.read()
+        self.intake.ack_all()
+        self.status.board.fixtures.add(elapsed_s() - began, 0, self.clock.now().mono)
         await run_sliced(self.published.digest(), Lane.BOARD)
 
-    @contextmanager
-    def _blaming(self) -> Iterator[None]:
-        """Have a crash be the only batch's, if it is one: no other can be the cause."""
+    def _blame_the_only_one(self) -> None:
+        """Have a crash be the batch's if there is only one: no other can be the cause."""
         if len(self.intake.unacked) == 1:
             self.intake.in_flight = self.intake.unacked[0]
-        yield
-        self.intake.in_flight = None
 
     def _recover(self) -> None:
-        """Drop the batch that crashed the last instance; it cannot be cancelled, because it never waits."""
+        """Drop the batch that crashed the last instance; if it is one of several, apply each alone."""
+        base, crashed = self.published.newest, self.intake.unacked
         batch = self.intake.requeue_unacked()
         if batch is None:
-            return
-        base = self.published.newest  # as it is: to make its fixtures may be what crashed
-        board = self.published.board(base)
-        run_now(board.withdraw(batch.bookmaker, batch.scope))
-        self.published.replace(base, run_now(board.finish(self.clock.now())))
-        self.status.board.dropped += 1
-        self._log.error("batch.dropped", bookmaker=batch.bookmaker, scope=batch.scope)
-        self.blame(batch.bookmaker)
+            self._singly = len(crashed)
+            crashed = crashed if base.unapplied is not None else ()  # else none of them is on the board
+        else:
+            crashed = (batch,)
+        if crashed:
+            board = self.published.board(base)
+            for one in crashed:
+                run_now(board.withdraw(one.bookmaker, one.scope))
+            self.published.replace(base, run_now(board.finish(self.clock.now())))
+        if batch is not None:
+            self.status.board.dropped += 1
+            self._log.error("batch.dropped", bookmaker=batch.bookmaker, scope=batch.scope)
+            self.blame(batch.bookmaker)
 
     def _note(self, base: Snapshot, snapshot: Snapshot, applied: list[Applied], took_s: float) -> None:
         now = self.clock.now()
