@@ -68,7 +68,7 @@ class AggregatorActor:
 
     async def _turn(self, first: Batch | None) -> None:
         began = elapsed_s()
-        base = await self.published.read_lists()
+        base = await self.published.read()
         waiting = 0 if self._singly else self.intake.depth
         self._singly = max(self._singly - 1, 0)
         board = self.published.board(base)
@@ -78,7 +78,7 @@ class AggregatorActor:
             waiting -= 1
         async with self.published.finishing:
             while True:
-                if (newest := await self.published.read_lists()) is not base:
+                if (newest := await self.published.read()) is not base:
                     base = newest
                     if not board.rebase(base):
                         board = self.published.board(base)
