@@ -66,7 +66,7 @@ class LinkerActor:
         linker = self.start()
         self.desk.linker = linker if isinstance(linker, Linker) else None
         self.waiting.begin_anew()
-        return Linking(linker, self.advancing, self.waiting.withdrawn)
+        return Linking(linker, self.advancing)
 
     async def _publish(self, linking: Linking) -> None:
         """Publish some links, or do so later if a read withdraws something meanwhile."""

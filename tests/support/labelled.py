@@ -20,7 +20,6 @@ from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.fixtures.classes import FIRST, of_league
 from actors.fixtures.event import Chances, Event, EventKey
 from actors.fixtures.linker import Group, Linker
-from actors.fixtures.memory import Memory
 from actors.fixtures.overrides import Overrides
 from actors.fixtures.words import parse, plain
 from tests.support.recordings import FOLDER
@@ -333,9 +332,9 @@ class Measured(Struct, frozen=True):
         return sorted(pair for pair in self.found - self.labelled.pairs if unsure.isdisjoint(pair))
 
 
-def measured(labelled: Labelled, memory: Memory | None = None, *, learn: bool = False) -> Measured:
+def measured(labelled: Labelled, memory: None = None, *, learn: bool = False) -> Measured:
     """Link the events from nothing; with `learn` the memory takes what was linked, as finished matches."""
-    linker = Linker(memory or Memory(), Overrides())
+    linker = Linker(Overrides())
     groups = run_now(linker.update(labelled.events)).groups
     found = frozenset(pair for group in groups for pair in combinations((one.key for one in group), 2))
     if learn:

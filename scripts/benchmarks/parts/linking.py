@@ -24,7 +24,6 @@ from actors.fixtures.advance import Advancing
 from actors.fixtures.event import EventKey
 from actors.fixtures.linker import Linker
 from actors.fixtures.linking import Linking
-from actors.fixtures.memory import Memory
 from actors.fixtures.overrides import Overrides
 from actors.fixtures.state import Listed, Terms, first_snapshot, fixtures_of, roster_of
 from scripts.benchmarks.data.boards import NOW, RULES, batch
@@ -169,7 +168,7 @@ class _Stage:
             board = Board(self.snapshot, RULES)
             run_now(board.apply(batch(name, matches, complete=True), NOW))
             self.snapshot = _plain(run_now(board.finish(NOW)))
-        self.linking = Linking(Linker(Memory(), Overrides()), self.advancing, ())
+        self.linking = Linking(Linker(Overrides()), self.advancing, ())
 
     def make_fixtures(self) -> None:
         """Make each entry a fixture of one."""

@@ -8,7 +8,6 @@ from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.fixtures.event import Chances, Event, EventKey
 from actors.fixtures.linker import Changes, Group, Linker
-from actors.fixtures.memory import Memory
 from actors.fixtures.overrides import Overrides
 
 SATURDAY = 1_772_895_600  # 2026-03-07T15:00:00Z
@@ -30,18 +29,18 @@ def event(
     return Event(key, home, away, league, Scope("all"), start, chances)
 
 
-def linker(*events: Event, overrides: Overrides | None = None, memory: Memory | None = None) -> Linker:
+def linker(*events: Event, overrides: Overrides | None = None, memory: None = None) -> Linker:
     """Return a linker with these events."""
-    made = Linker(memory or Memory(), overrides or Overrides())
+    made = Linker(overrides or Overrides())
     run_now(made.update(events))
     return made
 
 
 def groups(
-    *events: Event, overrides: Overrides | None = None, memory: Memory | None = None
+    *events: Event, overrides: Overrides | None = None, memory: None = None
 ) -> tuple[Group, ...]:
     """Return the groups of these events, linked from nothing."""
-    return run_now(Linker(memory or Memory(), overrides or Overrides()).update(events)).groups
+    return run_now(Linker(overrides or Overrides()).update(events)).groups
 
 
 def keys(group: Group) -> tuple[EventKey, ...]:

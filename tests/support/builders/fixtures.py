@@ -129,7 +129,7 @@ class LinkedBoard:
         self.advancing = ADVANCING if terms is TERMS else Advancing(terms)
         self.linker = EqualNames() if linker is None else linker
         self.withdrawn: set[EventKey] = set()
-        self.linking = Linking(self.linker, self.advancing, self.withdrawn)
+        self.linking = Linking(self.linker, self.advancing)
         self.snapshot = first_snapshot(1000, terms)
         self.history = FixtureHistory(self.snapshot, HistoryLimits())
         self.changes: list[FixtureChanges] = []
@@ -181,7 +181,7 @@ class LinkedBoard:
     def restart(self) -> None:
         """Let another linker begin anew."""
         self.linker = EqualNames()
-        self.linking = Linking(self.linker, self.advancing, self.withdrawn)
+        self.linking = Linking(self.linker, self.advancing)
         run_now(self.linking.update(self.state, None))
         while self.linking.is_due:
             self.publish_links()
@@ -199,5 +199,4 @@ class LinkedBoard:
         if isinstance(changes, FixtureChanges):
             self.changes.append(changes)
             self.waiting |= changes.events
-            self.withdrawn |= changes.withdrawn
             self.snapshot = msgspec.structs.replace(self.snapshot, fixture_changes=None, differences={})
