@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections import Counter
 from random import Random
 
-from actors.fixtures.event import EventKey
+from actors.matching.event import EventKey
 from tests.support.labelled import HARDER, WEEKS, Measured, measured, week
 
 
@@ -16,10 +16,7 @@ def main() -> None:
     parser.add_argument("--weeks", type=int, default=3, help="random weeks of each kind (default 3)")
     parser.add_argument("--missed", type=int, default=0, help="how many missed links to print of each kind")
     arguments = parser.parse_args()
-    memory = None
-    kinds = {
-        "cold": [measured(week(name)) for name in WEEKS],
-    }
+    kinds = {"cold": [measured(week(name)) for name in WEEKS]}
     print("| lists | links | recall | wrong | precision |\n|---|--:|--:|--:|--:|")
     for kind, found in kinds.items():
         _print_row(kind, found, arguments.missed)

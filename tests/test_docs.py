@@ -18,8 +18,8 @@ from actors.board.history import HistoryLimits
 from actors.board.snapshot import RemovalReason
 from actors.core.limits import Limits
 from actors.core.validation import Reason
-from actors.fixtures.fair import FairRules
-from actors.fixtures.surebets import SurebetRules
+from actors.matches.fair import FairRules
+from actors.matches.surebets import SurebetRules
 from actors.monitoring.status import BookmakerState
 from actors.service.registry import BUILT_IN
 from actors.service.settings import BookmakerSettings, LinksSettings, ServerSettings

@@ -20,7 +20,7 @@ import structlog
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError, OddsboardError, ServiceUnreachableError
 from actors.core.limits import Limits
-from actors.fixtures.clubs import load as load_tables
+from actors.matching.clubs import load as load_tables
 from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import LogStatus, ServiceStatus

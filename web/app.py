@@ -12,8 +12,8 @@ from actors.board.snapshot import Readable
 from actors.core.clock import Clock
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
-from actors.fixtures.desk import Desk
 from actors.monitoring.status import ServiceStatus
+from actors.review.desk import Desk
 from web.endpoints import capabilities, changes, docs, fixtures, links, odds, openapi, pages, probes, stream
 from web.feeds.events import ListFrames
 from web.feeds.fixture_events import FixtureFrames

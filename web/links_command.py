@@ -13,7 +13,7 @@ import httpx2
 import msgspec
 
 from actors.core.errors import ServiceUnreachableError
-from actors.fixtures.evidence import Evidence, NameEvidence
+from actors.matching.evidence import Evidence, NameEvidence
 from web.encoding.link_schemas import (
     LinkEvent,
     LinksExplained,

@@ -159,7 +159,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     After `valid_until` (monotonic seconds) a list is stale. `first_start` (Unix seconds) is the earliest of
     the books'. `differences` are those of its commit, of the bookmakers whose v2 view that changed.
     `version` counts within `epoch` (lower-case letters and digits): another process may repeat it.
-    `fixtures`, None where nothing is linked, and `fixture_changes` are those of `actors/fixtures/state.py`.
+    `fixtures`, None where nothing is linked, and `fixture_changes` are those of `actors/matches/model.py`.
     While something is `unapplied` they are of earlier books, and nobody reads them.
     """
 

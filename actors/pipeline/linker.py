@@ -13,11 +13,11 @@ import anyio
 from actors.board.published import Published
 from actors.core.clock import Clock
 from actors.core.cooperative import Lane, collecting, give_way, run_sliced
-from actors.fixtures.advance import Advancing
-from actors.fixtures.desk import Desk
-from actors.fixtures.linker import Linker
-from actors.fixtures.linking import Linking, Partition, Waiting
-from actors.fixtures.state import fixtures_of
+from actors.matches.linking import Linking, Partition, Waiting
+from actors.matches.model import fixtures_of
+from actors.matches.update import Advancing
+from actors.matching.matcher import Linker
+from actors.review.desk import Desk
 from actors.runtime.supervisor import contained
 
 COMMIT_S = 0.005  # seconds of work, about, that a commit of links takes on a large board

@@ -22,12 +22,11 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
-from actors.fixtures.advance import Advancing
-from actors.fixtures.desk import Desk
-from actors.fixtures.history import FixtureHistory
-from actors.fixtures.linker import Linker
-from actors.fixtures.linking import Linking, Partition, Waiting
-from actors.fixtures.state import Listed, Roster, Terms, first_snapshot, fixtures_of, roster_of
+from actors.matches.history import FixtureHistory
+from actors.matches.linking import Linking, Partition, Waiting
+from actors.matches.model import Listed, Roster, Terms, first_snapshot, fixtures_of, roster_of
+from actors.matches.update import Advancing
+from actors.matching.matcher import Linker
 from actors.pipeline.fanout import (
     Delivery,
     batches_of_tick,
@@ -39,6 +38,7 @@ from actors.pipeline.fanout import (
 from actors.pipeline.stream_feed import StreamFeed
 from actors.recordings.format import Ending
 from actors.recordings.reader import RecordedSource
+from actors.review.desk import Desk
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
 from actors.source_api.stream import StreamKind
 
@@ -96,7 +96,7 @@ class Playback:
         made = self.desk.new_linker() if linker is None else linker()
         self.desk.linker = made if isinstance(made, Linker) else None
         self._waiting = Waiting()
-        self._linking = Linking(made, self._advancing, self._waiting.withdrawn)
+        self._linking = Linking(made, self._advancing)
         self.history = History(self.snapshot, HistoryLimits())
         self.fixture_history = FixtureHistory(self.snapshot, HistoryLimits())
 

@@ -20,10 +20,10 @@ from actors.core.errors import ConfigError
 from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, SourceName
 from actors.core.validation import clean_name
-from actors.fixtures.fair import FairRules
-from actors.fixtures.links_file import read
-from actors.fixtures.overrides import Overrides
-from actors.fixtures.surebets import Commission, SurebetRules
+from actors.matches.fair import FairRules
+from actors.matches.surebets import Commission, SurebetRules
+from actors.matching.overrides import Overrides
+from actors.review.links_file import read
 from actors.service.registry import in_one_line, kind_named
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names

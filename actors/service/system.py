@@ -20,13 +20,11 @@ from actors.core.clock import Clock
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
-from actors.fixtures.advance import Advancing
-from actors.fixtures.desk import Desk
-from actors.fixtures.history import FixtureHistory
-from actors.fixtures.linking import Partition, Waiting
-from actors.fixtures.links_file import read
-from actors.fixtures.overrides import Overrides
-from actors.fixtures.state import Listed, Terms, first_snapshot, roster_of
+from actors.matches.history import FixtureHistory
+from actors.matches.linking import Partition, Waiting
+from actors.matches.model import Listed, Terms, first_snapshot, roster_of
+from actors.matches.update import Advancing
+from actors.matching.overrides import Overrides
 from actors.monitoring.status import (
     BoardStatus,
     BookmakerStatus,
@@ -43,6 +41,8 @@ from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
 from actors.pipeline.stream_source import StreamSourceActor
 from actors.pipeline.ticking_source import TickingSourceActor
+from actors.review.desk import Desk
+from actors.review.links_file import read
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.backoff import WINDOW_S
 from actors.runtime.conflation import Inbox, Intake, merged_batches, merged_deliveries

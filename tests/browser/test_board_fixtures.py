@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from actors.core.messages import BookmakerId, Prices
-from actors.fixtures.surebets import Leg, Stakes, stakes
+from actors.matches.surebets import Leg, Stakes, stakes
 from tests.support.browsing import Complaints
 from tests.support.builders.the_odds_api import event, market, serve
 from tests.support.peers.http import HttpPeer, http_peer, respond

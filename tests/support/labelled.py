@@ -17,11 +17,11 @@ from msgspec import Struct
 
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
-from actors.fixtures.classes import FIRST, of_league
-from actors.fixtures.event import Chances, Event, EventKey
-from actors.fixtures.linker import Group, Linker
-from actors.fixtures.overrides import Overrides
-from actors.fixtures.words import parse, plain
+from actors.matching.event import Chances, Event, EventKey
+from actors.matching.matcher import Group, Linker
+from actors.matching.overrides import Overrides
+from actors.matching.team_class import FIRST, of_league
+from actors.matching.words import parse, plain
 from tests.support.recordings import FOLDER
 
 T = TypeVar("T", bound=Struct)
@@ -332,11 +332,9 @@ class Measured(Struct, frozen=True):
         return sorted(pair for pair in self.found - self.labelled.pairs if unsure.isdisjoint(pair))
 
 
-def measured(labelled: Labelled, memory: None = None, *, learn: bool = False) -> Measured:
-    """Link the events from nothing; with `learn` the memory takes what was linked, as finished matches."""
+def measured(labelled: Labelled) -> Measured:
+    """Link the events from nothing."""
     linker = Linker(Overrides())
     groups = run_now(linker.update(labelled.events)).groups
     found = frozenset(pair for group in groups for pair in combinations((one.key for one in group), 2))
-    if learn:
-        run_now(linker.learn(tuple(member.key for member in group) for group in groups))
     return Measured(labelled, linker, groups, found)

@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.core.messages import BookmakerId, Prices
-from actors.fixtures.event import Chances, Event, FixtureId
-from actors.fixtures.evidence import Evidence
-from actors.fixtures.fair import Method
-from actors.fixtures.history import Gone
-from actors.fixtures.linker import Member
-from actors.fixtures.rules import Rule
-from actors.fixtures.state import Fixture, RemovalReason, Surebet, Terms
-from actors.fixtures.surebets import Best, Commission, best
+from actors.matches.fair import Method
+from actors.matches.history import Gone
+from actors.matches.model import Fixture, RemovalReason, Surebet, Terms
+from actors.matches.surebets import Best, Commission, best
+from actors.matching.event import Chances, Event, FixtureId
+from actors.matching.evidence import Evidence
+from actors.matching.matcher import Member
+from actors.matching.rules import Rule
 from web.encoding.schemas import OddsV2, Price, Version
 
 Probability = Annotated[float, Meta(ge=0, le=1)]

@@ -17,10 +17,10 @@ import msgspec
 from actors.board.snapshot import Entry
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, Prices
-from actors.fixtures.entries import event_of
-from actors.fixtures.event import Chances, FixtureId
-from actors.fixtures.fair import Method, consensus, fair
-from actors.fixtures.state import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms
+from actors.matches.entries import event_of
+from actors.matches.fair import Method, consensus, fair
+from actors.matches.model import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms
+from actors.matching.event import Chances, FixtureId
 from web.encoding.fixture_schemas import Names, fixture_v2, link
 from web.encoding.schemas import match_v2
 from web.encoding.segments import RUN, UNENCODABLE, Packed, Run, UnencodableError, packed

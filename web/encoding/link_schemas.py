@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from actors.fixtures.event import Event
-from actors.fixtures.evidence import Evidence
-from actors.fixtures.rules import Reason, Rule
+from actors.matching.event import Event
+from actors.matching.evidence import Evidence
+from actors.matching.rules import Reason, Rule
 from web.encoding.schemas import Version
 
 

@@ -6,7 +6,7 @@ import anyio
 
 from actors.board.history import MAX_ANSWER
 from actors.core.cooperative import Lane, run_sliced
-from actors.fixtures.state import FixtureView
+from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import FixtureChanges
 from web.encoding.schemas import Changes
 from web.encoding.segments import gzipped

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 
 from actors.core.messages import BookmakerId
-from actors.fixtures.event import FixtureId
-from actors.fixtures.history import FixtureHistory
-from actors.fixtures.state import FixtureView, Kind
+from actors.matches.history import FixtureHistory
+from actors.matches.model import FixtureView, Kind
+from actors.matching.event import FixtureId
 from web.encoding.fixture_schemas import FixtureList, OneFixture
 from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
 from web.feeds.lists import Answers

@@ -14,11 +14,11 @@ from itertools import islice
 from actors.board.snapshot import Entry, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
-from actors.fixtures.desk import Desk
-from actors.fixtures.entries import event_of
-from actors.fixtures.event import Event, EventKey, FixtureId
-from actors.fixtures.state import FixtureState, fixtures_of
-from actors.fixtures.suggestions import Suggestion, suggestions
+from actors.matches.entries import event_of
+from actors.matches.model import FixtureState, fixtures_of
+from actors.matching.event import Event, EventKey, FixtureId
+from actors.review.desk import Desk
+from actors.review.suggestions import Suggestion, suggestions
 from web.encoding import link_schemas as schemas
 from web.protocol.contract import COUNTED, Answer, Operation
 from web.protocol.problems import Problem

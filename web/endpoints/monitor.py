@@ -6,11 +6,11 @@ from typing import Literal
 
 from actors.board.snapshot import Book, Snapshot
 from actors.core.cooperative import Sliced
-from actors.fixtures.counts import Counting
-from actors.fixtures.desk import Desk
-from actors.fixtures.state import fixtures_of
+from actors.matches.model import fixtures_of
 from actors.monitoring.meter import Meter
 from actors.monitoring.status import BookmakerStatus, LoopStatus, SourceStatus
+from actors.review.counts import Counting
+from actors.review.desk import Desk
 from actors.runtime.actor import ActorStatus
 from web.encoding.probe_schemas import Actor, Bookmaker, Durations, Fixtures, Loop, Source
 

@@ -13,9 +13,9 @@ from typing import Any
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Lane, Sliced, run_sliced
-from actors.fixtures.counts import Counting
-from actors.fixtures.desk import Desk
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
+from actors.review.counts import Counting
+from actors.review.desk import Desk
 from actors.runtime.actor import ActorState, ActorStatus
 from web.encoding import probe_schemas as schemas
 from web.endpoints.monitor import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from actors.core.cooperative import Sliced
-from actors.fixtures.history import FixtureHistory
-from actors.fixtures.state import FixtureView
+from actors.matches.history import FixtureHistory
+from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.segments import FIXTURES
 from web.feeds.events import Frames, Pieces, joined, opening

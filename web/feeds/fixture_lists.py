@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from actors.board.snapshot import Book, Snapshot
 from actors.core.messages import BookmakerId
-from actors.fixtures.state import Fixture, FixtureView, Kind, fixtures_of
+from actors.matches.model import Fixture, FixtureView, Kind, fixtures_of
 
 
 class FixturesOf(Struct, frozen=True):

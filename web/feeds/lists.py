@@ -19,8 +19,8 @@ from msgspec import Struct
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.cooperative import Lane, Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
-from actors.fixtures.event import FixtureId
-from actors.fixtures.state import fixtures_of
+from actors.matches.model import fixtures_of
+from actors.matching.event import FixtureId
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.segments import (
     FIXTURES,

@@ -16,8 +16,8 @@ import anyio
 from actors.board.history import History
 from actors.board.snapshot import Readable, Snapshot
 from actors.core.messages import BookmakerId
-from actors.fixtures.history import FixtureHistory
-from actors.fixtures.state import FixtureView
+from actors.matches.history import FixtureHistory
+from actors.matches.model import FixtureView
 from web.feeds.events import Frames, ListFrames
 from web.feeds.fixture_events import FixtureFrames
 from web.protocol.problems import Problem

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 from msgspec import Struct, field
 
 from actors.core.messages import BookmakerId
-from actors.fixtures.state import FixtureView, Kind
+from actors.matches.model import FixtureView, Kind
 from web.protocol.problems import Problem
 
 MAX_WAIT_S = 30

@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from actors.core.messages import Match, SourceMatchId
-from actors.fixtures.event import Chances
-from actors.fixtures.tables import rows, spellings
+from actors.matching.event import Chances
+from actors.matching.tables import rows, spellings
 from scripts.benchmarks.data.boards import NOW, matches
 
 HOUR = 3600

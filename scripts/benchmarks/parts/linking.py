@@ -20,12 +20,12 @@ from actors.board.board import Board, Noted
 from actors.board.snapshot import Differences, Snapshot
 from actors.core.cooperative import Sliced, collecting, run_now
 from actors.core.messages import BookmakerId, Match, Removal, SourceName
-from actors.fixtures.advance import Advancing
-from actors.fixtures.event import EventKey
-from actors.fixtures.linker import Linker
-from actors.fixtures.linking import Linking
-from actors.fixtures.overrides import Overrides
-from actors.fixtures.state import Listed, Terms, first_snapshot, fixtures_of, roster_of
+from actors.matches.linking import Linking
+from actors.matches.model import Listed, Terms, first_snapshot, fixtures_of, roster_of
+from actors.matches.update import Advancing
+from actors.matching.event import EventKey
+from actors.matching.matcher import Linker
+from actors.matching.overrides import Overrides
 from scripts.benchmarks.data.boards import NOW, RULES, batch
 from scripts.benchmarks.data.fixtures import one_world, worlds
 from scripts.benchmarks.figures import cpu_now_s, quantile
@@ -168,7 +168,7 @@ class _Stage:
             board = Board(self.snapshot, RULES)
             run_now(board.apply(batch(name, matches, complete=True), NOW))
             self.snapshot = _plain(run_now(board.finish(NOW)))
-        self.linking = Linking(Linker(Overrides()), self.advancing, ())
+        self.linking = Linking(Linker(Overrides()), self.advancing)
 
     def make_fixtures(self) -> None:
         """Make each entry a fixture of one."""

@@ -12,7 +12,7 @@ from actors.board.snapshot import Linked, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import BookmakerId, SourceMatchId
-from actors.fixtures.state import first_snapshot, fixtures_of
+from actors.matches.model import first_snapshot, fixtures_of
 from actors.monitoring.status import BookmakerState
 from actors.pipeline.aggregator import AggregatorActor
 from actors.runtime.actor import ActorState

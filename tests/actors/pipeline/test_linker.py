@@ -11,13 +11,13 @@ from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch
-from actors.fixtures.desk import Desk
-from actors.fixtures.event import Event, EventKey
-from actors.fixtures.linker import Changes
-from actors.fixtures.linking import Partition, Waiting
-from actors.fixtures.state import FixtureView, Kind, first_snapshot, fixtures_of
+from actors.matches.linking import Partition, Waiting
+from actors.matches.model import FixtureView, Kind, first_snapshot, fixtures_of
+from actors.matching.event import Event, EventKey
+from actors.matching.matcher import Changes
 from actors.pipeline.aggregator import AggregatorActor
 from actors.pipeline.linker import LinkerActor
+from actors.review.desk import Desk
 from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.conflation import Intake, merged_batches
 from actors.runtime.mailbox import Mailbox

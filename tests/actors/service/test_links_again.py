@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 
 from actors.board.board import BoardRules
 from actors.core.clock import SystemClock
-from actors.fixtures.linker import Linker
-from actors.fixtures.overrides import Overrides
+from actors.matching.matcher import Linker
+from actors.matching.overrides import Overrides
 from actors.service.settings import LinksSettings, ServerSettings, Settings
 from actors.service.system import System
 

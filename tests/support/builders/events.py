@@ -6,9 +6,9 @@ from random import Random
 
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
-from actors.fixtures.event import Chances, Event, EventKey
-from actors.fixtures.linker import Changes, Group, Linker
-from actors.fixtures.overrides import Overrides
+from actors.matching.event import Chances, Event, EventKey
+from actors.matching.matcher import Changes, Group, Linker
+from actors.matching.overrides import Overrides
 
 SATURDAY = 1_772_895_600  # 2026-03-07T15:00:00Z
 EVEN: Chances = (0.4, 0.3, 0.3)
@@ -29,16 +29,14 @@ def event(
     return Event(key, home, away, league, Scope("all"), start, chances)
 
 
-def linker(*events: Event, overrides: Overrides | None = None, memory: None = None) -> Linker:
+def linker(*events: Event, overrides: Overrides | None = None) -> Linker:
     """Return a linker with these events."""
     made = Linker(overrides or Overrides())
     run_now(made.update(events))
     return made
 
 
-def groups(
-    *events: Event, overrides: Overrides | None = None, memory: None = None
-) -> tuple[Group, ...]:
+def groups(*events: Event, overrides: Overrides | None = None) -> tuple[Group, ...]:
     """Return the groups of these events, linked from nothing."""
     return run_now(Linker(overrides or Overrides()).update(events)).groups
 

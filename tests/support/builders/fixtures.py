@@ -11,14 +11,9 @@ from actors.board.history import HistoryLimits
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
-from actors.fixtures.advance import Advancing
-from actors.fixtures.event import Chances, Event, EventKey
-from actors.fixtures.evidence import Evidence, How, LeagueEvidence, Likeness, NameEvidence
-from actors.fixtures.history import FixtureHistory
-from actors.fixtures.linker import Changes, Group, Member
-from actors.fixtures.linking import Linking
-from actors.fixtures.rules import FAR, Rule, price_gap
-from actors.fixtures.state import (
+from actors.matches.history import FixtureHistory
+from actors.matches.linking import Linking
+from actors.matches.model import (
     Fixture,
     FixtureChanges,
     FixtureState,
@@ -28,6 +23,11 @@ from actors.fixtures.state import (
     fixtures_of,
     roster_of,
 )
+from actors.matches.update import Advancing
+from actors.matching.event import Chances, Event, EventKey
+from actors.matching.evidence import Evidence, How, LeagueEvidence, Likeness, NameEvidence
+from actors.matching.matcher import Changes, Group, Member
+from actors.matching.rules import FAR, Rule, price_gap
 from tests.support.time.virtual import WALL_0
 
 ALDER, BIRCH, CEDAR = (BookmakerId(name) for name in ("alder", "birch", "cedar"))

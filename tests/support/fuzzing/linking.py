@@ -9,10 +9,10 @@ from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
 from actors.core.validation import clean_name
-from actors.fixtures.event import Event
-from actors.fixtures.links_file import parse
-from actors.fixtures.overrides import Overrides
-from actors.fixtures.state import FixtureView
+from actors.matches.model import FixtureView
+from actors.matching.event import Event
+from actors.matching.overrides import Overrides
+from actors.review.links_file import parse
 from tests.support.builders.events import event, groups, linker
 from tests.support.fuzzing.target import Target
 from web.protocol.problems import Problem

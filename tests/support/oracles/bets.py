@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 
 from actors.core.messages import Prices
-from actors.fixtures.event import Chances
-from actors.fixtures.surebets import Doubt, Leg, Legs, SurebetRules
+from actors.matches.surebets import Doubt, Leg, Legs, SurebetRules
+from actors.matching.event import Chances
 
 NO_GAIN = 1 - 1e-6  # a sum of stakes from there on gains nothing that is shown
 

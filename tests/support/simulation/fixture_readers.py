@@ -15,7 +15,7 @@ import anyio
 import msgspec
 from hypercorn.typing import ASGIFramework
 
-from actors.fixtures.state import FixtureView, Kind
+from actors.matches.model import FixtureView, Kind
 from tests.support.peers.stream_client import Event, events_of
 from tests.support.simulation.readers import CHANGES, Names, Readers, get
 from tests.support.systems.live_world import STREAM, asgi_scope

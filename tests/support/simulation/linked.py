@@ -17,11 +17,8 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices, SourceName
-from actors.fixtures import surebets
-from actors.fixtures.event import EventKey, FixtureId
-from actors.fixtures.rules import AGREE, bearable_gap
-from actors.fixtures.standing import WELL_LINKED, fair_chances
-from actors.fixtures.state import (
+from actors.matches import surebets
+from actors.matches.model import (
     Fixture,
     FixtureChanges,
     FixtureState,
@@ -33,6 +30,9 @@ from actors.fixtures.state import (
     Roster,
     fixtures_of,
 )
+from actors.matches.standing import WELL_LINKED, fair_chances
+from actors.matching.event import EventKey, FixtureId
+from actors.matching.rules import AGREE, bearable_gap
 from web.encoding.fixture_schemas import fixture_v2
 
 CLOCK_MOVES_S = 7200.0

@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import TypeAlias
 
 from actors.board import chunks
-from actors.fixtures import advance, linking, order
+from actors.matches import linking, order
+from actors.matches import update as advance
 from web.encoding import fixture_segments, segments
 
 Small: TypeAlias = tuple[tuple[ModuleType, str, int], ...]

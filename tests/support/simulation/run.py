@@ -13,8 +13,8 @@ import structlog
 
 from actors.board.diff import Verdict
 from actors.core.errors import ConfigError, OddsboardError
-from actors.fixtures.links_file import parse
-from actors.fixtures.state import fixtures_of
+from actors.matches.model import fixtures_of
+from actors.review.links_file import parse
 from actors.runtime.actor import ActorState
 from tests.support.simulation.offers import NAMES
 from tests.support.simulation.portions import small_portions

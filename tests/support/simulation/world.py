@@ -27,10 +27,10 @@ from actors.board.snapshot import Book, Snapshot
 from actors.core.cooperative import Sliced, run_now
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Scope, SourceName
-from actors.fixtures.event import Event, EventKey
-from actors.fixtures.linker import Changes, Linker
-from actors.fixtures.overrides import Overrides
-from actors.fixtures.state import FixtureView, fixtures_of
+from actors.matches.model import FixtureView, fixtures_of
+from actors.matching.event import Event, EventKey
+from actors.matching.matcher import Changes, Linker
+from actors.matching.overrides import Overrides
 from actors.runtime.actor import ActorState
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.service.system import System
@@ -80,8 +80,7 @@ class Fragile(Linker):
     """A linker that crashes in the middle of its work as often as its world says; it knows its events."""
 
     def __init__(self, world: World) -> None:
-        desk = world.system.desk
-        super().__init__(desk.memory, desk.overrides)
+        super().__init__(world.system.desk.overrides)
         self.events: dict[EventKey, Event] = {}
         self._world = world
 

@@ -21,9 +21,9 @@ from actors.board.snapshot import Readable
 from actors.core.cooperative import run_now
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
-from actors.fixtures.advance import Advancing
-from actors.fixtures.history import FixtureHistory
-from actors.fixtures.state import Listed, Terms, first_snapshot, roster_of
+from actors.matches.history import FixtureHistory
+from actors.matches.model import Listed, Terms, first_snapshot, roster_of
+from actors.matches.update import Advancing
 from actors.monitoring.status import BoardStatus, BookmakerStatus, LinksStatus, ServiceStatus, SourceStatus
 from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders.messages import batch

@@ -8,8 +8,8 @@ import msgspec
 
 from actors.core.clock import Instant
 from actors.core.messages import Prices
-from actors.fixtures.entries import event_of
-from actors.fixtures.state import Listed, Terms, roster_of
+from actors.matches.entries import event_of
+from actors.matches.model import Listed, Terms, roster_of
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, ROSTER, TERMS, TWO, LinkedBoard
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from actors.core.cooperative import SLICE, run_now
-from actors.fixtures.state import FixtureView, Kind
+from actors.matches.model import FixtureView, Kind
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, TERMS, LinkedBoard
 from tests.support.builders.messages import batch, match
 from web.encoding.fixture_segments import FixtureSegments

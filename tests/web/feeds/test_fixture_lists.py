@@ -7,7 +7,7 @@ import pytest
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId
-from actors.fixtures.state import FixtureView, Kind
+from actors.matches.model import FixtureView, Kind
 from tests.support.builders.fixtures import ALDER, TERMS, LinkedBoard
 from tests.support.builders.messages import batch, match
 from web.encoding.fixture_segments import MAX_VIEWS

@@ -1,0 +1,332 @@
+"""The next fixtures in the making: single changes on top of a state, then the state with all of them.
+
+Pure, in slices. It decides ids, who stays in a merge, and which views a change is seen in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cache
+from hashlib import blake2b
+from math import inf
+from typing import TypeVar
+
+from immutables import Map
+
+from actors.board.diff import is_other
+from actors.board.snapshot import Entry, Linked
+from actors.core.cooperative import SLICE, Sliced
+from actors.core.messages import BookmakerId
+from actors.matches.model import (
+    Fixture,
+    FixtureChange,
+    FixtureChanges,
+    FixtureState,
+    Highest,
+    Kind,
+    Place,
+    RemovalReason,
+    Roster,
+    hubs_of,
+    live_of,
+)
+from actors.matches.order import Chunks, Firsts, changed
+from actors.matches.watchlist import Standing
+from actors.matching.event import EventKey, FixtureId
+from actors.matching.matcher import Member
+from actors.matching.rules import Rule
+
+Entries = Mapping[BookmakerId, Entry]
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+_BASE32 = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte % 32] for byte in range(256))
+"""The character for each byte of a hash: five bits of it."""
+
+
+class Draft:
+    """Changes of `base`, to become the fixtures of `version`. Owned by one caller; never waits."""
+
+    def __init__(self, base: FixtureState, roster: Roster, version: int) -> None:
+        self.base = base
+        self.version = version
+        self.events: dict[EventKey, bool] = {}
+        """Those that may have to be linked anew; True for those whose match is over."""
+        self.reasons: dict[FixtureId, tuple[RemovalReason, FixtureId | None]] = {}
+        self.standing: dict[FixtureId, Standing | None] = {}
+        self.waiting = base.waiting
+        """New events that will have a fixture in a later version."""
+        self.aged: set[FixtureId] = set()
+        """Those whose surebet is gone because of its age."""
+        self._roster = roster
+        self._live = live_of(roster)
+        self._fixtures: dict[FixtureId, Fixture | None] = {}
+        self._before: dict[FixtureId, Fixture | None] = {}
+        self._chunks: dict[FixtureId, int] = {}
+        self._seen_ones: set[FixtureId] = set()
+        self._by_event: dict[EventKey, FixtureId | None] = {}
+
+    @property
+    def touched(self) -> list[FixtureId]:
+        """The ids of the fixtures that differ from the base."""
+        return list(self._fixtures)
+
+    def get(self, fixture_id: FixtureId) -> Fixture | None:
+        """Return a fixture as it is by now."""
+        if fixture_id in self._fixtures:
+            return self._fixtures[fixture_id]
+        return self._looked_up(fixture_id)
+
+    def id_of(self, key: EventKey) -> FixtureId | None:
+        """Return the fixture that an event is in by now."""
+        if key in self._by_event:
+            return self._by_event[key]
+        return self.base.by_event.get(key)
+
+    def put(self, fixture: Fixture, *, is_seen: bool = False) -> None:
+        """Put a fixture in place of that with its id; `is_seen` says that readers see a difference."""
+        self._fixtures[fixture.id] = fixture
+        if is_seen:
+            self._seen_ones.add(fixture.id)
+
+    def move(self, keys: Iterable[EventKey], into: FixtureId | None) -> None:
+        """Note that these events are in that fixture from now on, or (None) that no source lists them."""
+        for key in keys:
+            self._by_event[key] = into
+
+    def remove(self, fixture_id: FixtureId, reason: RemovalReason, into: FixtureId | None = None) -> None:
+        """Remove a fixture whose events are moved."""
+        self._fixtures[fixture_id] = None
+        self.reasons[fixture_id] = reason, into
+
+    def begin(self, members: tuple[Member, ...], entries: Entries) -> Fixture:
+        """Add a fixture that begins with the first of these events."""
+        fixture_id, attempt = _id(members[0].key), 0
+        while self.get(fixture_id) is not None:  # begun by that event, which has left it
+            attempt += 1
+            fixture_id = _id(members[0].key, attempt)
+        fixture = self.made(fixture_id, self.version, members, entries)
+        self.put(fixture)
+        self.reasons.pop(fixture_id, None)  # for which it was removed before, in this draft
+        self.move([one.key for one in members], fixture_id)
+        return fixture
+
+    def made(
+        self, fixture_id: FixtureId, created: int, members: tuple[Member, ...], entries: Entries
+    ) -> Fixture:
+        """Return a fixture of these, its entries in order.
+
+        With the links that it had in the base it is as old as it was, and they keep their evidence.
+        """
+        roster, lead = self._roster, next(iter(entries))
+        names = _only(lead)
+        if len(entries) > 1:
+            entries = dict(sorted(entries.items(), key=lambda item: roster[item[0]].place))
+            lead = min(entries, key=lambda name: (roster[name].source_place, roster[name].place))
+            names = tuple(entries)
+        listed, members = tuple(entries.values()), rooted(members)
+        before = self._looked_up(fixture_id)
+        if before is not None and bonds(before.members) == bonds(members):
+            created, members = before.created, before.members
+        place, highest = place_of(entries[lead], fixture_id), self.highest(names, listed)
+        hubs = hubs_of(members)
+        return Fixture(fixture_id, created, members, hubs, names, listed, lead, place, highest)
+
+    def highest(self, names: Iterable[BookmakerId], listed: Iterable[Entry]) -> Highest:
+        """Return the highest live prices that these list."""
+        live = [one.match for name, one in zip(names, listed, strict=True) if name in self._live]
+        if not live:
+            return Highest()
+        return Highest(
+            max([one.home_price for one in live]),
+            max([one.draw_price for one in live]),
+            max([one.away_price for one in live]),
+        )
+
+    def part(self, fixture: Fixture, keys: set[EventKey]) -> dict[BookmakerId, Entry]:
+        """Return the entries of a fixture that are of these events."""
+        roster, listed = self._roster, zip(fixture.bookmakers, fixture.listed, strict=True)
+        return {
+            name: entry
+            for name, entry in listed
+            if EventKey(roster[name].source, entry.match.source_match_id) in keys
+        }
+
+    def without(self, fixture: Fixture, keys: set[EventKey]) -> Fixture | None:
+        """Take events out of a fixture and return what is left; None, and it is removed, if nothing."""
+        members = tuple(one for one in fixture.members if one.key not in keys)
+        if not members:
+            self._fixtures[fixture.id] = None
+            return None
+        rest = self.part(fixture, {one.key for one in members})
+        left = self.made(fixture.id, fixture.created, members, rest)
+        self.put(left)
+        return left
+
+    def _looked_up(self, fixture_id: FixtureId) -> Fixture | None:
+        """Return a fixture as it is in the base."""
+        if fixture_id not in self._before:
+            fixture = None
+            if (at := self.base.chunk_of(fixture_id)) is not None:
+                self._chunks[fixture_id] = at
+                fixture = self.base.chunks[at].fixtures[fixture_id]
+            self._before[fixture_id] = fixture
+        return self._before[fixture_id]
+
+    def split(self, fixture: Fixture, key: EventKey) -> None:
+        """Make an event of a fixture one of its own."""
+        self.reasons[fixture.id] = RemovalReason.SPLIT, None
+        entries = self.part(fixture, {key})
+        self.without(fixture, {key})
+        self.begin((Member(key, Rule.FIRST),), entries)
+
+    def finish(self) -> Sliced[Linked | None]:
+        """Return the fixtures with all changes, and what readers see of them; None if nothing changed."""
+        is_same = not self.standing and self.waiting == self.base.waiting
+        if is_same and not (self._fixtures or self.events):
+            return None
+        base, versions = self.base, self.base.versions
+        chunks, firsts, places = yield from self._arranged()
+        changes = yield from self._seen()
+        for kind, names in (yield from _views(changes, len(self._roster))).items():
+            versions = {**versions, kind: {**versions.get(kind, {}), **dict.fromkeys(names, self.version)}}
+        state = FixtureState(
+            base.first_version,
+            base.terms,
+            chunks,
+            firsts,
+            (yield from _changed(base.places, places)),
+            (yield from _changed(base.by_event, self._by_event)),
+            self.waiting,
+            versions,
+            (yield from base.watched.changed(self.standing)),
+        )
+        noted = FixtureChanges(tuple(changes), self.events)
+        return Linked(state, noted, bool(changes))
+
+    def _arranged(self) -> Sliced[tuple[Chunks, Firsts, dict[FixtureId, Place | None]]]:
+        """Return all fixtures in order, the first place of each chunk, and the places that are new."""
+        replaced: dict[int, dict[FixtureId, Fixture | None]] = {}
+        added: list[Fixture] = []
+        places: dict[FixtureId, Place | None] = {}
+        for count, (fixture_id, new) in enumerate(self._fixtures.items(), 1):
+            old = self._looked_up(fixture_id)
+            stays = old is not None and new is not None and old.place == new.place
+            if old is not None:
+                there = replaced.setdefault(self._chunks[fixture_id], {})
+                there[fixture_id] = new if stays else None
+            if not stays:
+                places[fixture_id] = None if new is None else new.place
+                if new is not None:
+                    added.append(new)
+            if count % SLICE == 0:
+                yield
+        chunks, firsts = yield from changed(self.base.chunks, self.base.firsts, replaced, added)
+        return chunks, firsts, places
+
+    def _seen(self) -> Sliced[list[FixtureChange]]:
+        changes: list[FixtureChange] = []
+        for count, (fixture_id, new) in enumerate(self._fixtures.items(), 1):
+            old = self._looked_up(fixture_id)
+            if fixture_id in self._seen_ones or _is_seen(old, new):
+                reason, into = self.reasons.get(fixture_id, (RemovalReason.ENDED, None))
+                of_surebet = RemovalReason.AGE if fixture_id in self.aged else RemovalReason.GONE
+                apart = frozenset[BookmakerId]()
+                if old is not None and into is not None and (there := self.get(into)) is not None:
+                    apart = _apart(old, there)
+                changes.append(FixtureChange(fixture_id, old, new, reason, into, of_surebet, apart))
+            if count % SLICE == 0:
+                yield
+        return changes
+
+
+def _changed(base: Map[K, V], changes: Mapping[K, V | None]) -> Sliced[Map[K, V]]:
+    """Return a mapping with these values; None removes a key."""
+    if not changes:
+        return base
+    mutation = base.mutate()
+    for count, (key, value) in enumerate(changes.items(), 1):
+        if value is None:
+            mutation.pop(key, None)
+        else:
+            mutation[key] = value
+        if count % SLICE == 0:
+            yield
+    return mutation.finish()
+
+
+def _apart(old: Fixture, into: Fixture) -> frozenset[BookmakerId]:
+    """Return the bookmakers whose match is not in what a fixture was merged into."""
+    there = {one.id for one in into.listed}
+    return frozenset([name for name, entry in old.entries.items() if entry.id not in there])
+
+
+@cache
+def _only(name: BookmakerId) -> tuple[BookmakerId, ...]:
+    """Return a bookmaker alone, the same object for all fixtures of one."""
+    return (name,)
+
+
+def _id(key: EventKey, attempt: int = 0) -> FixtureId:
+    parts = [key.source, key.source_match_id, *([str(attempt)] if attempt else [])]
+    text = "\0".join(parts)
+    return FixtureId("fx" + blake2b(text.encode(), digest_size=13).digest().translate(_BASE32).decode())
+
+
+def place_of(lead: Entry, fixture_id: FixtureId) -> Place:
+    """Return the place of a fixture that is named by that entry."""
+    start = lead.match.start_time
+    return Place(inf if start is None else start, fixture_id)  # the entry's own number: one object less
+
+
+def _is_seen(old: Fixture | None, new: Fixture | None) -> bool:
+    """Return whether readers see a difference."""
+    if old is None or new is None:
+        return old is not new
+    if old.surebet != new.surebet or old.bookmakers != new.bookmakers:
+        return True
+    if old.members is not new.members and bonds(old.members) != bonds(new.members):
+        return True
+    return any(
+        one is not other and is_other(one, other) for one, other in zip(old.listed, new.listed, strict=True)
+    )
+
+
+def bonds(members: Iterable[Member]) -> list[tuple[EventKey, Rule, EventKey | None, bool]]:
+    """Return what links events, and whether there is evidence, but not which."""
+    return [(one.key, one.rule, one.to, one.evidence is None) for one in members]
+
+
+def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """Return members so that all lead to one of them; where the event is gone that links them, to another.
+
+    Nobody has compared these two yet: they have the rule, but no evidence.
+    """
+    keys = {one.key for one in members}
+    loose = [one for one in members if one.to not in keys]
+    root = next((one for one in loose if one.to is None), loose[0])
+    if len(loose) == 1 and root.to is None:
+        return members
+    new = {one.key: Member(one.key, one.rule, root.key) for one in loose} | {
+        root.key: Member(root.key, Rule.FIRST)
+    }
+    return tuple(new.get(one.key, one) for one in members)
+
+
+def _views(
+    changes: Iterable[FixtureChange], bookmakers: int
+) -> Sliced[dict[Kind, set[BookmakerId | None]]]:
+    """Return the views in which these are seen, by their bookmaker, of which there are so many."""
+    fixtures: set[BookmakerId | None] = set()
+    surebets: set[BookmakerId | None] = set()
+    for count, one in enumerate(changes, 1):
+        for shown in (one.before, one.after):
+            if shown is not None:
+                if len(fixtures) < bookmakers:
+                    fixtures.update(shown.bookmakers)
+                if shown.surebet is not None:
+                    surebets.update(shown.bookmakers)
+        if count % SLICE == 0:
+            yield
+    seen = {Kind.FIXTURES: fixtures, Kind.SUREBETS: surebets}
+    return {kind: {None, *names} for kind, names in seen.items() if names}

@@ -1,0 +1,71 @@
+"""Entries of one source's bookmakers as the event that is linked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from actors.board.snapshot import Entry
+from actors.core.messages import SourceName
+from actors.matches.model import Fixture, Roster
+from actors.matching.event import Chances, Event, EventKey
+
+
+def event_of(fixture: Fixture, key: EventKey, roster: Roster) -> Event:
+    """Return a fixture's event of that key, named as the first bookmaker of its source lists it."""
+    entries = entries_of(fixture, key.source, roster)
+    return _event(key, entries[0], chances_of(entries))
+
+
+def unpriced_event_of(fixture: Fixture, key: EventKey, roster: Roster) -> Event:
+    """Return the same without its chances, which take longer than all else."""
+    listed = zip(fixture.bookmakers, fixture.listed, strict=True)
+    return _event(key, next(entry for name, entry in listed if roster[name].source == key.source), None)
+
+
+def _event(key: EventKey, first: Entry, chances: Chances | None) -> Event:
+    match = first.match
+    return Event(key, match.home, match.away, match.league, first.scope, match.start_time, chances)
+
+
+def entries_of(fixture: Fixture, source: SourceName, roster: Roster) -> list[Entry]:
+    """Return what the bookmakers of a source list, in their order."""
+    listed = zip(fixture.bookmakers, fixture.listed, strict=True)
+    return [entry for name, entry in listed if roster[name].source == source]
+
+
+def chances_by_source(fixture: Fixture, roster: Roster) -> dict[SourceName, Chances]:
+    """Return the chances of each source's event in a fixture, by the prices of now."""
+    listed: dict[SourceName, list[Entry]] = {}
+    for name, entry in fixture.entries.items():
+        listed.setdefault(roster[name].source, []).append(entry)
+    return {source: chances_of(entries) for source, entries in listed.items()}
+
+
+def is_other_event(old: Entry, new: Entry) -> bool:
+    """Return whether anything but the prices of an entry differs, so that it may be linked otherwise."""
+    a, b = old.match, new.match
+    return not (
+        a.home == b.home
+        and a.away == b.away
+        and a.league == b.league
+        and a.start_time == b.start_time
+        and old.scope == new.scope
+    )
+
+
+def chances_of_one(entry: Entry) -> Chances:
+    """Return the probabilities of an entry's prices without margin (each in proportion)."""
+    match = entry.match
+    home, draw, away = 1 / match.home_price, 1 / match.draw_price, 1 / match.away_price
+    total = home + draw + away
+    return home / total, draw / total, away / total
+
+
+def chances_of(entries: Sequence[Entry]) -> Chances:
+    """Return the median by outcome of one or more entries, so that it adds up to 1."""
+    if len(entries) == 1:
+        return chances_of_one(entries[0])
+    home, draw, away = (median(one) for one in zip(*map(chances_of_one, entries), strict=True))
+    total = home + draw + away
+    return home / total, draw / total, away / total

@@ -1,0 +1,85 @@
+"""Groups of events applied to the fixtures: fixtures merge, and links that no longer hold are withdrawn.
+
+Pure. Of fixtures that prove one the older stays, by its version and then its id. A fixture stays with the
+event that it began with; the part without that gets an id of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import msgspec
+
+from actors.board.snapshot import Entry
+from actors.core.messages import BookmakerId
+from actors.matches.draft import Draft, bonds
+from actors.matches.model import Fixture, RemovalReason, hubs_of
+from actors.matching.event import EventKey, FixtureId
+from actors.matching.matcher import Group, Member
+
+
+def join(draft: Draft, group: Group) -> Fixture:
+    """Make these events, all of them in some fixture, the members of one; nothing else is in it."""
+    keys = {one.key for one in group}
+    homes = _homes(draft, keys)
+    stayers = [one for one in homes if one.members[0].key in keys]
+    stayer = min(stayers, key=lambda one: (one.created, one.id), default=None)
+    if stayer is not None and len(homes) == 1 and len(stayer.members) == len(keys):
+        members = _ordered(group, stayer)
+        if bonds(members) != bonds(stayer.members):  # else the evidence stays that of the time of linking
+            stayer = msgspec.structs.replace(stayer, members=members, hubs=hubs_of(members), surebet=None)
+            draft.put(stayer)
+        return stayer
+    entries: dict[BookmakerId, Entry] = {}
+    for home in homes:
+        entries |= draft.part(home, keys)
+        _leave(draft, home, keys, into=None if stayer is None else stayer.id)
+    if stayer is None:
+        return draft.begin(group, entries)
+    joined = draft.made(stayer.id, stayer.created, _ordered(group, stayer), entries)
+    draft.put(joined)
+    draft.move(keys, stayer.id)
+    return joined
+
+
+def part(draft: Draft, key: EventKey) -> None:
+    """Make an event a fixture of its own."""
+    fixture_id = draft.id_of(key)
+    fixture = None if fixture_id is None else draft.get(fixture_id)
+    if fixture is None or len(fixture.members) == 1:
+        return
+    draft.reasons[fixture.id] = RemovalReason.SPLIT, None
+    if fixture.members[0].key == key:
+        others = fixture.members[1:]
+        entries = draft.part(fixture, {one.key for one in others})
+        draft.without(fixture, {one.key for one in others})
+        draft.begin(others, entries)
+    else:
+        draft.split(fixture, key)
+
+
+def _leave(draft: Draft, home: Fixture, keys: Collection[EventKey], into: FixtureId | None) -> None:
+    """Take these events out of a fixture; where they have its first, the others begin one of their own."""
+    others = tuple(one for one in home.members if one.key not in keys)
+    if home.members[0].key not in keys:
+        draft.reasons[home.id] = RemovalReason.SPLIT, None
+        draft.without(home, set(keys))
+        return
+    if home.id == into:
+        draft.reasons[home.id] = RemovalReason.SPLIT, None
+    else:
+        draft.remove(home.id, RemovalReason.MERGED, into)
+    if others:
+        draft.begin(others, draft.part(home, {one.key for one in others}))
+
+
+def _homes(draft: Draft, keys: Collection[EventKey]) -> list[Fixture]:
+    """Return the fixtures that have any of these events, in the order of their ids."""
+    ids = {fixture_id for key in keys if (fixture_id := draft.id_of(key)) is not None}
+    return [fixture for name in sorted(ids) if (fixture := draft.get(name)) is not None]
+
+
+def _ordered(group: Group, stayer: Fixture) -> tuple[Member, ...]:
+    """Return the group with the event first that the fixture began with."""
+    first = stayer.members[0].key
+    return tuple(sorted(group, key=lambda one: one.key != first))

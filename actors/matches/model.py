@@ -1,0 +1,309 @@
+"""Fixtures at one version: what several sources list of one real match, immutable and shared.
+
+Pure values. A version's cost is that of its changes: fixtures, chunks and parts of mappings that did not
+change are the same objects in the next state, and what is derived of them can be kept while they live.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from enum import StrEnum
+from functools import cache
+from math import inf
+from typing import TypeAlias
+
+from immutables import Map
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from actors.board.snapshot import Entry, Snapshot
+from actors.core.messages import BookmakerId, Match, Prices, SourceName
+from actors.matches.fair import Method
+from actors.matches.surebets import SurebetRules
+from actors.matches.watchlist import Watchlist
+from actors.matching.event import EventKey, FixtureId
+from actors.matching.matcher import Member
+from actors.matching.rules import bearable_gap
+
+
+def _source(member: Member) -> SourceName:
+    return member.key.source
+
+
+class Place(Struct, frozen=True, order=True, gc=False):
+    """Where a fixture stands in order: by kick-off (Unix seconds; infinity if unknown), then by id."""
+
+    start: float
+    id: FixtureId
+
+
+class Kind(StrEnum):
+    """What a view of fixtures shows."""
+
+    FIXTURES = "fixtures"
+    SUREBETS = "surebets"  # those with a surebet
+
+
+class FixtureView(Struct, frozen=True):
+    """All fixtures of a kind or, with a bookmaker, those that it has prices of, whole."""
+
+    kind: Kind
+    bookmaker: BookmakerId | None = None
+
+    def shows(self, fixture: Fixture) -> bool:
+        """Return whether the view has it."""
+        return (self.bookmaker is None or self.bookmaker in fixture.bookmakers) and (
+            self.kind is Kind.FIXTURES or fixture.surebet is not None
+        )
+
+
+class RemovalReason(StrEnum):
+    """Why a fixture is no longer in a view."""
+
+    ENDED = "ended"  # no source lists it, or not the bookmaker of the view
+    MERGED = "merged"  # it is the same match as `into`
+    SPLIT = "split"  # the bookmaker's match turned out to be another one
+    GONE = "gone"  # its prices make no surebet any more
+    AGE = "age"  # a price of its surebet was not confirmed in time
+
+
+class Listed(Struct, frozen=True):
+    """A bookmaker in the configuration: its source and what that vouches for, its place and its source's.
+
+    The place of a source is that of its first bookmaker. `commission` is the part of a win that it keeps.
+    """
+
+    source: SourceName
+    prices: Prices = Prices.LIVE
+    commission: float = 0.0
+    place: int = 0
+    source_place: int = 0
+
+
+Roster: TypeAlias = Mapping[BookmakerId, Listed]
+
+
+class Terms(Struct, frozen=True):
+    """What fixtures are made by: bookmakers in order, the method of fair odds, the rules of surebets."""
+
+    roster: Roster
+    method: Method = Method.POWER
+    surebets: SurebetRules = SurebetRules()
+
+
+def roster_of(bookmakers: Mapping[BookmakerId, Listed]) -> Roster:
+    """Return bookmakers in the order of the configuration with their places."""
+    placed: dict[BookmakerId, Listed] = {}
+    sources: dict[SourceName, int] = {}
+    for place, (name, one) in enumerate(bookmakers.items()):
+        source_place = sources.setdefault(one.source, place)
+        placed[name] = replace(one, place=place, source_place=source_place)
+    return placed
+
+
+def live_of(roster: Roster) -> frozenset[BookmakerId]:
+    """Return the bookmakers whose prices are vouched for while they are shown."""
+    return frozenset(name for name, one in roster.items() if one.prices is Prices.LIVE)
+
+
+class Leg(Struct, frozen=True, gc=False):
+    """An outcome (`1`, `X`, `2`) and who offers the price for it; `stake` is its share of the total."""
+
+    outcome: str
+    bookmaker: BookmakerId
+    odds: float
+    stake: float
+
+
+class Surebet(Struct, frozen=True, gc=False):
+    """Prices that win whatever happens, `since` when (Unix seconds); `profit` is a share of the total."""
+
+    profit: float
+    since: float
+    legs: tuple[Leg, ...]
+
+
+class Highest(Struct, frozen=True, gc=False):
+    """The highest live prices; 1 where there is none."""
+
+    home: float = 1.0
+    draw: float = 1.0
+    away: float = 1.0
+
+
+class Fixture(Struct, frozen=True, eq=False, gc=False):
+    """One match: its events, the one that it began with first, and what each bookmaker lists of them.
+
+    Other `members` are in the order of their keys; links that prices can end lead to the sources `hubs`.
+    `bookmakers` are in the order of the configuration, `listed` has the entry of each. Names, league and
+    kick-off are what `lead` lists, a bookmaker of the first source. `created` is the version that it
+    appeared with.
+    There may be 250,000: a mapping in each, or the garbage collector, would cost more than all else.
+    """
+
+    id: FixtureId
+    created: int
+    members: tuple[Member, ...]
+    hubs: tuple[SourceName, ...]
+    bookmakers: tuple[BookmakerId, ...]
+    listed: tuple[Entry, ...]
+    lead: BookmakerId
+    place: Place
+    highest: Highest
+    surebet: Surebet | None = None
+
+    @property
+    def entries(self) -> dict[BookmakerId, Entry]:
+        """What each bookmaker lists, in their order."""
+        return dict(zip(self.bookmakers, self.listed, strict=True))
+
+    def entry(self, bookmaker: BookmakerId) -> Entry | None:
+        """Return what a bookmaker lists, None if that is nothing."""
+        names = self.bookmakers
+        return self.listed[names.index(bookmaker)] if bookmaker in names else None
+
+    @property
+    def match(self) -> Match:
+        """What names it."""
+        return self.listed[self.bookmakers.index(self.lead)].match
+
+    def links_of(self, sources: AbstractSet[SourceName]) -> Iterable[Member]:
+        """Return the members whose links, from or to events of these sources, prices can end."""
+        if any(one in sources for one in self.hubs):
+            some: Iterable[Member | None] = self.members
+        else:
+            some = [self._member_of(source) for source in sources]
+        return [
+            one
+            for one in some
+            if one is not None
+            and one.to is not None
+            and (one.key.source in sources or one.to.source in sources)
+            and bearable_gap(one.rule) < inf
+        ]
+
+    def _member_of(self, source: SourceName) -> Member | None:
+        members = self.members
+        at = 0 if members[0].key.source == source else bisect_left(members, source, lo=1, key=_source)
+        return members[at] if at < len(members) and members[at].key.source == source else None
+
+
+def hubs_of(members: Iterable[Member]) -> tuple[SourceName, ...]:
+    """Return the sources of the events that those links of members lead to that prices can end."""
+    hubs = {one.to.source for one in members if one.to is not None and bearable_gap(one.rule) < inf}
+    return _shared(tuple(sorted(hubs)))
+
+
+@cache
+def _shared(hubs: tuple[SourceName, ...]) -> tuple[SourceName, ...]:
+    return hubs
+
+
+class FixtureChunk(Struct, frozen=True, eq=False, weakref=True):
+    """Some neighbouring fixtures by id, in order, never empty; `first` is the place of its first.
+
+    `size` is how long their JSON is, in entries; so many have `surebets`.
+    """
+
+    fixtures: Mapping[FixtureId, Fixture]
+    first: Place
+    size: int
+    surebets: int
+
+
+class FixtureChange(Struct, frozen=True, eq=False, gc=False):
+    """What a commit changed of one fixture, as readers see it; None where there is none.
+
+    `reason` is why it is gone or, where it stays, why bookmakers are; `surebet_reason` why its surebet is.
+    Of a fixture that merged, the matches of the bookmakers `apart` did not go `into` the other.
+    """
+
+    id: FixtureId
+    before: Fixture | None
+    after: Fixture | None
+    reason: RemovalReason = RemovalReason.ENDED
+    into: FixtureId | None = None
+    surebet_reason: RemovalReason = RemovalReason.GONE
+    apart: frozenset[BookmakerId] = frozenset()
+
+
+class FixtureChanges(Struct, frozen=True, eq=False):
+    """What a commit changed; `events` are those that may have to be linked anew, True for what is over."""
+
+    changes: tuple[FixtureChange, ...] = ()
+    events: Mapping[EventKey, bool] = {}
+
+
+class FixtureState(Struct, frozen=True, eq=False):
+    """All fixtures at one version, in chunks by place; `versions` has those of the views that changed.
+
+    `firsts` has the first place of each chunk, to be searched in.
+    `places` is where to find a fixture by its id, `by_event` the fixture of each event.
+    `waiting` has new events without a fixture, those that came first first; some may be gone by now.
+    `watched` are those whose prices would be a surebet. At `valid_until` (monotonic seconds) one of these
+    appears, or a price of one becomes too old; at `kick_off` (Unix seconds) one ends.
+    """
+
+    first_version: int
+    terms: Terms
+    chunks: tuple[FixtureChunk, ...] = ()
+    firsts: tuple[Place, ...] = ()
+    places: Map[FixtureId, Place] = field(default_factory=Map)
+    by_event: Map[EventKey, FixtureId] = field(default_factory=Map)
+    waiting: tuple[tuple[EventKey, ...], ...] = ()
+    versions: Mapping[Kind, Mapping[BookmakerId | None, int]] = {}
+    watched: Watchlist = field(default_factory=Watchlist)
+
+    @property
+    def valid_until(self) -> float:
+        """Monotonic second at which it changes by itself."""
+        return self.watched.due
+
+    @property
+    def kick_off(self) -> float:
+        """Unix second at which it does, also if that clock was set meanwhile."""
+        return self.watched.kick_off
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are new events without a fixture; the next commit begins some."""
+        return bool(self.waiting)
+
+    def version(self, view: FixtureView) -> int:
+        """Return the last commit that changed what the view shows."""
+        return self.versions.get(view.kind, {}).get(view.bookmaker, self.first_version)
+
+    def get(self, fixture_id: FixtureId) -> Fixture | None:
+        """Look a fixture up; None if it is not here."""
+        at = self.chunk_of(fixture_id)
+        return None if at is None else self.chunks[at].fixtures[fixture_id]
+
+    def chunk_of(self, fixture_id: FixtureId) -> int | None:
+        """Return the number of the chunk that has a fixture; None if it is not here."""
+        place = self.places.get(fixture_id)
+        return None if place is None else bisect_right(self.firsts, place) - 1
+
+    def of_event(self, key: EventKey) -> Fixture | None:
+        """Return the fixture of an event, None if no source lists it."""
+        fixture_id = self.by_event.get(key)
+        return None if fixture_id is None else self.get(fixture_id)
+
+    def __iter__(self) -> Iterator[Fixture]:
+        """Iterate over the fixtures in order."""
+        for chunk in self.chunks:
+            yield from chunk.fixtures.values()
+
+
+def fixtures_of(snapshot: Snapshot) -> FixtureState:
+    """Return the fixtures of a board that links. Raises: TypeError for one that does not."""
+    if not isinstance(snapshot.fixtures, FixtureState):
+        raise TypeError("this board has no fixtures")
+    return snapshot.fixtures
+
+
+def first_snapshot(version: int, terms: Terms, epoch: str = "0") -> Snapshot:
+    """Return a board without any list, and without fixtures yet."""
+    empty = Snapshot.empty(version, tuple(terms.roster), epoch)
+    return replace(empty, fixtures=FixtureState(version, terms))

@@ -1,0 +1,279 @@
+"""Best prices and surebets: three bets at several bookmakers that gain whatever the result.
+
+Pure arithmetic over the legs of one fixture. Outcomes are numbered 0, 1, 2 for home, draw, away; times are
+monotonic seconds. docs/fixtures.md has formulas and reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from itertools import combinations
+from math import ceil, inf
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta, Struct
+
+from actors.core.messages import BookmakerId, Prices
+from actors.matches.fair import Odds
+from actors.matching.event import Chances
+
+Seconds = Annotated[float, Meta(gt=0, le=1e9)]
+Commission = Annotated[float, Meta(ge=0, le=0.5)]
+
+
+class Doubt(StrEnum):
+    """Why a surebet is not believed."""
+
+    AGE = "age"  # a price was not confirmed lately
+    SKEW = "skew"  # its prices were confirmed at times too far apart
+    LINK = "link"  # a leg is linked by evidence that is too weak
+    PRICE = "price"  # a price is far above the fair one: probably an error
+    PROFIT = "profit"  # too good to be true
+
+
+class SurebetRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """When a surebet is shown, and when it is believed; docs/configuration.md has the meaning of each."""
+
+    max_age_s: Seconds | None = None
+    max_skew_s: Seconds | None = None
+    min_life_s: Annotated[float, Meta(ge=0, le=3600)] = 2.0
+    max_profit: Annotated[float, Meta(gt=0, le=100)] = 0.10
+    max_price_ratio: Annotated[float, Meta(gt=1, le=1000)] = 1.25
+
+
+class Best(Struct, frozen=True, gc=False):
+    """The highest price of an outcome, and all bookmakers that offer it, in their order."""
+
+    price: float
+    bookmakers: tuple[BookmakerId, ...]
+
+
+class Leg(Struct, frozen=True, gc=False):
+    """One outcome at one bookmaker, whose legs are one market: it takes `commission` of what that wins net.
+
+    Its list was vouched for at `vouched_mono`, which holds for `holds_s` seconds.
+    """
+
+    bookmaker: BookmakerId
+    outcome: int
+    price: float
+    commission: float
+    vouched_mono: float
+    holds_s: float
+    prices: Prices
+    is_linked_well: bool
+
+
+NO_GAIN = 1 - 1e-6  # a book sum from here on: what gains less is shown as a profit of 0
+
+Legs: TypeAlias = tuple[Leg, Leg, Leg]
+
+
+class Surebet(Struct, frozen=True):
+    """Home, draw and away; `book_sum` is what returns 1 whatever wins, `shares` how to divide a stake.
+
+    At `until` (monotonic seconds) a leg is too old. With doubts it is not believed.
+    """
+
+    legs: Legs
+    book_sum: float
+    shares: tuple[float, float, float]
+    until: float
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def profit(self) -> float:
+        """The gain as a share of the whole stake."""
+        return 1 / self.book_sum - 1
+
+
+class Stakes(Struct, frozen=True):
+    """Amounts on home, draw and away, and what is returned at least, whatever wins."""
+
+    amounts: tuple[float, float, float]
+    returned: float
+
+
+def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, Best, Best]:
+    """Return the best gross price of home, draw and away. At least one bookmaker must be there."""
+    home, draw, away = zip(*prices.values(), strict=True)
+    return _best(prices, home), _best(prices, draw), _best(prices, away)
+
+
+def surebet(legs: Iterable[Leg], fair: Chances | None, now: float, rules: SurebetRules) -> Surebet | None:
+    """Return the most profitable surebet without a doubt, or with no doubt but its profit.
+
+    If there is none: the most profitable one with its doubts, or None. Of equal ones the first legs win.
+    Collected prices are never a leg; without `fair` chances no price is suspect.
+    """
+    live = _live(legs)
+    highest = [max([leg.price for leg in live if leg.outcome == one], default=0.5) for one in range(3)]
+    if sum([1 / price for price in highest]) >= NO_GAIN:
+        return None  # nearly always; commission makes no sum smaller
+    sound = [leg for leg in live if leg.is_linked_well and not _is_suspect(leg, fair, rules)]
+    found = _cheapest_of(sound)
+    if found is not None and {Doubt.AGE, Doubt.SKEW} & {*_doubts(found, fair, now, rules)}:
+        found = _cheapest([_cheapest_of(group) for group in _fresh(sound, now, rules)])
+    if found is None or sum(_needed(found)) >= NO_GAIN:
+        found = _cheapest_of(live)
+    if found is None or (book_sum := sum(needed := _needed(found))) >= NO_GAIN:
+        return None
+    home, draw, away = (one / book_sum for one in needed)
+    until = min(leg.vouched_mono for leg in found) + _max_age(found, rules)
+    return Surebet(found, book_sum, (home, draw, away), until, _doubts(found, fair, now, rules))
+
+
+def awaited(legs: Sequence[Leg], now: float, rules: SurebetRules) -> frozenset[BookmakerId]:
+    """Return those whose confirmation alone may change what `surebet` finds: a leg is too old for another.
+
+    Once all are fresh, later confirmations only make it last. With a limit of skew any may change it.
+    """
+    if not legs:
+        return frozenset()
+    limit = -inf if rules.max_skew_s is not None else _max_age(legs, rules)
+    return frozenset([leg.bookmaker for leg in legs if now >= leg.vouched_mono + limit])
+
+
+def is_beaten(found: Surebet, legs: Iterable[Leg]) -> bool:
+    """Return whether a surebet would gain more if all live legs were believed."""
+    cheapest = _cheapest_of(_live(legs))
+    return cheapest is not None and sum(_needed(cheapest)) < found.book_sum
+
+
+def stakes(legs: Legs, total: float, step: float = 0.01) -> Stakes | None:
+    """Divide `total`, rounded down to the step of the currency, so that no outcome returns less than it.
+
+    All amounts are whole steps, and the smallest return has as many whole steps as it can have. None if
+    any such amounts lose. Numbers are taken as they are written: 2.1 is 21/10.
+    """
+    unit = Fraction(str(step))
+    count = Fraction(str(total)) // unit
+    terms = [_Terms.of(leg, legs) for leg in legs]
+    low, high = count, ceil(count * min(term.price for term in terms)) + 1
+    if count <= 0 or (amounts := _least(terms, count, low)) is None:
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        if (least := _least(terms, count, middle)) is None:
+            high = middle
+        else:
+            low, amounts = middle, least
+    places = [one for one in range(3) if terms[one].is_shared] or range(3)
+    for _ in range(count - sum(amounts)):  # a few steps, or the smallest return could be larger
+        amounts[min(places, key=lambda one: amounts[one] * terms[one].net)] += 1
+    home, draw, away = (float(one * unit) for one in amounts)
+    return Stakes((home, draw, away), float(low * unit))
+
+
+def _best(prices: Mapping[BookmakerId, Odds], of_outcome: Sequence[float]) -> Best:
+    highest = max(of_outcome)
+    where = [one for one, price in zip(prices, of_outcome, strict=True) if price == highest]
+    return Best(highest, tuple(where))
+
+
+def _is_suspect(leg: Leg, fair: Chances | None, rules: SurebetRules) -> bool:
+    return fair is not None and leg.price * fair[leg.outcome] > rules.max_price_ratio
+
+
+def _live(legs: Iterable[Leg]) -> list[Leg]:
+    return [leg for leg in legs if leg.prices is Prices.LIVE]
+
+
+def _max_age(legs: Iterable[Leg], rules: SurebetRules) -> float:
+    return min([leg.holds_s for leg in legs]) if rules.max_age_s is None else rules.max_age_s
+
+
+def _doubts(legs: Legs, fair: Chances | None, now: float, rules: SurebetRules) -> tuple[Doubt, ...]:
+    times = [leg.vouched_mono for leg in legs]
+    found = {
+        Doubt.AGE: now >= min(times) + _max_age(legs, rules),
+        Doubt.SKEW: rules.max_skew_s is not None and max(times) - min(times) > rules.max_skew_s,
+        Doubt.LINK: not all(leg.is_linked_well for leg in legs),
+        Doubt.PRICE: any(_is_suspect(leg, fair, rules) for leg in legs),
+        Doubt.PROFIT: 1 / sum(_needed(legs)) > 1 + rules.max_profit,  # as floats 1.1 - 1 is above 0.1
+    }
+    return tuple(doubt for doubt, is_so in found.items() if is_so)
+
+
+def _fresh(legs: Sequence[Leg], now: float, rules: SurebetRules) -> Iterator[list[Leg]]:
+    """Return groups of legs: any three of one group, and no others, are fresh enough together."""
+    for limit in sorted({_max_age([leg], rules) for leg in legs}):
+        fresh = [leg for leg in legs if now < leg.vouched_mono + limit and limit <= _max_age([leg], rules)]
+        if rules.max_skew_s is None:
+            yield fresh
+            continue
+        for oldest in sorted({leg.vouched_mono for leg in fresh}):
+            yield [leg for leg in fresh if 0 <= leg.vouched_mono - oldest <= rules.max_skew_s]
+
+
+def _cheapest_of(legs: Sequence[Leg]) -> Legs | None:
+    """Return the three that need the smallest stake; None if an outcome has no leg.
+
+    These are the best net prices, except that several legs of one market with commission need less.
+    """
+    single: dict[int, Leg] = {}
+    nets = [0.0, 0.0, 0.0]
+    markets: dict[BookmakerId, dict[int, Leg]] = {}
+    for leg in legs:
+        net = 1 + (leg.price - 1) * (1 - leg.commission)
+        if net > nets[leg.outcome]:
+            nets[leg.outcome], single[leg.outcome] = net, leg
+        if leg.commission:
+            markets.setdefault(leg.bookmaker, {})[leg.outcome] = leg
+    if len(single) < 3:  # noqa: PLR2004 - home, draw and away
+        return None
+    found = [single]
+    for market in markets.values():
+        for count in range(2, len(market) + 1):
+            found += [single | {one: market[one] for one in some} for some in combinations(market, count)]
+    return _cheapest([(one[0], one[1], one[2]) for one in found])
+
+
+def _cheapest(found: Iterable[Legs | None]) -> Legs | None:
+    return min([one for one in found if one is not None], key=lambda one: sum(_needed(one)), default=None)
+
+
+def _needed(legs: Legs) -> list[float]:
+    """Return the stakes with which each outcome returns 1.
+
+    With stakes s and their sum S on one market, price o and commission c, an outcome there returns
+    s o - c (s o - S). That is 1 for s = (1 - c S) / (o (1 - c)).
+    """
+    needed = []
+    for leg in legs:
+        kept = 1 - leg.commission
+        gross = sum([1 / other.price for other in legs if other.bookmaker == leg.bookmaker]) / kept
+        staked = gross / (1 + leg.commission * gross)
+        needed.append((1 - leg.commission * staked) / (leg.price * kept))
+    return needed
+
+
+class _Terms(Struct, frozen=True):
+    """A leg's exact price and commission, what it returns alone, and whether others are on its market."""
+
+    price: Fraction
+    taken: Fraction
+    net: Fraction
+    is_shared: bool
+
+    @classmethod
+    def of(cls, leg: Leg, legs: Legs) -> _Terms:
+        price, taken = Fraction(str(leg.price)), Fraction(str(leg.commission))
+        is_shared = sum(other.bookmaker == leg.bookmaker for other in legs) > 1
+        return cls(price, taken, 1 + (price - 1) * (1 - taken), is_shared)
+
+
+def _least(terms: Sequence[_Terms], count: int, goal: int) -> list[int] | None:
+    """Return the smallest stakes that return `goal` each, in whole steps; None if that takes over `count`.
+
+    What the other legs do not need is staked on the market with several legs, if there is one: the larger
+    its sum, the less each of its legs needs.
+    """
+    amounts = [0 if term.is_shared else ceil(goal / term.net) for term in terms]
+    staked = count - sum(amounts)
+    for one, term in enumerate(terms):
+        if term.is_shared:
+            amounts[one] = ceil((goal - term.taken * staked) / (term.price * (1 - term.taken)))
+    return amounts if sum(amounts) <= count else None

@@ -1,0 +1,215 @@
+"""What a commit of entries makes of the fixtures, whoever commits it: in proportion to what it changed.
+
+Pure, in slices. New entries are fixtures of one, prices change, members and fixtures go, and prices that no
+longer agree end a link. Links are only ever added by `links.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from itertools import chain
+
+from actors.board.board import Advance, Books, Noted
+from actors.board.chunks import copied, find
+from actors.board.diff import is_other, named
+from actors.board.snapshot import Differences, Entry, Linked, Snapshot
+from actors.board.snapshot import RemovalReason as Reason
+from actors.core.clock import Instant
+from actors.core.cooperative import SLICE, Sliced
+from actors.core.messages import BookmakerId, SourceName
+from actors.matches.draft import Draft, place_of
+from actors.matches.entries import chances_of, chances_of_one, is_other_event
+from actors.matches.links import part
+from actors.matches.model import Fixture, Highest, RemovalReason, Terms, fixtures_of, live_of
+from actors.matches.standing import Surebets
+from actors.matching.event import EventKey, FixtureId
+from actors.matching.matcher import Member
+from actors.matching.rules import Rule, bearable_gap, distance
+
+Changes = Mapping[BookmakerId, Entry | None]
+Edits = dict[FixtureId, dict[BookmakerId, Entry | None]]
+
+PORTION, PORTIONS = 1_024, 2
+"""Of new events, so many portions at most begin fixtures in one commit: prices must not wait for them."""
+
+
+class Advancing:
+    """The function for `Board` that takes fixtures from one version to the next."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.roster = terms.roster
+        self._of_source: dict[SourceName, list[BookmakerId]] = {}
+        for name, one in terms.roster.items():
+            self._of_source.setdefault(one.source, []).append(name)
+        self._live = live_of(terms.roster)
+        self._surebets = Surebets(terms)
+
+    def __call__(self, base: Snapshot, books: Books, noted: Noted, now: Instant) -> Sliced[Linked | None]:
+        """Return the fixtures after these differences at `now`; None if they stay as they are."""
+        draft = Draft(fixtures_of(base), self.roster, base.next_version(books))
+        yield from self.take(draft, books, noted)
+        yield from self._surebets.settle(draft, base.books_of_fixtures, books, now)
+        return (yield from draft.finish())
+
+    def linking(self, apply: Callable[[Draft], Iterator[None]]) -> Advance:
+        """Return the same for a commit that changes no entries, but what `apply` makes of the fixtures."""
+
+        def advance(base: Snapshot, books: Books, _: Noted, now: Instant) -> Sliced[Linked | None]:
+            draft = Draft(fixtures_of(base), self.roster, base.version + 1)
+            yield from apply(draft)
+            yield from self._surebets.settle(draft, base.books, books, now)
+            return (yield from draft.finish())
+
+        return advance
+
+    def take(self, draft: Draft, books: Books, noted: Noted) -> Sliced[None]:
+        """Take over what changed of the entries."""
+        edits: Edits = {}
+        new: dict[EventKey, None] = {}
+        for bookmaker, differences in noted.items():
+            yield from self._collect(draft, bookmaker, differences, edits, new)
+        for count, (fixture_id, changes) in enumerate(edits.items(), 1):
+            if (fixture := draft.get(fixture_id)) is not None:
+                self._edit(draft, fixture, changes)
+            if count % (SLICE // 8) == 0:
+                yield
+        events = [*new]
+        portions = (
+            *draft.base.waiting,
+            *(tuple(events[at : at + PORTION]) for at in range(0, len(events), PORTION)),
+        )
+        for count, key in enumerate(chain(*portions[:PORTIONS]), 1):
+            self._begin(draft, books, key)
+            if count % (SLICE // 8) == 0:
+                yield
+        draft.waiting = portions[PORTIONS:]
+
+    def _begin(self, draft: Draft, books: Books, key: EventKey) -> None:
+        """Begin a fixture of a new event, unless there is one, or its entries are gone."""
+        if draft.id_of(key) is not None:
+            return
+        entries = {
+            name: entry
+            for name in self._of_source[key.source]
+            if (entry := named(find(books[name].chunks, key.source_match_id))) is not None
+        }
+        if entries:
+            draft.events[key] = False
+            draft.begin((Member(key, Rule.FIRST),), entries)
+
+    def _collect(
+        self,
+        draft: Draft,
+        bookmaker: BookmakerId,
+        differences: Differences,
+        edits: Edits,
+        new_events: dict[EventKey, None],
+    ) -> Sliced[None]:
+        """Sort differences by fixture; entries of events without one are new, or wait for one."""
+        source, fixture_of = self.roster[bookmaker].source, draft.base.by_event.get
+        before, after = copied(differences.before), copied(differences.after)
+        reasons = copied(differences.reasons)
+        for count, (match_id, old) in enumerate(before.items(), 1):
+            key, new = EventKey(source, match_id), after[match_id]
+            fixture_id = fixture_of(key)
+            if old is not None and new is not None and not is_other_event(old, new):
+                is_shown = new.is_named  # as nearly always: only prices differ
+            else:
+                was, new = named(old), named(new)
+                is_shown = was is not new
+                if is_shown and fixture_id is not None:
+                    draft.events[key] = new is None and reasons.get(match_id) is Reason.FINISHED
+                elif was is None and new is not None:
+                    new_events[key] = None
+            if is_shown and fixture_id is not None:
+                if (changes := edits.get(fixture_id)) is None:
+                    edits[fixture_id] = {bookmaker: new}
+                else:
+                    changes[bookmaker] = new
+            if count % SLICE == 0:
+                yield
+
+    def _edit(self, draft: Draft, fixture: Fixture, changes: Changes) -> None:
+        new = self._with_prices(draft, fixture, changes) or self._with_others(draft, fixture, changes)
+        if new is not None and new.hubs:
+            for key in self.vetoed(new, {self.roster[name].source for name in changes}):
+                draft.events |= dict.fromkeys([one.key for one in new.members], False)
+                part(draft, key)
+
+    def _with_others(self, draft: Draft, fixture: Fixture, changes: Changes) -> Fixture | None:
+        """Put a fixture of other bookmakers; None, and it is ended, if there are none."""
+        every = {**fixture.entries, **changes}
+        entries = {name: entry for name, entry in every.items() if entry is not None}
+        if not entries:
+            self._end(draft, fixture)
+            return None
+        alive = {
+            EventKey(self.roster[name].source, one.match.source_match_id) for name, one in entries.items()
+        }
+        members = tuple(one for one in fixture.members if one.key in alive)
+        draft.move([one.key for one in fixture.members if one.key not in alive], None)
+        new = draft.made(fixture.id, fixture.created, members, entries)
+        draft.put(new)
+        return new
+
+    def _with_prices(self, draft: Draft, fixture: Fixture, changes: Changes) -> Fixture | None:
+        """Put a fixture of the same bookmakers and events; None if these are others."""
+        names, listed, place = fixture.bookmakers, [*fixture.listed], fixture.place
+        highest = fixture.highest
+        home, draw, away = highest.home, highest.draw, highest.away
+        is_seen = is_lower = False
+        for name, entry in changes.items():
+            if entry is None or name not in names:
+                return None
+            at = names.index(name)
+            before, listed[at] = listed[at], entry
+            old, new = before.match, entry.match
+            is_seen = is_seen or is_other(before, entry)
+            if new.start_time != old.start_time and name == fixture.lead:
+                place = place_of(entry, fixture.id)
+            if name in self._live:
+                is_lower = (
+                    is_lower
+                    or new.home_price < old.home_price == highest.home
+                    or new.draw_price < old.draw_price == highest.draw
+                    or new.away_price < old.away_price == highest.away
+                )
+                home = max(home, new.home_price)
+                draw = max(draw, new.draw_price)
+                away = max(away, new.away_price)
+        if is_lower:
+            highest = draft.highest(names, listed)
+        elif home > highest.home or draw > highest.draw or away > highest.away:
+            highest = Highest(home, draw, away)
+        members, hubs, lead = fixture.members, fixture.hubs, fixture.lead
+        changed = Fixture(
+            *(fixture.id, fixture.created, members, hubs, names, tuple(listed), lead, place, highest)
+        )
+        draft.put(changed, is_seen=is_seen)
+        return changed
+
+    def _end(self, draft: Draft, fixture: Fixture) -> None:
+        draft.move([one.key for one in fixture.members], None)
+        draft.remove(fixture.id, RemovalReason.ENDED)
+
+    def vetoed(self, fixture: Fixture, sources: AbstractSet[SourceName]) -> list[EventKey]:
+        """Return the members whose link the prices speak against, as far as these sources' changed."""
+        return [
+            one.key
+            for one in fixture.links_of(sources)
+            if one.to is not None and self._is_vetoed(fixture, one, one.to)
+        ]
+
+    def _is_vetoed(self, fixture: Fixture, member: Member, to: EventKey) -> bool:
+        ours, theirs = (
+            [entry for name in self._of_source[source] if (entry := fixture.entry(name)) is not None]
+            for source in (member.key.source, to.source)
+        )
+        if not ours or not theirs:
+            return False
+        # Single prices first: the median of many against one is worth its time only if some disagree.
+        one, bearable = chances_of_one(theirs[0]), bearable_gap(member.rule)
+        if len(theirs) == 1 and not any(distance(chances_of_one(entry), one) > bearable for entry in ours):
+            return False
+        return distance(chances_of(ours), chances_of(theirs)) > bearable

@@ -1,0 +1,1 @@
+"""Which events of several sources are one match. Pure: knows neither the board nor the operator."""

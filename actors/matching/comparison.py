@@ -1,0 +1,320 @@
+"""Judges two matches: names, class, kick-off and leagues, and which rules they leave open.
+
+Pure, given overrides. Prices are compared later, by event: everything else is alike for all
+events with the same names, league and kick-off, which share one `Listing`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import inf
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.core.messages import SourceName
+from actors.matching.clubs import load
+from actors.matching.event import Event, EventKey
+from actors.matching.evidence import (
+    EQUAL,
+    Evidence,
+    How,
+    LeagueEvidence,
+    Likeness,
+    NameEvidence,
+    basis_of,
+    is_unmatched,
+    likeness,
+    shared_words,
+)
+from actors.matching.leagues import League, competitions_of, league_of
+from actors.matching.names import stems
+from actors.matching.overrides import Overrides, joined
+from actors.matching.rules import (
+    BONUS,
+    DAY,
+    LIMITS,
+    LONGEST,
+    LONGEST_ALIKE,
+    LONGEST_FUZZY,
+    ON_TIME,
+    Condition,
+    Reason,
+    open_to,
+)
+from actors.matching.team_class import TeamClass, differ
+from actors.matching.words import Name, parse
+
+MUST_RANK = 9.0  # more than evidence can give
+
+_GIVEN = NameEvidence(Likeness.SAME, 1.0, How.GIVEN)
+
+
+class Listing(Struct, eq=False, gc=False):
+    """What events have in common that list a match in the same way; `start` is Unix seconds.
+
+    `keys` are those of these events, `source` the one that all of them are of, None if of several, or none.
+    `shared` are uncommon words that both teams have.
+    """
+
+    home: Name
+    away: Name
+    league: League
+    start: int | None
+    home_team: TeamClass
+    away_team: TeamClass
+    shared: frozenset[str]
+    keys: tuple[EventKey, ...] = ()
+    source: SourceName | None = None
+
+
+def listing_of(home: Name, away: Name, league: League, start: int | None) -> Listing:
+    """Return a listing without events."""
+    teams = home.team | league.team, away.team | league.team
+    return Listing(home, away, league, start, *teams, shared_words(home, away, league.country))
+
+
+def swapped(listing: Listing) -> Listing:
+    """Return it with home and away the other way round, without events."""
+    return listing_of(listing.away, listing.home, listing.league, listing.start)
+
+
+class Relation(Struct, frozen=True, gc=False):
+    """What two listings say about each other, a and b.
+
+    With prices further apart than `bearable` nothing could make them one match, whatever else became
+    known; -1 if nothing could anyway. `reason` holds if no way does.
+    """
+
+    ways: tuple[Condition, ...]
+    bearable: float
+    rank: float
+    reason: Reason
+    home: NameEvidence
+    away: NameEvidence
+    delta_s: int
+    league: LeagueEvidence
+    country: int
+
+    def evidence(self, gap: float | None) -> Evidence:
+        """Return all evidence about two events with these listings and that difference of prices."""
+        return Evidence(self.home, self.away, self.delta_s, self.league, self.country, gap)
+
+    @property
+    def basis(self) -> Evidence:
+        """The evidence without prices, the same object for equal ones."""
+        return basis_of(self.home, self.away, self.delta_s, self.league, self.country)
+
+    def way(self, gap: float | None) -> Condition | None:
+        """Return the first way that holds with that difference of prices."""
+        for way in self.ways:
+            if (gap is None and not way.priced) or (gap is not None and gap <= way.gap):
+                return way
+        return None
+
+    def bears(self, gap: float | None) -> bool:
+        """Return whether the two may be one match, although perhaps nothing shows it."""
+        return self.bearable >= (gap or 0.0)
+
+
+class Judge:
+    """Finds the relation of two listings. Reads the shipped tables when it is made, some 0.5 s."""
+
+    def __init__(self, overrides: Overrides) -> None:
+        load()
+        self._aliases: dict[str, list[tuple[str | None, tuple[Name, ...]]]] = {}
+        for team in overrides.teams:
+            names = tuple(parse(name) for name in team.names)
+            for name in names:
+                self._aliases.setdefault(name.text, []).append((team.country, names))
+        self._leagues = _competitions(overrides.leagues)
+
+    def league(self, event: Event) -> League:
+        """Return the league of an event."""
+        given = None
+        if self._leagues:
+            label, scope = event.league or "", event.scope
+            labels = (f"{event.source}:{label}", f"{event.source}:{scope}", label, scope)
+            given = next((self._leagues[label] for label in labels if label in self._leagues), None)
+        return league_of(event.source, event.scope, event.league, given)
+
+    def aliases(self, name: Name) -> list[Name]:
+        """Return the operator's other names for that name, of any country."""
+        return [other for _, names in self._aliases.get(name.text, ()) for other in names]
+
+    def relation(self, a: Listing, b: Listing) -> Relation | None:
+        """Return the relation; None if nothing speaks for one match."""
+        if a.start is None or b.start is None or (far := abs(a.start - b.start)) > LONGEST:
+            return None
+        ours, theirs = a.league, b.league
+        home = EQUAL if a.home is b.home else self._names(a.home, b.home, ours, theirs)
+        if home.likeness < 0:
+            return None
+        away = EQUAL if a.away is b.away else self._names(a.away, b.away, ours, theirs)
+        worse, better = home.likeness, away.likeness
+        if worse > better:
+            worse, better = better, worse
+        if worse < 0 or better == 0 or (better < Likeness.SAME and (worse == 0 or far > LONGEST_FUZZY)):
+            return None
+        if far > LONGEST_ALIKE and worse < Likeness.SAME:
+            return None
+        if better < Likeness.SAME and not (_share_stem(a.home, b.home) or _share_stem(a.away, b.away)):
+            return None  # no candidates: whether they are compared would depend on who else is there
+        country = _countries(ours, theirs)
+        league = self._league(ours, theirs, country)
+        may_be_again = far > _moves_at_most(a, b)
+        return _relation(home, away, b.start - a.start, league, country, _differ(a, b), may_be_again)
+
+    def is_swapped(self, a: Listing, b: Listing) -> bool:
+        """Return whether the teams are the same with home and away the other way round."""
+        straight, crossed = (
+            [
+                self._names(a.home, home, a.league, b.league).likeness,
+                self._names(a.away, away, a.league, b.league).likeness,
+            ]
+            for home, away in ((b.home, b.away), (b.away, b.home))
+        )
+        return min(crossed) >= Likeness.ALIKE and min(crossed) > max(straight)
+
+    def basis(self, a: Listing, b: Listing) -> Evidence:
+        """Return the evidence about two listings without prices, whatever they are."""
+        home = self._names(a.home, b.home, a.league, b.league)
+        away = self._names(a.away, b.away, a.league, b.league)
+        delta_s = None if a.start is None or b.start is None else b.start - a.start
+        country = _countries(a.league, b.league)
+        return basis_of(home, away, delta_s, self._league(a.league, b.league, country), country)
+
+    def evidence(self, a: Listing, b: Listing, gap: float | None) -> Evidence:
+        """Return the same with a difference of prices."""
+        return replace(self.basis(a, b), price_gap=gap)
+
+    def _names(self, a: Name, b: Name, league: League, other: League) -> NameEvidence:
+        one = _likeness(a, b, league, other)
+        if one.likeness is not Likeness.SAME and self._aliases and self._is_given(a, b, league, other):
+            return _GIVEN
+        return one
+
+    def _is_given(self, a: Name, b: Name, league: League, other: League) -> bool:
+        """Return whether the operator has one name for both, or a spelling of the table for one."""
+        ours = [(None, a), *self._given(a, league.country or other.country)]
+        theirs = [(None, b), *self._given(b, other.country or league.country)]
+        return any(
+            _likeness(x, y, league, other).likeness is Likeness.SAME
+            for one, x in ours
+            for two, y in theirs
+            if one is None or two is None or one == two  # what is called alike in two countries is two
+        )
+
+    def _given(self, name: Name, known: str | None) -> list[tuple[str | None, Name]]:
+        """Return the operator's other names, with the country of each."""
+        return [
+            (country, other)
+            for country, names in self._aliases.get(name.text, ())
+            if country is None or known is None or country == known
+            for other in names
+        ]
+
+    def _league(self, a: League, b: League, country: int) -> LeagueEvidence:
+        if a.competition is not None and b.competition is not None:
+            return LeagueEvidence.SAME if a.competition == b.competition else LeagueEvidence.DIFFERENT
+        if country > 0 and a.words and a.words == b.words:
+            return LeagueEvidence.SAME
+        return LeagueEvidence.DIFFERENT if country < 0 else LeagueEvidence.UNKNOWN
+
+
+@lru_cache(maxsize=1 << 12)
+def _relation(  # noqa: PLR0917
+    home: NameEvidence,
+    away: NameEvidence,
+    delta_s: int,
+    league: LeagueEvidence,
+    country: int,
+    is_other_class: bool,  # noqa: FBT001
+    may_be_again: bool,  # noqa: FBT001
+) -> Relation:
+    """Return the relation that this makes, the same object for equal ones: most are one of a few."""
+    far, worse, better = abs(delta_s), *sorted((home.likeness, away.likeness))
+    rank = rank_of(home, away, far, league, country)
+    ways, bearable = open_to(better, worse, LIMITS[bisect_left(LIMITS, far)], league, country)
+    reason = Reason.NAME if worse < Likeness.SAME and far <= LONGEST_FUZZY else Reason.KICK_OFF
+    if league is LeagueEvidence.DIFFERENT:
+        reason = Reason.LEAGUE
+    if is_other_class:
+        reason = Reason.CLASS
+    if is_other_class or may_be_again:
+        ways, bearable = (), -1.0
+    return Relation(ways, bearable, rank, reason, home, away, delta_s, league, country)
+
+
+def rank_of(
+    home: NameEvidence, away: NameEvidence, far: int, league: LeagueEvidence, country: int
+) -> float:
+    """Return how much speaks for one match, without prices; the larger, the more. `far` is in seconds."""
+    known = (league is LeagueEvidence.SAME) - (league is LeagueEvidence.DIFFERENT)
+    return home.similarity + away.similarity - far / DAY / 2 + 0.3 * known + 0.1 * country
+
+
+def rank_with(relation: Relation, way: Condition | None, gap: float | None) -> float:
+    """Return the rank of two events: that of their listings, more by some rules, less for prices apart."""
+    bonus = BONUS.get(way.rule, 0.0) if way is not None else 0.0
+    return relation.rank + bonus - (0.0 if gap is None else min(2 * gap, 0.5))
+
+
+def _competitions(same: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Return the competition of each label; tables of labels with one in common are of one competition.
+
+    That is the one that the shipped table knows by any of them. If it knows several, the operator says that
+    they are not what it takes them for, and they are one of their own.
+    """
+    competitions: dict[str, str] = {}
+    for label, every in joined(same).items():
+        if label not in competitions:
+            competitions |= dict.fromkeys(every, _competition_of(every))
+    return competitions
+
+
+def _competition_of(labels: list[str]) -> str:
+    known = competitions_of(labels)
+    return known.pop() if len(known) == 1 else min(labels)
+
+
+def _likeness(a: Name, b: Name, league: League, other: League) -> NameEvidence:
+    ours, theirs = league.country, other.country
+    country = (ours or theirs) if ours == theirs or not (ours and theirs) else None
+    return likeness(a, b, country) if a.text <= b.text else likeness(b, a, country)
+
+
+def _countries(a: League, b: League) -> int:
+    """Return 1 for one country, -1 for two, 0 if one is unknown."""
+    if a.country is None or b.country is None:
+        return 0
+    return 1 if a.country == b.country else -1
+
+
+def _moves_at_most(a: Listing, b: Listing) -> float:
+    """Return how far apart two kick-offs of one match can be, where the same teams soon meet again."""
+    if a.home_team.other or a.away_team.other or _is_played(a) or _is_played(b):
+        return LONGEST_FUZZY  # simulated: some meet every quarter of an hour
+    return ON_TIME if a.league.is_friendly or b.league.is_friendly else inf
+
+
+def _is_played(listing: Listing) -> bool:
+    """Return whether both teams have a word in brackets, as simulated ones have their player.
+
+    Where it is their country instead, only links of moved kick-offs are missed.
+    """
+    return listing.home.is_explained and listing.away.is_explained
+
+
+def _share_stem(a: Name, b: Name) -> bool:
+    return not stems(a).isdisjoint(stems(b))
+
+
+def _differ(a: Listing, b: Listing) -> bool:
+    """Return whether a known or an unknown mark of class is on one of the two only."""
+    if differ(a.home_team, b.home_team) or differ(a.away_team, b.away_team):
+        return True
+    ours, theirs = a.shared, b.shared
+    return ours != theirs and (is_unmatched(ours, b.home, b.away) or is_unmatched(theirs, a.home, a.away))

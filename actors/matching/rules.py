@@ -1,0 +1,165 @@
+"""The rules by which two events are linked, in order, and the reasons why they are not.
+
+Pure. Names are judged by the better and the worse of the two sides.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import lru_cache
+from math import ceil, inf
+
+from msgspec import Struct
+
+from actors.matching.event import Chances
+from actors.matching.evidence import LeagueEvidence, Likeness
+
+AGREE = 0.06  # prices agree: the largest difference of the three probabilities
+OFF = 0.12  # more than that: they are off
+FAR = 0.25  # more than that: they are far apart
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+LONGEST = 4 * DAY  # between two kick-offs of one match
+LONGEST_ALIKE = 30 * HOUR  # the same, unless both names are the same
+LONGEST_FUZZY = 5 * MINUTE  # the same, if no name is the same
+ON_TIME = 15 * MINUTE
+
+
+class Rule(StrEnum):
+    """Why an event is a member of its fixture."""
+
+    FIRST = "first"  # the fixture's first member
+    MUST = "must"  # the operator says so
+    SAME = "same"
+    SAME_NAMES = "same, league unknown"
+    MOVED = "same, kick-off moved"
+    DAY_MOVED = "same, day moved"
+    ONE_ALIKE = "one same, one alike"
+    ALIKE_MOVED = "alike, kick-off moved"
+    BOTH_ALIKE = "both alike"
+    ELIMINATION = "one same, one by elimination"
+
+
+def tier(rule: Rule) -> int:
+    """Return 0 for what the operator says, 2 for what is only eliminated, else 1."""
+    return 0 if rule is Rule.MUST else 2 if rule is Rule.ELIMINATION else 1
+
+
+class Reason(StrEnum):
+    """Why two events that resemble each other are not linked."""
+
+    CLASS = "class"  # women, youth, reserves
+    LEAGUE = "league"
+    PRICES = "prices"
+    KICK_OFF = "kick-off"
+    NAME = "name"
+    TWO_CANDIDATES = "two candidates"
+    SWAPPED = "swapped"  # home and away are the other way round
+    MUST_NOT = "must not"  # the operator says so
+    MEMBER = "member"  # another member of the fixture speaks against it
+
+
+class Condition(Struct, frozen=True, gc=False):
+    """One way in which a rule holds: what the evidence must be at least.
+
+    `within_s` is between the kick-offs; prices that are known may differ by `gap`, and with `priced` they
+    must be known. A different league is tolerated only by a condition with `any_league`.
+    """
+
+    rule: Rule
+    better: Likeness
+    worse: Likeness
+    within_s: int
+    gap: float
+    same_league: bool = False
+    same_country: bool = False
+    priced: bool = False
+    any_league: bool = False
+
+
+_SAME, _NEAR, _ALIKE, _WEAK = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE, Likeness.WEAK
+CONDITIONS = (
+    Condition(Rule.SAME, _SAME, _SAME, 15 * MINUTE, inf, same_league=True),
+    Condition(Rule.SAME_NAMES, _SAME, _SAME, 15 * MINUTE, FAR),
+    Condition(Rule.SAME_NAMES, _SAME, _SAME, 2 * MINUTE, OFF, any_league=True),
+    Condition(Rule.MOVED, _SAME, _SAME, 3 * HOUR, FAR, same_league=True),
+    Condition(Rule.MOVED, _SAME, _SAME, 3 * HOUR, FAR, same_country=True),
+    Condition(Rule.MOVED, _SAME, _SAME, 3 * HOUR, AGREE, priced=True),
+    Condition(Rule.DAY_MOVED, _SAME, _SAME, LONGEST, FAR, same_league=True),
+    Condition(Rule.DAY_MOVED, _SAME, _SAME, 2 * DAY, AGREE, same_country=True, priced=True),
+    Condition(Rule.ONE_ALIKE, _SAME, _ALIKE, 15 * MINUTE, FAR, same_league=True),
+    Condition(Rule.ONE_ALIKE, _SAME, _NEAR, 15 * MINUTE, OFF),
+    Condition(Rule.ONE_ALIKE, _SAME, _ALIKE, 15 * MINUTE, OFF, same_country=True),
+    Condition(Rule.ONE_ALIKE, _SAME, _ALIKE, 15 * MINUTE, AGREE, priced=True),
+    Condition(Rule.ALIKE_MOVED, _SAME, _ALIKE, LONGEST_ALIKE, AGREE, same_league=True, priced=True),
+    Condition(Rule.ALIKE_MOVED, _SAME, _NEAR, LONGEST_ALIKE, OFF, same_league=True),
+    Condition(Rule.BOTH_ALIKE, _ALIKE, _ALIKE, LONGEST_FUZZY, OFF, same_league=True),
+    Condition(Rule.BOTH_ALIKE, _ALIKE, _ALIKE, LONGEST_FUZZY, AGREE, same_country=True, priced=True),
+    Condition(Rule.ELIMINATION, _SAME, _WEAK, 5 * MINUTE, AGREE, same_league=True, priced=True),
+)
+LIMITS = (
+    2 * MINUTE,
+    5 * MINUTE,
+    15 * MINUTE,
+    3 * HOUR,
+    30 * HOUR,
+    2 * DAY,
+    LONGEST,
+)  # all within_s, ascending
+BONUS = {Rule.SAME: 1.0, Rule.SAME_NAMES: 1.0, Rule.MOVED: 0.5}  # to the rank, by rule
+
+
+_STEPS = 10_000
+_GAPS = tuple(step / _STEPS for step in range(_STEPS + 1))
+"""All differences of prices that evidence can have: links of one share the object."""
+
+
+def price_gap(a: Chances | None, b: Chances | None) -> float | None:
+    """Return how far two are apart, rounded up to four decimals; None if one has no prices.
+
+    So it is above each limit of the conditions, which have fewer decimals, if and only if the distance is.
+    """
+    if a is None or b is None:
+        return None
+    return _GAPS[min(ceil(distance(a, b) * _STEPS - 1e-6), _STEPS)]  # the rest is an error of floats
+
+
+def distance(a: Chances, b: Chances) -> float:
+    """Return the largest difference of three probabilities."""
+    return max(abs(a[0] - b[0]), abs(a[1] - b[1]), abs(a[2] - b[2]))
+
+
+@lru_cache(maxsize=16)
+def bearable_gap(rule: Rule) -> float:
+    """Return the largest difference of prices with which a link by a rule can hold."""
+    return max([one.gap for one in CONDITIONS if one.rule is rule], default=inf)
+
+
+@lru_cache(maxsize=1 << 12)
+def open_to(
+    better: Likeness, worse: Likeness, within_s: int, league: LeagueEvidence, country: int
+) -> tuple[tuple[Condition, ...], float]:
+    """Return the conditions that hold but for prices, and the largest gap of prices with which one could.
+
+    One could if what is unknown of leagues and countries turned out to be the same. -1 if none could.
+    `within_s` is one of `LIMITS`.
+    """
+    hoped = LeagueEvidence.SAME if league is LeagueEvidence.UNKNOWN else league
+    ways = tuple(one for one in CONDITIONS if not lacks(one, better, worse, within_s, league, country))
+    could = [one.gap for one in CONDITIONS if not lacks(one, better, worse, within_s, hoped, country or 1)]
+    return ways, max(could, default=-1.0)
+
+
+def lacks(  # noqa: PLR0917
+    one: Condition, better: Likeness, worse: Likeness, delta_s: float, league: LeagueEvidence, country: int
+) -> str:
+    """Return what the evidence without prices lacks for the condition, empty if nothing."""
+    if better < one.better or worse < one.worse:
+        return "name"
+    if delta_s > one.within_s:
+        return "kick-off"
+    if league is LeagueEvidence.DIFFERENT and not (one.any_league and country >= 0):
+        return "league"
+    if (one.same_league and league is not LeagueEvidence.SAME) or (one.same_country and country < 1):
+        return "league"
+    return ""

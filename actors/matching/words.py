@@ -1,0 +1,150 @@
+"""Names of teams: their plain words, and what is filler in them.
+
+Pure. A `Name` is the same object for every spelling with the same plain words, as long as it is cached; one
+with a word in brackets is another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from sys import intern
+
+from anyascii import anyascii
+from msgspec import Struct
+
+from actors.matching.team_class import TeamClass, split
+
+NAMES = 1 << 16  # names kept: some 16 spellings of each of 4,000 teams
+
+_LEGAL = re.compile(  # what kind of club it is, seldom which one
+    r"a?[fs]c|cf|ac|as|ss|us|ssc|[fsbnph]k|hnk|gnk|if|ik|il|ff|kf|[fkbjos]k|rcd|cd|ud|sd|ca|cr|ec|se|rc|sv|vf[bl]|ts[vg]"
+    r"|fsv|bsc|spvgg|ssv|vv|fcv|kv|krc|rsc|kvc|ks|[mgrl]ks|pf[kc]|sfk|bc|cfc|jk|fbk|sco|og|acsm?|cs[mc]|ogc|rb|kfc|ofk"
+    r"|club|calcio|sad|asd|spa|fut[eb]bol|fotbal|football|futebol|fotboll|clube|clubul|sportklub"
+).fullmatch
+_SMALL = re.compile(
+    r"de|la|le|el|los|las|les|of|the|da|do|di|du|dos|das|and|und|[yieva]|van|der|den"
+).fullmatch
+_CANONICAL = {
+    "utd": "united",
+    "saint": "st",
+    "sankt": "st",
+    "sint": "st",
+    "ste": "st",
+    "munich": "munchen",
+    "cologne": "koln",
+    "lisboa": "lisbon",
+    "praha": "prague",
+    "wien": "vienna",
+    "beograd": "belgrade",
+    "kobenhavn": "copenhagen",
+    "moskva": "moscow",
+    "milano": "milan",
+    "bruxelles": "brussels",
+    "brussel": "brussels",
+    "brugge": "bruges",
+    "internazionale": "inter",
+    "bucuresti": "bucharest",
+    "warszawa": "warsaw",
+    "goteborg": "gothenburg",
+    "dinamo": "dynamo",
+    "dep": "deportivo",
+    "atl": "atletico",
+    "athletico": "atletico",
+    "ind": "independiente",
+    "univ": "universidad",
+    "estud": "estudiantes",
+    "mineiro": "mg",
+    "paranaense": "pr",
+    "goianiense": "go",
+    "genova": "genoa",
+    "zurich": "zurich",
+    "firenze": "fiorentina",
+    "sevilla": "sevilla",
+    "athinai": "athens",
+    "nurnberg": "nurnberg",
+    "nuremberg": "nurnberg",
+    "hanover": "hannover",
+    "krakow": "cracow",
+    "lodz": "lodz",
+    "athenes": "athens",
+    "torino": "torino",
+    "turin": "torino",
+    "napels": "napoli",
+    "naples": "napoli",
+    "saloniki": "thessaloniki",
+    "salonika": "thessaloniki",
+    "kyiv": "kiev",
+    "kyev": "kiev",
+    "weds": "wednesday",
+}
+_LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
+_DIGRAPHS = re.compile("ae|oe|ue|aa")  # other spellings of umlauts and of Scandinavian letters
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+_DOTTED = re.compile(r"\b((?:[a-z]\.){2,}[a-z]?)(?![a-z])")  # F.C., U.N.A.M.
+
+
+class Name(Struct, frozen=True, eq=False, gc=False):
+    """A team's name; `text` has all its words without marks of class, `joined` the telling ones in one.
+
+    `is_explained`: a word in brackets that is no mark of class says which team of that name it is. In
+    simulated football that is the player: "Arsenal (Kodak)". The code of a state, as in "(MG)", is none.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    filler: frozenset[str]
+    years: frozenset[str]
+    team: TeamClass
+    joined: str
+    is_explained: bool
+
+
+def plain(text: str) -> str:
+    """Return a text in lower case ASCII without apostrophes."""
+    return anyascii(text).lower().translate(_LETTERS)
+
+
+@lru_cache(maxsize=NAMES)
+def parse(name: str) -> Name:
+    """Return the parts of a name as a source spells it."""
+    text, team = split(given := plain(name))
+    text = _DOTTED.sub(lambda found: found[1].replace(".", ""), text)
+    text = " ".join(re.findall("[a-z0-9]+", text))
+    in_brackets = " ".join(_IN_BRACKETS.findall(given))
+    is_explained = not {*re.findall("[a-z0-9]{3,}", in_brackets)}.isdisjoint(text.split())
+    return _name(text or name.strip() or "?", team, is_explained)
+
+
+@lru_cache(maxsize=NAMES)
+def _name(text: str, team: TeamClass, is_explained: bool) -> Name:  # noqa: FBT001 - fields
+    parts = text.split()
+    words = [_canonical(part) for part in parts if not (_LEGAL(part) or _SMALL(part) or part.isdigit())]
+    if words:
+        left = {part for part in parts if _LEGAL(part)}
+        years = {part for part in parts if part.isdigit() and len(part) == len("1899")}
+    else:
+        words, left, years = [*parts], set(), set()
+    shared = tuple([intern(word) for word in words])
+    return Name(text, shared, set_of(left), set_of(years), team, "".join(words), is_explained)
+
+
+def set_of(words: Iterable[str]) -> frozenset[str]:
+    """Return the set of these words, the same object for equal ones: each takes 216 bytes."""
+    return _shared(frozenset(words))
+
+
+@lru_cache(maxsize=1 << 12)
+def _shared(words: frozenset[str]) -> frozenset[str]:
+    return words
+
+
+def _canonical(word: str) -> str:
+    folded = _DIGRAPHS.sub(lambda found: found[0][0], word)
+    return _CANONICAL.get(word) or _CANONICAL.get(folded, folded)
+
+
+def may_be_one(a: Name, b: Name) -> bool:
+    """Return whether what was left out allows one club: CA Bastia is not SC Bastia, CSKA 1948 not CSKA."""
+    return a.years == b.years and (not a.filler or not b.filler or not a.filler.isdisjoint(b.filler))

@@ -1,0 +1,1 @@
+"""Review: what the operator says of links, and asks about them."""

@@ -1,0 +1,161 @@
+"""Fair odds: equal to other implementations, proper for every price, the same in any order."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise, permutations
+from math import nextafter
+from statistics import median
+from sys import float_info
+
+import numpy as np
+import pytest
+import shin
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from actors.matches.fair import Method, Odds, consensus, fair
+from actors.matching.event import Chances
+from tests.support.oracles.fair_odds import fair_of_all
+
+EACH = pytest.mark.parametrize("method", Method)
+SMALLEST = nextafter(1.0, 2.0)
+PRICES = st.tuples(
+    *[
+        st.floats(SMALLEST, float_info.max)
+        | st.floats(SMALLEST, 1000)
+        | st.floats(1e-15, 1e-3).map(lambda x: 1 + x)
+    ]
+    * 3
+)
+CHANCES = st.lists(st.tuples(*[st.floats(0.001, 1)] * 3).map(lambda one: tuple(x / sum(one) for x in one)))
+
+
+def _books(count: int) -> list[Odds]:
+    """Return that many triples of prices, up to about 2,000, with book sums of 0.95 to 1.40."""
+    chance = random.Random(19)
+    found: list[Odds] = []
+    while len(found) < count:
+        parts = [chance.expovariate(1) + 0.003 for _ in range(3)]
+        book_sum = chance.uniform(0.95, 1.40)
+        home, draw, away = (sum(parts) / (part * book_sum) for part in parts)
+        if min(home, draw, away) > 1:
+            found.append((home, draw, away))
+    return found
+
+
+@EACH
+@pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_fair_odds_equal_those_by_bisection(method: Method, count: int) -> None:
+    """They are within 1e-9 of the equations solved by bisection, for book sums of 0.95 to 1.40."""
+    books = _books(count)
+
+    ours = np.array([fair(method, prices) for prices in books])
+
+    assert np.abs(ours - fair_of_all(method, books)).max() < 1e-9
+
+
+@pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_shin_equals_the_package_shin(count: int) -> None:
+    """Above a book sum of 1 they are within 1e-6 of somebody else's implementation."""
+    books = [prices for prices in _books(count) if sum(1 / price for price in prices) > 1]
+
+    ours = np.array([fair(Method.SHIN, prices) for prices in books])
+    theirs = [shin.calculate_implied_probabilities(prices, max_iterations=100_000) for prices in books]
+
+    assert np.abs(ours - np.array(theirs)).max() <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("method", "prices", "expected"),
+    [
+        (Method.POWER, (2.1, 3.4, 3.6), (0.46017445786, 0.277979964076, 0.261845578063)),
+        (Method.SHIN, (2.1, 3.4, 3.6), (0.458665715961, 0.278737637132, 0.262596646906)),
+        (Method.POWER, (1.07, 12.0, 34.0), (0.92517155908, 0.057470068244, 0.017358372676)),
+        (Method.SHIN, (1.07, 12.0, 34.0), (0.91201748177, 0.069690121799, 0.018292396431)),
+        (Method.POWER, (1.01, 51.0, 501.0), (0.988574084306, 0.010663938022, 0.000761977672)),
+        (Method.SHIN, (1.01, 51.0, 501.0), (0.984280290608, 0.015326168447, 0.000393540944)),
+        (Method.POWER, (2.2, 3.6, 4.1), (0.462563237316, 0.285781713559, 0.251655049125)),
+        (Method.POWER, (1.01, 110.0, 1000.0), (0.990067348089, 0.00895460783, 0.00097804408)),
+        (Method.SHIN, (1.01, 110.0, 1000.0), (0.990004523031, 0.009042488642, 0.000952988328)),
+    ],
+)
+def test_fair_odds_equal_published_ones(method: Method, prices: Odds, expected: Chances) -> None:
+    """The values are those of penaltyblog 1.13.1 (MIT), `implied`, to twelve digits."""
+    assert pytest.approx(expected, abs=2e-12) == fair(method, prices)
+
+
+@EACH
+@given(PRICES)
+@example((1.0000001, 1e300, 1e300))
+@example((SMALLEST, SMALLEST, SMALLEST))
+@example((SMALLEST, float_info.max, float_info.max))
+@example((float_info.max, float_info.max, float_info.max))
+@example((1.43, 1.43, 1e300))
+@example((1e303, 1e283, 1.0000001))
+@example((12.3, 1 + 4e-16, 1.96))
+def test_every_price_has_a_proper_probability(method: Method, prices: Odds) -> None:
+    """Whatever the prices, each probability is above 0 and below 1, and they add up to 1."""
+    chances = fair(method, prices)
+
+    assert all(0 < chance < 1 for chance in chances)
+    assert abs(sum(chances) - 1) < 1e-12
+
+
+@EACH
+@given(PRICES)
+def test_a_longer_price_is_never_likelier(method: Method, prices: Odds) -> None:
+    """The order of the probabilities is that of the prices, the other way round."""
+    by_price = [chance for _, chance in sorted(zip(prices, fair(method, prices), strict=True))]
+
+    assert all(later <= earlier + 1e-12 for earlier, later in pairwise(by_price))
+
+
+@EACH
+@given(PRICES)
+def test_fair_odds_treat_all_outcomes_alike(method: Method, prices: Odds) -> None:
+    """Odds in another order have the same probabilities in that order."""
+    chances = fair(method, prices)
+    for places in permutations(range(3)):
+        home, draw, away = (prices[place] for place in places)
+        other = fair(method, (home, draw, away))
+
+        assert pytest.approx([chances[place] for place in places], abs=1e-9) == list(other)
+
+
+@EACH
+def test_prices_without_margin_are_fair_already(method: Method) -> None:
+    """Where the book sum is 1, the probabilities are 1/price."""
+    assert pytest.approx((0.5, 0.3, 0.2), abs=1e-12) == fair(method, (2.0, 1 / 0.3, 5.0))
+
+
+@pytest.mark.parametrize("method", [Method.POWER, Method.SHIN])
+def test_the_margin_is_taken_from_long_odds_first(method: Method) -> None:
+    """With a margin the favourite is likelier than by its share of the book sum."""
+    prices = (1.2, 6.0, 11.0)
+
+    favourite, _, longest = fair(method, prices)
+
+    assert favourite > fair(Method.MULTIPLICATIVE, prices)[0]
+    assert longest < fair(Method.MULTIPLICATIVE, prices)[2]
+
+
+@given(CHANCES, st.randoms(use_true_random=False))
+def test_a_consensus_is_the_median_scaled(chances: list[Chances], chance: random.Random) -> None:
+    """It is the median of each outcome, scaled to the sum 1, in any order; None of fewer than three."""
+    found = consensus(chances)
+    shuffled = chance.sample(chances, len(chances))
+
+    assert found == consensus(shuffled)
+    if len(chances) < 3:
+        assert found is None
+    else:
+        middles = [median(one) for one in zip(*chances, strict=True)]
+        assert pytest.approx([one / sum(middles) for one in middles]) == found
+
+
+def test_one_wrong_bookmaker_does_not_move_a_consensus() -> None:
+    """A bookmaker with home and away mixed up changes nothing where the others agree."""
+    agreed = (0.5, 0.3, 0.2)
+
+    assert pytest.approx(agreed) == consensus([agreed, (0.2, 0.3, 0.5), agreed])

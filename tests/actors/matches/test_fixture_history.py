@@ -1,0 +1,280 @@
+"""The history of fixtures: what leads from a version of a view to the newest, whatever happened between."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from actors.board.history import HistoryLimits
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
+from actors.core.messages import BookmakerId, Match, SourceName
+from actors.matches.history import FixtureHistory
+from actors.matches.model import (
+    FixtureState,
+    FixtureView,
+    Kind,
+    Listed,
+    RemovalReason,
+    Surebet,
+    Terms,
+    roster_of,
+)
+from actors.matching.event import FixtureId
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, LinkedBoard
+from tests.support.builders.messages import batch, match
+from tests.support.time.virtual import WALL_0
+
+ALL = FixtureView(Kind.FIXTURES)
+LASTS_S = {ALDER: 9.0, BIRCH: 60.0, CEDAR: 45.0}
+VIEWS = [FixtureView(kind, name) for kind in Kind for name in (None, ALDER, BIRCH, CEDAR)]
+
+Shown = dict[FixtureId, tuple[object, ...]]
+
+
+def shown(state: FixtureState, view: FixtureView) -> Shown:
+    """Return what a view shows of each fixture."""
+    return {
+        one.id: (tuple(one.entries.items()), one.surebet, [(each.key, each.rule) for each in one.members])
+        for one in state
+        if view.shows(one)
+    }
+
+
+def test_removal_says_why_and_into_what() -> None:
+    """A merged fixture's removal names the fixture that it is; an ended one's does not."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER))
+    board.apply(batch([match("b")], bookmaker=BIRCH))
+    before = board.snapshot.version
+    board.link()
+    (stayed,) = board.fixtures()
+    merged = run_now(board.history.since(ALL, before))
+    board.apply(batch([], bookmaker=ALDER))
+    ended = run_now(board.history.since(FixtureView(Kind.FIXTURES, ALDER), board.snapshot.version - 1))
+
+    assert merged is not None
+    assert ended is not None
+    ((gone_id, gone),) = merged.removed
+    assert (RemovalReason.MERGED, stayed.id) == (gone.reason, gone.into)
+    assert stayed.id == board.history.merged_into(gone_id)
+    assert [(stayed.id, RemovalReason.ENDED)] == [(name, one.reason) for name, one in ended.removed]
+
+
+@pytest.mark.parametrize("others", [[], [match("other", home="C")]])
+def test_match_that_leaves_a_fixture_as_that_merges_is_split(others: list[Match]) -> None:
+    """For its bookmaker it is not the match that the rest of the fixture turned out to be."""
+    c, b, a = names = [BookmakerId(name) for name in ("c", "b", "a")]
+    board = LinkedBoard(Terms(roster_of({name: Listed(SourceName(name)) for name in names})))
+    for name, listed in (
+        (c, [match(c, home="C")]),
+        (a, [match(a, home="A")]),
+        (b, [match(b, home="A"), *others]),
+    ):
+        board.apply(batch(listed, bookmaker=name))
+    board.link()
+    before = board.snapshot.version
+    board.apply(batch([match(a, home="C")], bookmaker=a, list_id="2"))
+    board.link()
+    views = [FixtureView(Kind.FIXTURES, name) for name in (None, a, b)]
+    found = [run_now(board.history.since(view, before)) for view in views]
+
+    assert [["merged"], ["merged"], ["split"]] == [
+        [gone.reason for _, gone in one.removed] for one in found if one is not None
+    ]
+
+
+def test_fixture_that_merged_twice_is_the_last_one_that_is_here() -> None:
+    """What it was merged into first is gone as well, and of no use to who asks."""
+    c, b, a = names = [BookmakerId(name) for name in ("c", "b", "a")]
+    board = LinkedBoard(Terms(roster_of({name: Listed(SourceName(name)) for name in names})))
+    for number, called in enumerate(({c: "C"}, {b: "B"}, {a: "A"}, {a: "B"}, {a: "C", b: "C"})):
+        listed = (([match(name, home=home)], name) for name, home in called.items())
+        board.apply(*(batch(some, bookmaker=name, list_id=str(number)) for some, name in listed))
+        board.link()
+    (stayed,) = board.fixtures()
+    gone = [one.before.id for some in board.changes for one in some.changes if one.before and not one.after]
+    run_now(board.history.digest())
+    found = [board.history.merged_into(one) for one in gone]
+    board.apply(*(batch([], bookmaker=name, list_id="5") for name in names))
+    run_now(board.history.digest())
+
+    assert [stayed.id] * 2 == found
+    assert [None] * 3 == [board.history.merged_into(one) for one in (*gone, stayed.id)]
+
+
+def test_bookmaker_that_leaves_a_surebet_that_stays_has_ended() -> None:
+    """The fixture has its surebet still, so it is not gone; only that bookmaker has left it."""
+    board = LinkedBoard()
+    board.apply(batch([match("a", prices=(2.2, 3.9, 3.0))], bookmaker=ALDER))
+    board.apply(batch([match("b", prices=(2.0, 3.0, 4.2))], bookmaker=BIRCH))
+    board.apply(batch([match("a", prices=(2.0, 3.0, 4.0))], bookmaker=CEDAR))
+    board.link()
+    board.now = Instant(2.0, WALL_0 + 2.0)
+    board.expire()
+    before = board.snapshot.version
+    board.apply(batch([], bookmaker=CEDAR, received_mono=2.0))
+    views = [FixtureView(kind, name) for kind in Kind for name in (CEDAR, ALDER)]
+    found = [run_now(board.history.since(view, before)) for view in views]
+
+    assert all(one.surebet is not None for one in board.fixtures())
+    assert [["ended"], [], ["ended"], []] == [
+        [gone.reason for _, gone in one.removed] for one in found if one is not None
+    ]
+
+
+def test_what_is_too_old_is_not_known() -> None:
+    """Beyond the limit the changes of the oldest commits are dropped, and asked for them it says so."""
+    board = LinkedBoard()
+    board.history = FixtureHistory(board.snapshot, HistoryLimits(max_changes=1))
+    board.apply(batch([match("a")], bookmaker=ALDER))
+    board.apply(batch([match("a"), match("b", home="B")], bookmaker=ALDER))
+    run_now(board.history.digest())
+
+    assert 1001 == board.history.oldest(ALL)
+    assert run_now(board.history.since(ALL, 1000)) is None
+    assert run_now(board.history.since(ALL, 1001)) is not None
+
+
+def test_answer_while_another_drops_what_is_too_old_has_all_changes_or_none() -> None:
+    """What is about to be dropped makes more changes than are kept: no answer leaves some of them out."""
+    board = LinkedBoard()
+    board.history = FixtureHistory(board.snapshot, HistoryLimits(max_changes=150))
+    listed = [match(f"m{number:03}", home=f"Home {number}") for number in range(300)]
+    board.apply(batch(listed, bookmaker=ALDER))
+    run_now(board.history.digest())
+    for number in range(140):
+        listed[number] = match(f"m{number:03}", home=f"Home {number}", prices=(2.1, 3.5, 4.0))
+        board.apply(batch(listed, bookmaker=ALDER))
+        run_now(board.history.digest())
+    since = board.snapshot.version - 120
+    for number in range(150, 210):
+        listed[number] = match(f"m{number:03}", home=f"Home {number}", prices=(2.2, 3.5, 4.0))
+    board.apply(batch(listed, bookmaker=ALDER))
+    digesting = board.history.digest()
+    next(digesting)
+
+    assert board.history.oldest(ALL) <= since
+    assert run_now(board.history.since(ALL, since)) is None
+
+
+def test_listeners_get_the_views_that_changed() -> None:
+    """A change of one fixture is of the whole view and of its bookmakers'."""
+    board, heard = LinkedBoard(), set[FixtureView]()
+    board.history.subscribe(heard.update)
+    board.apply(batch([match("a")], bookmaker=ALDER))
+    run_now(board.history.digest())
+
+    assert {ALL, FixtureView(Kind.FIXTURES, ALDER)} == heard
+
+
+class Life:
+    """Random lists, prices, confirmations, waits, links and restarts of the linker."""
+
+    def __init__(self, seed: int) -> None:
+        self.board = LinkedBoard()
+        self.random = Random(seed)
+
+    def step(self) -> None:
+        """Do any one thing."""
+        draw = self.random.random()
+        if draw < 0.45:
+            self._list()
+        elif draw < 0.7:
+            self.board.link()
+        elif draw < 0.75:
+            self.board.restart()
+        elif draw < 0.85:
+            self.board.propose()
+            self.board.publish_links()
+        else:
+            self._wait()
+
+    def _list(self) -> None:
+        board, random = self.board, self.random
+        name = random.choice((ALDER, BIRCH, CEDAR))
+        prices = [(2.0, 3.4, 4.0), (2.2, 3.9, 3.0), (2.0, 3.0, 4.4), (12.0, 6.0, 1.2)]
+        homes = ("Home", "Other", "Else", "")
+        matches = [
+            match(
+                f"{at}",
+                home=random.choice(homes[: 2 + (random.random() < 0.3) * 2]),
+                prices=random.choice(prices[: 3 + (random.random() < 0.2)]),
+                start_time=int(WALL_0) + 3600 * random.choice((1, 1, 2)),
+            )
+            for at in range(3)
+            if random.random() < 0.8
+        ]
+        is_complete = random.random() < 0.5
+        mono, lasts_s = board.now.mono, LASTS_S[name]
+        one = batch(
+            matches, bookmaker=name, complete=is_complete, received_mono=mono, stale_after_s=lasts_s
+        )
+        board.apply(one)
+
+    def _wait(self) -> None:
+        board = self.board
+        second = board.now.mono + self.random.choice((1.0, 2.5, 4.0, 4.0, 20.0))
+        while board.snapshot.valid_until <= second:
+            at = board.snapshot.valid_until
+            board.now = Instant(at, WALL_0 + at)
+            board.expire()
+        board.now = Instant(second, WALL_0 + second)
+        for name, lasts_s in LASTS_S.items():
+            if self.random.random() < 0.7:
+                one = batch(complete=False, bookmaker=name, received_mono=second, stale_after_s=lasts_s)
+                board.apply(one)
+
+
+def is_sound(surebet: Surebet | None, offered: dict[BookmakerId, tuple[float, float, float]]) -> bool:
+    """Return whether each leg is a price that its bookmaker has on the board."""
+    if surebet is None:
+        return True
+    prices = [offered[leg.bookmaker][at] for at, leg in enumerate(surebet.legs)]
+    return prices == [leg.odds for leg in surebet.legs] and sum(1 / price for price in prices) < 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
+    """For each view: the same version shows the same, and changes applied to an older one give the newest.
+
+    Every entry of the board is in exactly one fixture, and no surebet has a leg that is not on the board.
+    """
+    life = Life(seed)
+    board = life.board
+    seen: dict[FixtureView, dict[int, Shown]] = {view: {1000: {}} for view in VIEWS}
+    for _ in range(150):
+        life.step()
+        state = board.state
+        for view in VIEWS:
+            now = shown(state, view)
+            assert now == seen[view].setdefault(state.version(view), now)
+            since = life.random.choice(list(seen[view]))
+            recent = run_now(board.history.since(view, since))
+            assert recent is not None
+            patched = {**seen[view][since]}
+            for fixture_id, _gone in recent.removed:
+                patched.pop(fixture_id, None)
+            for one in recent.fixtures:
+                patched[one.id] = shown(state, view)[one.id]
+            assert (now, max(state.version(view), since)) == (patched, recent.version)
+        entries = [entry for one in state for entry in one.entries.values()]
+        on_board = [
+            entry
+            for book in board.snapshot.books.values()
+            for chunk in book.chunks
+            for entry in chunk.entries
+            if entry.is_named
+        ]
+        assert sorted(map(id, entries)) == sorted(map(id, on_board))
+        assert [one.place for one in state] == sorted(one.place for one in state)
+        for one in state:
+            offered = {
+                name: (each.match.home_price, each.match.draw_price, each.match.away_price)
+                for name, each in one.entries.items()
+            }
+            assert is_sound(one.surebet, offered)
+            assert all(state.by_event.get(member.key) == one.id for member in one.members)
+        assert len(state.by_event) == sum(len(one.members) for one in state)
+        assert len(state.places) == len(list(state))

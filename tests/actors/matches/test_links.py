@@ -1,0 +1,484 @@
+"""Fixtures of a board: begun, linked, merged, split, ended, with their ids and versions."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.board.board import Board
+from actors.board.snapshot import Entry
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
+from actors.core.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId, SourceName
+from actors.matches.draft import Draft, bonds, rooted
+from actors.matches.linking import PORTION, Linking
+from actors.matches.links import join, part
+from actors.matches.model import (
+    Fixture,
+    FixtureView,
+    Kind,
+    Listed,
+    RemovalReason,
+    Terms,
+    roster_of,
+)
+from actors.matching.event import EventKey
+from actors.matching.matcher import Group, Member
+from actors.matching.rules import Rule
+from tests.support.builders.boards import EMPTY
+from tests.support.builders.fixtures import (
+    ADVANCING,
+    ALDER,
+    BIRCH,
+    CEDAR,
+    ONE,
+    ROSTER,
+    RULES,
+    TWO,
+    EqualNames,
+    LinkedBoard,
+    evidence,
+)
+from tests.support.builders.messages import batch, match
+from tests.support.time.virtual import WALL_0
+
+FAR_PRICES = (12.0, 6.0, 1.2)
+ALL = FixtureView(Kind.FIXTURES)
+
+
+def linked() -> LinkedBoard:
+    """Return a board with one match of both sources, linked."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("a")], bookmaker=CEDAR))
+    board.apply(batch([match("b")], bookmaker=BIRCH))
+    board.link()
+    return board
+
+
+def test_bookmakers_of_one_source_are_one_fixture() -> None:
+    """The same match of one source is one event without asking; another source's is another fixture."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("a")], bookmaker=CEDAR))
+    board.apply(batch([match("b")], bookmaker=BIRCH))
+
+    assert [["alder_a", "cedar_a"], ["birch_b"]] == sorted(board.shown())
+
+
+def test_linked_fixtures_are_one_and_the_older_stays() -> None:
+    """The older fixture stays, its bookmakers in order, with the names of the first source."""
+    board = LinkedBoard()
+    board.apply(batch([match("a", league="A")], bookmaker=ALDER))
+    (older,) = board.fixtures()
+    board.apply(batch([match("b", league="B")], bookmaker=BIRCH))
+    (younger,) = (one for one in board.fixtures() if one.id != older.id)
+    board.link()
+    (fixture,) = board.fixtures()
+    gone = next(one for one in board.changes[-1].changes if one.after is None)
+
+    assert (older.id, older.created) == (fixture.id, fixture.created)
+    assert ["alder_a", "birch_b"] == [one.id for one in fixture.entries.values()]
+    assert "A" == fixture.match.league
+    assert (younger, RemovalReason.MERGED, older.id) == (gone.before, gone.reason, gone.into)
+
+
+def test_link_mints_a_version_but_no_list_changes() -> None:
+    """A link is a version of its own; the versions of the lists stay."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    before = board.snapshot
+    board.link()
+
+    assert before.version + 1 == board.snapshot.version == board.state.version(ALL)
+    assert before.books is board.snapshot.books
+
+
+def test_price_changes_the_fixture_and_no_event() -> None:
+    """A price is put in its fixture in the same commit, without anything to link."""
+    board = linked()
+    board.apply(batch([match("b", prices=(2.1, 3.5, 4.0))], bookmaker=BIRCH))
+    (fixture,) = board.fixtures()
+
+    assert 2.1 == fixture.entries[BIRCH].match.home_price
+    assert (1, {}) == (len(board.changes[-1].changes), board.changes[-1].events)
+    assert board.snapshot.version == board.state.version(FixtureView(Kind.FIXTURES, CEDAR))
+
+
+def test_prices_far_apart_end_a_link_in_their_commit() -> None:
+    """A price that speaks against the link splits the fixture at once, and the linker agrees."""
+    board = linked()
+    (before,) = board.fixtures()
+    board.apply(batch([match("b", prices=FAR_PRICES)], bookmaker=BIRCH))
+    split = {one.id: [*one.entries] for one in board.fixtures()}
+    board.link()
+
+    assert [ALDER, CEDAR] == split.pop(before.id)
+    assert [[BIRCH]] == [*split.values()]
+    assert 2 == len(board.fixtures())
+
+
+def test_prices_that_all_bookmakers_of_a_source_give_end_a_link() -> None:
+    """Not the first of them alone, on either side, whose price may be an old one."""
+    a, b = EventKey(TWO, SourceMatchId("a")), EventKey(ONE, SourceMatchId("b"))
+    prices = {ALDER: (2.0, 3.5, 4.0), BIRCH: (2.0, 3.5, 4.0), CEDAR: (30.0, 9.0, 1.05)}
+    entries = {
+        name: Entry(f"{name}_x", Scope("s"), match(key.source_match_id, prices=prices[name]), 0.0)
+        for name, key in ((ALDER, a), (BIRCH, b), (CEDAR, a))
+    }
+    draft = Draft(LinkedBoard().state, ROSTER, 1)
+
+    for members in (
+        (Member(a, Rule.FIRST), Member(b, Rule.SAME_NAMES, a)),
+        (Member(b, Rule.FIRST), Member(a, Rule.SAME_NAMES, b)),
+    ):
+        fixture = draft.begin(members, entries)
+        assert [members[1].key] == ADVANCING.vetoed(fixture, {TWO})
+
+
+@pytest.mark.parametrize(("mover", "match_id"), [(ALDER, "a"), (BIRCH, "b")])
+def test_prices_that_moved_before_the_link_is_published_end_it(mover: BookmakerId, match_id: str) -> None:
+    """What is proposed of prices that are no longer there is linked only if they still agree.
+
+    Whichever of the two moved, the linker parts them as well.
+    """
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    board.propose()
+    board.apply(batch([match(match_id, prices=FAR_PRICES)], bookmaker=mover))
+    board.publish_links()
+    outdated = [board.linking.is_outdated]
+    shown = sorted(board.shown())
+    board.link()
+    outdated.append(board.linking.is_outdated)
+
+    assert [["alder_a"], ["birch_b"]] == shown == sorted(board.shown())
+    assert [True, False] == outdated
+    assert [None, None] == [
+        board.linker.group(EventKey(one, SourceMatchId(name))) for one, name in ((ONE, "b"), (TWO, "a"))
+    ]
+
+
+def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
+    """Fixtures are as old as they were, and a link that is made again has the evidence that it had."""
+    apart = LinkedBoard()
+    apart.apply(batch([match("b")], bookmaker=BIRCH))
+    apart.apply(batch([match("a")], bookmaker=ALDER))
+    one, other = EventKey(ONE, SourceMatchId("b")), EventKey(TWO, SourceMatchId("a"))
+    newer = Member(one, Rule.FIRST), Member(other, Rule.SAME_NAMES, one, evidence(), 0.01)
+    made = Draft(apart.state, ROSTER, apart.snapshot.version + 1)
+    join(made, newer)
+    part(made, other)
+    together = LinkedBoard()
+    together.linker.evidence = evidence(0.05)
+    together.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    together.link()
+    ended = Draft(together.state, ROSTER, together.snapshot.version + 1)
+    part(ended, one)
+    join(ended, newer)
+
+    for draft, before in ((made, apart.fixtures()), (ended, together.fixtures())):
+        now = [draft.get(fixture.id) for fixture in before]
+        assert [_age_and_links(one) for one in before] == [_age_and_links(one) for one in now]
+
+
+def _age_and_links(fixture: Fixture | None) -> tuple[int, tuple[Member, ...]] | None:
+    return None if fixture is None else (fixture.created, fixture.members)
+
+
+def test_links_whose_commit_was_not_published_are_made_again() -> None:
+    """A read that withdraws something meanwhile makes the commit void, and no link is lost."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    board.propose()
+    run_now(board.board(ADVANCING.linking(board.linking.apply)).finish(board.now))
+    is_due = [board.linking.is_due]
+    board.linking.put_back()
+    is_due.append(board.linking.is_due)
+    board.publish_links()
+
+    assert [False, True] == is_due
+    assert [["alder_a", "birch_b"]] == board.shown()
+
+
+def test_proposal_of_a_renamed_event_is_dropped() -> None:
+    """An event that changed after it was linked is linked anew."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    board.propose()
+    board.apply(batch([match("b", home="Another")], bookmaker=BIRCH))
+    board.publish_links()
+    dropped = board.shown()
+    board.link()
+    board.apply(batch([match("b")], bookmaker=BIRCH))
+    board.link()
+
+    assert 2 == len(dropped)
+    assert [["alder_a", "birch_b"]] == board.shown()
+
+
+def test_proposal_dropped_for_a_change_that_links_the_same_is_made_again() -> None:
+    """A group that stays the same is published after the change that had it dropped."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    board.propose()
+    board.apply(batch([match("b", league="Another")], bookmaker=BIRCH))
+    board.publish_links()
+    board.link()
+
+    assert [["alder_a", "birch_b"]] == board.shown()
+
+
+@pytest.mark.parametrize("detour", ["withdrawn", "prices", "renamed"])
+def test_links_that_ended_are_made_again_though_the_linker_saw_no_change(detour: str) -> None:
+    """Its events left, or moved, and were as before when it looked: its groups are the same."""
+    board = LinkedBoard() if detour == "renamed" else linked()
+    if detour == "renamed":
+        board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+        board.propose()
+        board.apply(batch([match("b", home="Another")], bookmaker=BIRCH))
+        board.publish_links()
+    elif detour == "prices":
+        board.apply(batch([match("b", prices=FAR_PRICES)], bookmaker=BIRCH))
+    else:
+        board.apply(batch(bookmaker=BIRCH))
+    before = len([one for one in board.fixtures() if len(one.members) > 1])
+    board.apply(batch([match("b")], bookmaker=BIRCH))
+    board.link()
+
+    assert 0 == before
+    assert [2] == [len(one.members) for one in board.fixtures()]
+
+
+def test_link_that_the_linker_has_ended_is_ended_though_it_saw_no_change() -> None:
+    """What it proposed was dropped, because the events had their old names again for a moment."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    board.link()
+    renamed = (
+        batch([match("a", home="One")], bookmaker=ALDER),
+        batch([match("b", home="X")], bookmaker=BIRCH),
+    )
+    board.apply(*renamed)
+    board.propose()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    board.publish_links()
+    board.apply(*renamed)
+    board.link()
+
+    assert [1, 1] == [len(one.members) for one in board.fixtures()]
+
+
+def test_linker_that_prices_contradict_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the prices that are there, and finds them near enough; what parts them does not."""
+    monkeypatch.setattr("tests.support.builders.fixtures.is_far", lambda _a, _b: False)
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER))
+    board.apply(batch([match("b", prices=FAR_PRICES)], bookmaker=BIRCH))
+    board.propose()
+    while board.linking.is_due:
+        board.publish_links()
+
+    assert not board.linking.is_outdated
+    assert [1, 1] == [len(one.members) for one in board.fixtures()]
+
+
+def test_withdrawn_link_leaves_the_id_with_the_first_event() -> None:
+    """When an event is renamed, the part without the first event gets an id of its own."""
+    board = linked()
+    (before,) = board.fixtures()
+    board.apply(batch([match("a", away="Other")], bookmaker=ALDER))
+    board.apply(batch([match("a", away="Other")], bookmaker=CEDAR))
+    board.link()
+    by_id = {one.id: [*one.entries] for one in board.fixtures()}
+
+    assert [ALDER, CEDAR] == by_id.pop(before.id)
+    assert [[BIRCH]] == [*by_id.values()]
+    assert {Rule.FIRST} == {one.members[0].rule for one in board.fixtures() if one.id != before.id}
+
+
+def test_id_stays_while_any_member_lives() -> None:
+    """The fixture stays when the event that it began with ends; when that comes back it is a new one."""
+    board = linked()
+    (before,) = board.fixtures()
+    board.apply(batch([], bookmaker=ALDER), batch([], bookmaker=CEDAR))
+    (left,) = board.fixtures()
+    board.apply(batch([match("a", home="Else")], bookmaker=ALDER))
+    board.link()
+
+    assert (before.id, ["birch_b"]) == (left.id, [one.id for one in left.entries.values()])
+    assert 2 == len({one.id for one in board.fixtures()})
+
+
+def test_members_without_the_event_that_linked_them_lead_to_each_other() -> None:
+    """No link names an event that is gone; the last one left is a fixture of one, as if it had begun it."""
+    a, b, c = (EventKey(source, SourceMatchId("m")) for source in (ONE, TWO, SourceName("three")))
+    far = Member(c, Rule.MOVED, b, evidence(), 1.0)
+    near = Member(b, Rule.SAME_NAMES, a, evidence(), 1.0)
+    other = Member(c, Rule.MOVED, a, evidence(), 1.0)
+
+    assert (Member(a, Rule.FIRST), near, far) == rooted((Member(a, Rule.FIRST), near, far))
+    assert (Member(b, Rule.FIRST), far) == rooted((near, far))
+    assert (Member(b, Rule.FIRST), Member(c, Rule.MOVED, b)) == rooted((near, other))
+    assert (Member(c, Rule.FIRST),) == rooted((far,))
+    assert bonds((near, Member(c, Rule.MOVED, b))) != bonds((near, far)), "the evidence comes unseen"
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_event_whose_partner_left_has_no_rule(*, is_restarted: bool) -> None:
+    """What is left of a link is a fixture of one event as any other, with the same id."""
+    board = linked()
+    (before,) = board.fixtures()
+    board.apply(batch([], bookmaker=BIRCH))
+    if is_restarted:
+        board.waiting = {}
+        board.restart()
+    board.link()
+    (left,) = board.fixtures()
+
+    key = EventKey(TWO, SourceMatchId("a"))
+    assert (before.id, [(key, Rule.FIRST, None, True)]) == (left.id, bonds(left.members))
+    assert board.snapshot.version == board.state.version(ALL)
+
+
+def test_fixture_stays_when_another_bookmaker_takes_over() -> None:
+    """In one commit the only bookmaker drops the match and another one of its source lists it."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER))
+    (before,) = board.fixtures()
+    board.apply(batch([], bookmaker=ALDER), batch([match("a")], bookmaker=CEDAR))
+
+    assert [(before.id, [CEDAR])] == [(one.id, [*one.entries]) for one in board.fixtures()]
+
+
+def test_kick_off_may_move() -> None:
+    """A fixture whose kick-off moves goes to another place with the same id."""
+    board = LinkedBoard()
+    board.apply(batch([match("a"), match("c", home="C")], bookmaker=ALDER))
+    before = [one.id for one in board.fixtures()]
+    moved = match(board.fixtures()[0].match.source_match_id, start_time=int(WALL_0) + 999_999)
+    board.apply(batch([moved], bookmaker=ALDER, complete=False))
+
+    assert before[::-1] == [one.id for one in board.fixtures()]
+
+
+def test_fixture_ends_with_its_last_entry() -> None:
+    """A fixture without an entry is removed in the commit that takes the last one."""
+    board = linked()
+    for bookmaker, match_id in ((ALDER, "a"), (CEDAR, "a"), (BIRCH, "b")):
+        gone = [Removal(SourceMatchId(match_id), "suspended")]
+        board.apply(batch(removals=gone, bookmaker=bookmaker, complete=False))
+    (change,) = board.changes[-1].changes
+
+    assert [] == board.shown()
+    assert (None, RemovalReason.ENDED) == (change.after, change.reason)
+
+
+def test_entry_without_a_name_is_in_no_fixture() -> None:
+    """What version 2 does not show is not linked, and mints no version of the fixtures."""
+    board = LinkedBoard()
+    board.apply(batch([match("a", home="")], bookmaker=ALDER))
+
+    assert [] == board.shown()
+    assert 1000 == board.state.version(ALL)
+
+
+def test_board_keeps_its_work_when_links_are_published_meanwhile() -> None:
+    """A board in the making goes on from a commit that changed links only, and from no other."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    begun = board.board(board.advancing)
+    run_now(begun.apply(batch([match("a", prices=(2.1, 3.5, 4.0))], bookmaker=ALDER), board.now))
+    board.link()
+
+    assert begun.rebase(board.snapshot)
+    board.publish(begun)
+    (fixture,) = board.fixtures()
+    assert (1003, 2.1) == (board.snapshot.version, fixture.entries[ALDER].match.home_price)
+    assert not Board(board.snapshot, RULES).rebase(EMPTY)
+
+
+def test_linker_that_begins_anew_changes_nothing() -> None:
+    """A new instance of the linker finds what is linked as it would link it."""
+    board = linked()
+    before = board.snapshot
+    board.restart()
+
+    assert before is board.snapshot
+
+
+def test_linker_that_begins_anew_withdraws_what_it_would_not_link() -> None:
+    """A new instance ends links that are in none of its groups."""
+    board = linked()
+    board.apply(batch([match("b", home="Another")], bookmaker=BIRCH))
+    board.waiting = {}
+    board.restart()
+
+    assert [["alder_a", "cedar_a"], ["birch_b"]] == sorted(board.shown())
+
+
+def _closed(name: BookmakerId) -> Batch:
+    """Return what says that a match is over."""
+    removal = Removal(SourceMatchId("a"), "closed")
+    return batch(removals=[removal], complete=False, bookmaker=name, received_mono=1.0)
+
+
+class Apart(EqualNames):
+    """Keeps some sources apart from others in the last of `PORTION` matches and one."""
+
+    def __init__(self, sources: str) -> None:
+        super().__init__()
+        self.sources = sources
+
+    def _partition(self) -> dict[EventKey, Group]:
+        groups = super()._partition()
+        ours = [one for one in self._events.values() if one.home == f"Home {PORTION}"]
+        for is_apart in (False, True):
+            some = [one for one in ours if (one.source in self.sources) is is_apart]
+            group = self._group(some) if len(some) > 1 else None
+            for one in some:
+                if group is None:
+                    groups.pop(one.key, None)
+                else:
+                    groups[one.key] = group
+        return groups
+
+
+@pytest.mark.parametrize("sources", ["b", "bd"])
+def test_what_must_not_be_linked_any_more_is_parted_first(sources: str) -> None:
+    """Whatever else a new instance has to publish: prices of two matches as one cost people money."""
+    names = [BookmakerId(name) for name in "abcd"]
+    board = LinkedBoard(Terms(roster_of({name: Listed(SourceName(name)) for name in names})))
+    listed = [match(f"m{number:03}", home=f"Home {number}") for number in range(PORTION + 1)]
+    for name in names:
+        board.apply(batch(listed, bookmaker=name))
+    board.link()
+    board.linker = Apart(sources)
+    board.linking = Linking(board.linker, board.advancing)
+    run_now(board.linking.update(board.state, None))
+    before = board.shown()
+    board.publish_links()
+
+    assert PORTION + 1 == len(before) == len(board.shown()) - 1
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_link_that_was_withdrawn_is_not_learned(*, is_restarted: bool) -> None:
+    """It stands again at the end, by whatever linker; but it was doubted once."""
+    board = LinkedBoard()
+    start = int(WALL_0) + 10
+    for name in (ALDER, BIRCH):
+        board.apply(batch([match("a", start_time=start)], bookmaker=name, stale_after_s=1e6))
+    board.link()
+    for one in (
+        match("a", start_time=start, prices=FAR_PRICES),
+        match("a", start_time=start, league="Another"),
+    ):
+        board.apply(batch([one], bookmaker=BIRCH, stale_after_s=1e6))
+        board.link()
+    if is_restarted:
+        board.restart()
+    linked_again = board.shown()
+    board.now = Instant(20_000.0, WALL_0 + 20_000)
+    board.expire()
+    board.link()
+
+    assert [["alder_a", "birch_a"]] == linked_again
+    assert ([], []) == (board.fixtures(), board.linker.learned)

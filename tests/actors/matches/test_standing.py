@@ -1,0 +1,471 @@
+"""Surebets over time: when they appear, how long they stand, and that none outlives a leg."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf
+
+import msgspec
+import pytest
+from immutables import Map
+
+from actors.board.board import is_overdue
+from actors.core.clock import Instant
+from actors.core.cooperative import SLICE
+from actors.core.messages import Removal, SourceMatchId, SourceName
+from actors.matches.draft import Draft
+from actors.matches.fair import Odds
+from actors.matches.model import FixtureState, FixtureView, Kind, Listed, Surebet, Terms, roster_of
+from actors.matches.standing import Surebets
+from actors.matches.watchlist import Standing, Watchlist
+from actors.matching.event import Event, FixtureId
+from actors.matching.groups import Group, Member
+from actors.matching.rules import Rule
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, RULES, EqualNames, LinkedBoard
+from tests.support.builders.messages import batch, match
+from tests.support.time.virtual import WALL_0
+
+ONE, OTHER = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2)  # the best of both: 1/2.2 + 1/3.9 + 1/4.2 = 0.949
+SUREBETS = FixtureView(Kind.SUREBETS)
+
+
+class Market(LinkedBoard):
+    """A board on which two sources list one match, whose prices make a surebet, at the time 0."""
+
+    def __init__(
+        self,
+        first_s: float = 30.0,
+        second_s: float = 30.0,
+        rule: Rule = Rule.SAME,
+        prices: tuple[Odds, Odds] = (ONE, OTHER),
+    ) -> None:
+        super().__init__()
+        self.linker.rule = rule
+        self.lasts = {ALDER: first_s, BIRCH: second_s}
+        self.list("alder", prices[0])
+        self.list("birch", prices[1])
+        self.link()
+
+    def list(self, bookmaker: str, prices: tuple[float, float, float], begins: float = 86_400) -> None:
+        """List the match at these prices; it begins at that second."""
+        one = match(bookmaker, prices=prices, start_time=int(WALL_0 + begins))
+        lasts = self.lasts[ALDER if bookmaker == ALDER else BIRCH]
+        self.apply(batch([one], bookmaker=bookmaker, received_mono=self.now.mono, stale_after_s=lasts))
+
+    def list_again(self, bookmaker: str, prices: tuple[float, float, float]) -> None:
+        """List the match of alder, of whose source that bookmaker is, at these prices."""
+        one = match("alder", prices=prices, start_time=int(WALL_0 + 86_400))
+        mono, lasts = self.now.mono, self.lasts[ALDER]
+        self.apply(batch([one], bookmaker=bookmaker, received_mono=mono, stale_after_s=lasts))
+
+    def confirm(self, *bookmakers: str) -> None:
+        """Confirm the lists of these bookmakers."""
+        lasts = self.lasts
+        self.apply(
+            *(
+                batch(
+                    complete=False,
+                    bookmaker=name,
+                    received_mono=self.now.mono,
+                    stale_after_s=lasts[ALDER if name == ALDER else BIRCH],
+                )
+                for name in bookmakers
+            )
+        )
+
+    def pass_to(self, second: float) -> None:
+        """Let the time pass, with a read at every moment at which the board changes by itself."""
+        while self.snapshot.valid_until <= second:
+            deadline = self.snapshot.valid_until
+            self.now = Instant(deadline, WALL_0 + deadline)
+            self.expire()
+            assert self.snapshot.valid_until > deadline, "a read would wait for ever"
+        self.now = Instant(second, WALL_0 + second)
+
+    def surebet(self) -> Surebet | None:
+        """Return the surebet of the only fixture."""
+        (fixture,) = self.fixtures()
+        return fixture.surebet
+
+
+def _last_reason(market: Market) -> str:
+    return market.changes[-1].changes[0].surebet_reason
+
+
+def test_shares_that_are_shown_lose_nothing_whatever_wins() -> None:
+    """Also where the gain is a millionth, and a price so high that little is staked on it."""
+    market = Market(prices=((1.51, 3.5, 14.82), (1.45, 3.7, 14.0)))
+    market.pass_to(2.0)
+    shown = market.surebet()
+
+    assert shown is not None
+    assert all(Fraction(str(one.stake)) * Fraction(str(one.odds)) > 1 for one in shown.legs)
+    assert abs(1 - sum(one.stake for one in shown.legs)) < 1e-9
+
+
+def test_surebet_appears_after_two_seconds_in_a_version_of_its_own() -> None:
+    """What stands for two seconds is shown from then on; `since` is when it began."""
+    market = Market()
+    before, until = market.snapshot.version, market.snapshot.valid_until
+    market.pass_to(1.9)
+    early = market.surebet()
+    market.pass_to(2.0)
+    found = market.surebet()
+
+    assert (2.0, None) == (until, early)
+    assert found is not None
+    assert (WALL_0, before + 1) == (found.since, market.snapshot.version)
+    assert pytest.approx(1 / (1 / 2.2 + 1 / 3.9 + 1 / 4.2) - 1, abs=1e-6) == found.profit
+    assert market.snapshot.version == market.state.version(SUREBETS)
+    assert 1000 < market.snapshot.books[ALDER].v2_version < market.snapshot.version
+
+
+AGREEING = (
+    (2.2, 3.6, 3.5),
+    (2.1, 3.7, 3.8),
+)  # 0.025 apart, of ONE and OTHER 0.097; the best of them: 0.988
+
+
+@pytest.mark.parametrize(
+    ("rule", "prices", "is_shown"),
+    [
+        (Rule.DAY_MOVED, (ONE, OTHER), True),
+        (Rule.ONE_ALIKE, AGREEING, True),
+        (Rule.ONE_ALIKE, (ONE, OTHER), False),
+        (Rule.ONE_ALIKE, ((2.6, 3.4, 3.0), (2.2, 3.4, 3.5)), True),  # 0.0595 apart
+        (Rule.ONE_ALIKE, ((2.6, 3.4, 3.0), (2.2, 3.4, 3.53)), False),  # 0.0605
+    ],
+)
+def test_link_by_names_that_are_alike_needs_prices_that_agree(
+    rule: Rule, prices: tuple[Odds, Odds], *, is_shown: bool
+) -> None:
+    """Else it makes no surebet, because a wrong link would make just that."""
+    market = Market(rule=rule, prices=prices)
+    market.pass_to(2)
+
+    assert is_shown == (market.surebet() is not None)
+
+
+def test_prices_that_agreed_when_they_were_linked_must_agree_still() -> None:
+    """Of a wrong link prices part sooner or later: its surebet goes with the price that does not agree."""
+    market = Market(rule=Rule.ONE_ALIKE, prices=AGREEING)
+    market.pass_to(2)
+    shown = market.surebet()
+    market.list("alder", (2.6, 3.6, 2.9))  # 0.09 apart
+    parted, reason = market.surebet(), _last_reason(market)
+    market.list("alder", AGREEING[0])
+    market.pass_to(10)
+
+    assert shown is not None
+    assert (None, "gone") == (parted, reason)
+    assert market.surebet() is not None
+
+
+class InSteps(EqualNames):
+    """Links the second event with the first by a rule, and the third with the second by its names."""
+
+    def __init__(self, rule: Rule) -> None:
+        super().__init__()
+        self.rule = rule
+
+    def _group(self, events: list[Event]) -> Group:
+        first, second, *others = events
+        rest = (self.link(one, Rule.SAME, second) for one in others)
+        return Member(first.key, Rule.FIRST), self.link(second, self.rule, first), *rest
+
+
+def _in_steps(rule: Rule) -> LinkedBoard:
+    """Return a board of three sources that list one match, of which two agree in their prices."""
+    of_each = {name: Listed(SourceName(name)) for name in (ALDER, BIRCH, CEDAR)}
+    board = LinkedBoard(Terms(roster_of(of_each)), InSteps(rule))
+    for name, prices in ((ALDER, ONE), (BIRCH, OTHER), (CEDAR, OTHER)):
+        board.apply(batch([match(name, prices=prices)], bookmaker=name))
+    board.link()
+    board.now = Instant(2.0, WALL_0 + 2.0)
+    board.expire()
+    return board
+
+
+@pytest.mark.parametrize(("rule", "is_shown"), [(Rule.SAME, True), (Rule.ONE_ALIKE, False)])
+def test_every_link_between_two_legs_must_be_good(rule: Rule, *, is_shown: bool) -> None:
+    """An event that is the same as one of another club is of that other club, too."""
+    (fixture,) = _in_steps(rule).fixtures()
+
+    assert is_shown == (fixture.surebet is not None)
+
+
+def test_link_that_nobody_has_compared_makes_no_surebet() -> None:
+    """Once the event between two others has left, they stay linked, but without evidence at first."""
+    board = _in_steps(Rule.SAME)
+    (before,) = board.fixtures()
+    board.apply(batch([], bookmaker=BIRCH, received_mono=2.0))
+    (between,) = board.fixtures()
+    board.link()
+    board.now = Instant(20.0, WALL_0 + 20.0)
+    board.expire()
+    (after,) = board.fixtures()
+
+    assert [True, False, True] == [one.surebet is not None for one in (before, between, after)]
+
+
+def test_view_that_shows_no_surebet_before_or_after_keeps_its_version() -> None:
+    """A bookmaker that joins the fixture in the commit in which the surebet goes has had none."""
+    market = Market()
+    market.pass_to(2)
+    worse = batch([match("birch", prices=(2.0, 3.0, 3.4))], bookmaker=BIRCH, received_mono=2.0)
+    market.apply(worse, batch([match("alder", prices=(2.0, 3.0, 3.4))], bookmaker=CEDAR, received_mono=2.0))
+    versions = [market.state.version(FixtureView(Kind.SUREBETS, name)) for name in (None, CEDAR)]
+
+    assert [market.snapshot.version, 1000] == versions
+    assert market.snapshot.version == market.state.version(FixtureView(Kind.FIXTURES, CEDAR))
+
+
+def test_better_price_that_is_confirmed_again_is_shown_at_once() -> None:
+    """While it was too old another surebet stood without it, and nothing was wrong with that."""
+    market = Market(first_s=30.0, second_s=1000.0)
+    market.list_again("cedar", (2.0, 3.0, 4.1))
+    market.pass_to(20)
+    for name, prices in (("alder", ONE), ("cedar", (2.0, 3.0, 4.1))):
+        market.list_again(name, prices)
+    market.pass_to(31)
+    without = market.surebet()
+    (standing,) = market.state.watched.standing.values()
+    market.confirm("birch")
+    again = market.surebet()
+
+    assert {BIRCH} == standing.awaited
+    assert [4.1, 4.2] == [one.legs[2].odds for one in (without, again) if one is not None]
+
+
+def test_surebet_goes_with_the_age_of_a_leg() -> None:
+    """After the shortest time for which its lists hold, less is known of a leg, and it goes."""
+    market = Market(first_s=1000.0, second_s=50.0)
+    market.pass_to(2)
+    shown = market.surebet()
+    market.confirm("birch")
+    market.pass_to(49.9)
+    market.confirm("birch")
+    still = market.surebet()
+    market.pass_to(50)
+
+    assert (True, True, False) == (shown is not None, still is not None, market.surebet() is not None)
+    assert "age" == _last_reason(market)
+
+
+def test_confirmation_brings_a_surebet_back_but_each_time_later() -> None:
+    """After it went because of age it must stand for twice as long, so that it does not flicker."""
+    market = Market(first_s=1000.0, second_s=50.0)
+    shown: list[float] = []
+    for second in range(1, 1200):
+        market.pass_to(second)
+        if second % 5 == 0:
+            market.confirm("birch")
+        if second % 60 == 0:
+            market.list("alder", ONE)
+        if market.surebet() is not None:
+            shown.append(second)
+    began = [second for second in shown if second - 1 not in shown]
+
+    assert [2, 64, 128, 196, 272] == [round(second) for second in began]
+
+
+def test_surebet_appears_once_a_price_that_made_it_too_good_is_too_old() -> None:
+    """Nothing is confirmed at that moment, and nothing changes but the time."""
+    market = _doubted()
+    market.pass_to(45)
+    market.confirm("birch")
+    doubted, until = market.surebet(), market.snapshot.valid_until
+    market.pass_to(51.9)
+    early = market.surebet()
+    market.pass_to(52)
+    found = market.surebet()
+
+    assert (None, 50.0, None) == (doubted, until, early)
+    assert found is not None
+    assert [ALDER, ALDER, CEDAR] == [leg.bookmaker for leg in found.legs]
+
+
+def test_surebet_goes_when_a_confirmation_makes_a_better_one_too_good() -> None:
+    """What was left out because it was too old is doubted again, in the version of the confirmation."""
+    market = _doubted()
+    market.pass_to(45)
+    market.confirm("birch")
+    market.pass_to(52)
+    shown = market.surebet()
+    market.list("alder", ONE)
+    market.list_again(CEDAR, OTHER)
+
+    assert shown is not None
+    assert market.surebet() is None
+
+
+def test_surebet_whose_price_is_too_old_comes_back_although_a_suspect_price_makes_another() -> None:
+    """Until then what is left is doubted because of that price; the confirmation counts all the same."""
+    market = Market(first_s=1000.0, second_s=50.0)
+    market.list("alder", ONE)
+    market.list_again(CEDAR, ONE)
+    market.list("birch", (6.0, 4.0, 3.5))
+    market.pass_to(2)
+    shown = market.surebet()
+    for second in (40, 50):
+        market.pass_to(second)
+        market.confirm("birch")
+    gone = market.surebet()
+    market.pass_to(60)
+    market.list("alder", ONE)
+    market.pass_to(63.9)
+    early = market.surebet()
+    market.pass_to(64)
+
+    assert (True, None, None) == (shown is not None, gone, early)
+    assert market.surebet() is not None
+
+
+def test_doubted_surebet_is_looked_at_again_with_confirmations_only_while_a_price_is_too_old() -> None:
+    """Else there may be hundreds, for each commit: more confirmations of what is fresh change nothing."""
+    market = _doubted()
+    (fresh,) = market.state.watched.standing.values()
+    market.pass_to(45)
+    market.confirm("birch")
+    market.pass_to(51)
+    (old,) = market.state.watched.standing.values()
+    market.list("alder", ONE)
+    market.list_again(CEDAR, OTHER)
+    (again,) = market.state.watched.standing.values()
+
+    assert [inf, inf] == [fresh.appears, again.appears]
+    assert [set(), {ALDER, CEDAR}, set()] == [fresh.awaited, old.awaited, again.awaited]
+
+
+@pytest.mark.parametrize("how", ["for a shorter time", "before"])
+def test_surebet_goes_in_the_version_in_which_a_leg_turns_out_too_old(how: str) -> None:
+    """A list may hold for a shorter time from now on, or its source have vouched for a price earlier."""
+    market = Market(first_s=1000.0, second_s=50.0)
+    market.pass_to(30)
+    shown = market.surebet()
+    one = match("birch", prices=OTHER, start_time=int(WALL_0 + 86_400))
+    one = msgspec.structs.replace(one, source_time=WALL_0 - 25)
+    again = batch([one], bookmaker=BIRCH, received_mono=30.0, stale_after_s=50.0)
+    if how == "before":
+        again = msgspec.structs.replace(again, answered_at=WALL_0 + 30)
+    else:
+        again = msgspec.structs.replace(again, stale_after_s=20.0)
+    market.apply(again)
+
+    assert shown is not None
+    assert market.surebet() is None
+    assert "age" == _last_reason(market)
+
+
+def _doubted() -> Market:
+    """Return a market whose best prices, one of them of birch, gain 14 %, and without birch 5 %."""
+    market = Market(first_s=1000.0, second_s=50.0)
+    market.list("birch", (2.6, 3.3, 3.4))
+    market.list_again(CEDAR, OTHER)
+    return market
+
+
+def test_surebet_goes_at_the_kick_off() -> None:
+    """The earliest that a live source gives counts; one that moves the kick-off brings it back."""
+    market = Market(first_s=1000.0, second_s=1000.0)
+    market.pass_to(2)
+    market.list("birch", OTHER, begins=60)
+    market.pass_to(59.9)
+    before, shown, until = market.snapshot.version, market.surebet(), market.snapshot.valid_until
+    market.pass_to(60)
+    gone, after, reason = market.surebet(), market.snapshot.version, _last_reason(market)
+    market.list("birch", (2.0, 3.0, 4.3), begins=60)
+    still_gone = market.surebet()
+    market.list("birch", OTHER, begins=86_400)
+    market.pass_to(62)
+
+    assert (True, 60.0) == (shown is not None, until)
+    assert (None, None, before + 1, "gone") == (gone, still_gone, after, reason)
+    assert market.surebet() is not None
+
+
+def test_surebet_goes_at_the_kick_off_by_the_clock_as_it_was_set() -> None:
+    """A read after the wall clock was set forward, past the kick-off, shows none; nor does a later one."""
+    market = Market(first_s=1000.0, second_s=1000.0)
+    market.pass_to(2)
+    shown, version = market.surebet(), market.snapshot.version
+    overdue = []
+    for moved in (86_390, 86_400):
+        market.now = Instant(3.0, WALL_0 + moved)
+        overdue.append(is_overdue(market.snapshot, RULES, market.now))
+        market.expire()
+    gone = market.surebet()
+
+    assert (True, None) == (shown is not None, gone)
+    assert ([False, True], version + 1) == (overdue, market.snapshot.version)
+    assert not is_overdue(market.snapshot, RULES, market.now), "a read would wait for ever"
+
+
+def test_surebet_comes_back_when_the_clock_is_set_right() -> None:
+    """A wall clock that was wrong for a moment costs two seconds of it, although no price changes."""
+    market = Market(first_s=1000.0, second_s=1000.0)
+    market.pass_to(2)
+    market.now = Instant(3.0, WALL_0 + 90_000)
+    market.expire()
+    gone = market.surebet()
+    market.now = Instant(4.0, WALL_0 + 4)
+    market.confirm("alder")
+    market.pass_to(6)
+
+    assert gone is None
+    assert market.surebet() is not None
+
+
+def test_surebet_of_confirmed_prices_stands() -> None:
+    """While its lists are confirmed in time nothing changes, and nothing is minted."""
+    market = Market()
+    market.pass_to(2)
+    version, found = market.snapshot.version, market.surebet()
+    for second in range(3, 600):
+        market.pass_to(second)
+        if second % 10 == 0:
+            market.confirm("alder", "birch")
+
+    assert (version, found) == (market.snapshot.version, market.surebet())
+
+
+@pytest.mark.parametrize("how", ["withdrawn", "suspended", "stale", "price", "renamed"])
+def test_surebet_goes_in_the_version_in_which_a_leg_goes(how: str) -> None:
+    """Withdrawn, suspended, stale, with another price or relinked: it is gone with the leg."""
+    market = Market()
+    market.pass_to(2)
+    assert market.surebet() is not None
+    mono = market.now.mono
+    match how:
+        case "withdrawn":
+            market.apply(batch([], bookmaker=BIRCH, received_mono=mono))
+        case "suspended":
+            gone = [Removal(SourceMatchId("birch"), "suspended")]
+            market.apply(batch(removals=gone, bookmaker=BIRCH, complete=False, received_mono=mono))
+        case "stale":
+            market.pass_to(25)
+            market.confirm("alder")
+            market.pass_to(30)
+        case "price":
+            market.list("birch", (2.0, 3.0, 3.4))
+        case _:
+            market.apply(
+                batch([match("birch", home="B", prices=OTHER)], bookmaker=BIRCH, received_mono=mono)
+            )
+            market.link()
+
+    assert [None] * len(market.fixtures()) == [fixture.surebet for fixture in market.fixtures()]
+    assert market.snapshot.version == market.state.version(SUREBETS)
+
+
+def test_many_that_stand_are_looked_at_in_slices() -> None:
+    """Also where none of them is due."""
+    terms = Terms(roster_of({}))
+    many = {FixtureId(f"fx{number}"): Standing(inf, inf, 0.0, 0) for number in range(9 * SLICE)}
+    state = FixtureState(1, terms, watched=Watchlist(Map(many), due=0.0))
+    draft = Draft(state, terms.roster, 2)
+
+    steps = [*Surebets(terms).settle(draft, {}, {}, Instant(1.0, WALL_0))]
+
+    assert len(steps) == 9
+    assert not draft.standing

@@ -1,0 +1,337 @@
+"""Best prices, surebets and stakes: equal to trying everything, and never a loss."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor, inf, nextafter
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from actors.core.messages import BookmakerId, Prices
+from actors.matches.surebets import Best, Doubt, Leg, Legs, SurebetRules, best, stakes, surebet
+from actors.matching.event import Chances
+from tests.support.oracles.bets import (
+    NO_GAIN,
+    best_division,
+    combinations_of,
+    doubts_about,
+    equal_stakes,
+    settled,
+)
+
+NOW = 1000.0
+RULES = SurebetRules()
+PRICE = st.integers(15, 90).map(lambda one: one / 10)  # most combinations gain
+COMMISSION = st.sampled_from([0.0, 0.0, 0.02, 0.05, 0.5])
+
+
+def _leg(bookmaker: str, outcome: int, price: float, **other: Any) -> Leg:
+    """Return a leg of a live list confirmed now, linked well, without commission unless said."""
+    leg = Leg(BookmakerId(bookmaker), outcome, price, 0.0, NOW, 90.0, Prices.LIVE, is_linked_well=True)
+    return msgspec.structs.replace(leg, **other)
+
+
+def _three(home: Any = (), draw: Any = (), away: Any = ()) -> list[Leg]:
+    """Return legs of three bookmakers that gain 3.05 %, with changes to each."""
+    legs = [_leg("a", 0, 2.2), _leg("b", 1, 3.6), _leg("c", 2, 4.2)]
+    return [
+        msgspec.structs.replace(leg, **dict(one)) for leg, one in zip(legs, (home, draw, away), strict=True)
+    ]
+
+
+@st.composite
+def _books(draw: st.DrawFn) -> list[Leg]:
+    """Return the legs of one to five bookmakers, some of them without all outcomes."""
+    legs = []
+    for bookmaker in "abcde"[: draw(st.integers(1, 5))]:
+        shared: dict[str, Any] = {
+            "commission": draw(COMMISSION),
+            "vouched_mono": NOW - draw(st.sampled_from([0, 0, 0, 20, 24, 40, 44, 59, 60, 90, 120])),
+            "holds_s": draw(st.sampled_from([60.0, 90.0, inf])),
+            "prices": draw(st.sampled_from([Prices.LIVE, Prices.LIVE, Prices.LIVE, Prices.COLLECTED])),
+            "is_linked_well": draw(st.sampled_from([True, True, True, False])),
+        }
+        legs += [
+            _leg(bookmaker, one, draw(PRICE), **shared)
+            for one in draw(st.sampled_from([(0, 1, 2), (0, 1, 2), (1,), (0, 2)]))
+        ]
+    return legs
+
+
+@st.composite
+def _combination(draw: st.DrawFn) -> Legs:
+    """Return three legs, at three, two or one bookmaker."""
+    commission = {bookmaker: draw(COMMISSION) for bookmaker in "abc"}
+    where = [draw(st.sampled_from("abc")) for _ in range(3)]
+    legs = [_leg(one, place, draw(PRICE), commission=commission[one]) for place, one in enumerate(where)]
+    return legs[0], legs[1], legs[2]
+
+
+FAIR = st.none() | st.just((0.45, 0.28, 0.27))
+EACH_RULE = st.builds(
+    SurebetRules,
+    max_age_s=st.sampled_from([None, 30.0, 100.0]),
+    max_skew_s=st.sampled_from([None, 20.0, 40.0]),
+    max_profit=st.sampled_from([0.1, 0.3, 100.0]),
+)
+
+
+@given(_books(), FAIR, EACH_RULE)
+def test_a_surebet_is_the_best_of_all_combinations(
+    legs: list[Leg], fair: Chances | None, rules: SurebetRules
+) -> None:
+    """It is the best of those with no doubt but profit; if there are none, the best of all, doubted."""
+    _assert_best(legs, fair, rules)
+
+
+@pytest.mark.long
+@settings(max_examples=1000)
+@given(_books(), FAIR, EACH_RULE)
+def test_a_surebet_is_the_best_of_all_combinations_of_many(
+    legs: list[Leg], fair: Chances | None, rules: SurebetRules
+) -> None:
+    """The same with many more books."""
+    _assert_best(legs, fair, rules)
+
+
+def test_a_book_sum_of_one_is_no_surebet_although_floats_add_up_to_less() -> None:
+    """Nobody gains by 1.5, 6 and 6."""
+    legs = [_leg("a", outcome, price, commission=0.0) for outcome, price in enumerate((1.5, 6.0, 6.0))]
+
+    assert sum(1 / leg.price for leg in legs) < 1
+    assert surebet(legs, None, NOW, SurebetRules()) is None
+
+
+@pytest.mark.parametrize(
+    ("prices", "is_shown"),
+    [((1.51, 3.01, 181.08), False), ((2.0, 4.0, 4.0), False), ((2.0, 4.0, 4.0001), True)],
+)
+def test_what_gains_less_than_a_millionth_is_no_surebet(
+    prices: tuple[float, float, float], *, is_shown: bool
+) -> None:
+    """Its profit would be shown as 0."""
+    legs = [_leg("abc"[outcome], outcome, price) for outcome, price in enumerate(prices)]
+
+    found = surebet(legs, None, NOW, SurebetRules())
+
+    assert is_shown == (found is not None and round(found.profit, 6) > 0)
+    assert is_shown == (found is not None)
+
+
+def test_a_profit_of_the_limit_is_not_too_good_although_floats_subtract_to_more() -> None:
+    """Three prices of 3.6 of one market gain 20 %, of which half is taken: 10 %, which is allowed."""
+    legs = [_leg("a", outcome, 3.6, commission=0.5) for outcome in range(3)]
+
+    found = surebet(legs, None, NOW, SurebetRules(max_profit=0.1))
+
+    assert found is not None
+    assert found.profit > 0.1
+    assert () == found.doubts
+
+
+def _assert_best(legs: list[Leg], fair: Chances | None, rules: SurebetRules) -> None:
+    found = [(total, doubts_about(some, total, fair, NOW, rules)) for total, some in combinations_of(legs)]
+    assume(all(abs(total - NO_GAIN) > 1e-9 for total, _ in found))
+    believed = [one for one in found if one[1] <= {Doubt.PROFIT}]
+    expected = min((total for total, _ in believed or found), default=None)
+
+    shown = surebet(legs, fair, NOW, rules)
+
+    if shown is None:
+        assert expected is None
+    else:
+        assert pytest.approx(expected) == shown.book_sum
+        assert set(shown.doubts) == doubts_about(shown.legs, shown.book_sum, fair, NOW, rules)
+        assert not believed or set(shown.doubts) <= {Doubt.PROFIT}
+        assert pytest.approx(equal_stakes(shown.legs)) == [share * shown.book_sum for share in shown.shares]
+
+
+@settings(max_examples=50)
+@given(_books(), FAIR, EACH_RULE)
+def test_a_surebet_lasts_until_a_leg_is_too_old(
+    legs: list[Leg], fair: Chances | None, rules: SurebetRules
+) -> None:
+    """Just before `until` its legs are not doubted for their age, and from then on they are."""
+    found = surebet(legs, fair, NOW, rules)
+    assume(found is not None and Doubt.AGE not in found.doubts and found.until < inf)
+    assert found is not None
+    before = surebet(found.legs, fair, nextafter(found.until - 1e-9, 0), rules)
+    after = surebet(found.legs, fair, found.until, rules)
+
+    assert NOW < found.until
+    assert before is not None
+    assert after is not None
+    assert Doubt.AGE not in before.doubts
+    assert Doubt.AGE in after.doubts
+
+
+@pytest.mark.parametrize(
+    ("legs", "rules", "doubts"),
+    [
+        (_three(), RULES, ()),
+        (_three(home={"vouched_mono": NOW - 89.9}), RULES, ()),
+        (_three(home={"vouched_mono": NOW - 90}), RULES, (Doubt.AGE,)),
+        (_three(home={"vouched_mono": NOW - 50}, away={"holds_s": 50.0}), RULES, (Doubt.AGE,)),
+        (_three(home={"vouched_mono": NOW - 50}), SurebetRules(max_age_s=50.0), (Doubt.AGE,)),
+        (_three(draw={"vouched_mono": NOW - 21}), SurebetRules(max_skew_s=20.0), (Doubt.SKEW,)),
+        (_three(draw={"vouched_mono": NOW - 20}), SurebetRules(max_skew_s=20.0), ()),
+        (_three(draw={"is_linked_well": False}), RULES, (Doubt.LINK,)),
+        (_three(away={"price": 4.7}), RULES, (Doubt.PRICE,)),
+        (_three(home={"price": 2.7}, draw={"price": 4.3}), RULES, (Doubt.PROFIT,)),
+        (_three(home={"price": 9.0, "is_linked_well": False}), RULES, tuple(Doubt)[2:]),
+    ],
+)
+def test_each_doubt_has_its_reason(legs: list[Leg], rules: SurebetRules, doubts: tuple[Doubt, ...]) -> None:
+    """Age, skew, link, price and profit are doubted at their limits, one by one and together."""
+    found = surebet(legs, (0.45, 0.285, 0.27), NOW, rules)
+
+    assert found is not None
+    assert doubts == found.doubts
+
+
+@pytest.mark.parametrize(
+    ("better", "others", "rules"),
+    [
+        ({"vouched_mono": NOW - 90}, _three(), RULES),
+        ({"vouched_mono": NOW - 50}, _three(away={"holds_s": 50.0}), RULES),
+        ({"vouched_mono": NOW - 21}, _three(), SurebetRules(max_skew_s=20.0)),
+        (
+            {"vouched_mono": NOW - 24},
+            _three(away={"vouched_mono": NOW - 20}),
+            SurebetRules(max_skew_s=20.0),
+        ),
+        ({"is_linked_well": False}, _three(), RULES),
+        ({"price": 2.8}, _three(), RULES),
+    ],
+)
+def test_a_believed_surebet_wins_over_a_better_one_that_is_doubted(
+    better: dict[str, Any], others: list[Leg], rules: SurebetRules
+) -> None:
+    """A better price that makes a doubt is passed over where another one gains as well."""
+    doubted = msgspec.structs.replace(_leg("d", 0, 2.3), **better)
+
+    found = surebet([doubted, *others], (0.45, 0.285, 0.27), NOW, rules)
+
+    assert found is not None
+    assert () == found.doubts
+    assert "a" == found.legs[0].bookmaker
+
+
+def test_collected_prices_are_never_a_leg() -> None:
+    """Without the collected price there is nothing, not even a doubted surebet."""
+    assert None is surebet(_three(home={"prices": Prices.COLLECTED}), None, NOW, RULES)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_commission_is_taken_of_what_a_market_wins_net(count: int) -> None:
+    """Bets on one market cost less than on several with the same prices, even somewhat better ones."""
+    market = [_leg("x", one, price, commission=0.05) for one, price in enumerate((2.3, 3.8, 4.4))]
+    apart = [
+        _leg(name, one, price + 0.01, commission=0.05)
+        for one, (name, price) in enumerate(zip("abc", (2.3, 3.8, 4.4), strict=True))
+    ]
+
+    alone = surebet(apart, None, NOW, RULES)
+    together = surebet([*apart, *market[:count]], None, NOW, RULES)
+
+    assert alone is not None
+    assert together is not None
+    assert pytest.approx(1 / 2.2445 + 1 / 3.6695 + 1 / 4.2395) == alone.book_sum
+    assert ["x"] * count == [leg.bookmaker for leg in together.legs[:count]]
+    assert pytest.approx(sum(equal_stakes(together.legs))) == together.book_sum < alone.book_sum
+
+
+def test_a_leg_is_too_old_at_the_very_moment_until_which_it_counts() -> None:
+    """Although the difference of these two numbers is less than 300."""
+    legs = _three(*[{"vouched_mono": 400.30377730191464, "holds_s": 300.0}] * 3)
+    found = surebet(legs, None, 500.0, RULES)
+    assert found is not None
+    late = surebet(legs, None, found.until, RULES)
+
+    assert found.until - 400.30377730191464 < 300
+    assert late is not None
+    assert (Doubt.AGE,) == late.doubts
+
+
+def test_commission_is_taken_of_what_is_won_alone() -> None:
+    """2.10 with 5 % returns 2.045, which is more than 2.02 without."""
+    legs = [
+        _leg("a", 0, 2.1, commission=0.05),
+        _leg("b", 0, 2.02),
+        *(_leg("c", one, 4.5) for one in (1, 2)),
+    ]
+    found = surebet(legs, None, NOW, RULES)
+
+    assert found is not None
+    assert "a" == found.legs[0].bookmaker
+    assert pytest.approx(1 / 2.045 + 2 / 4.5) == found.book_sum
+
+
+def test_an_outcome_without_a_price_makes_no_surebet() -> None:
+    """There are three outcomes, or none is sure."""
+    assert None is surebet(_three()[:2], None, NOW, RULES)
+    assert None is surebet([], None, NOW, RULES)
+
+
+@given(_combination(), st.integers(0, 25))
+@example((_leg("a", 0, 3.0), _leg("b", 1, 3.0), _leg("c", 2, 3.0)), 3)
+@example((_leg("a", 0, 3.0), _leg("b", 1, 3.0), _leg("c", 2, 3.0)), 4)
+def test_stakes_are_the_best_of_all_divisions(legs: Legs, steps: int) -> None:
+    """None exactly if every division may lose; otherwise no other has a smallest return of more steps."""
+    expected = best_division(legs, steps) if steps else None
+
+    found = stakes(legs, steps, 1)
+
+    if found is None:
+        assert expected is None
+    else:
+        assert expected is not None
+        assert steps == sum(found.amounts)
+        assert floor(expected) == floor(min(settled(legs, found.amounts))) == found.returned
+
+
+@given(_combination(), st.integers(1, 10_000_000), st.sampled_from([0.01, 0.05, 0.5, 1.0, 5.0]))
+def test_stakes_never_lose(legs: Legs, cents: int, step: float) -> None:
+    """All are whole steps, add up to the total in whole steps, and no outcome pays less than that."""
+    total, unit = cents / 100, Fraction(str(step))
+    whole = Fraction(str(total)) // unit * unit
+
+    found = stakes(legs, total, step)
+
+    if found is not None:
+        amounts = [Fraction(str(amount)) for amount in found.amounts]
+        assert whole == sum(amounts)
+        assert all(amount % unit == 0 for amount in amounts)
+        assert whole <= Fraction(str(found.returned)) <= min(settled(legs, found.amounts))
+    elif sum(equal_stakes(legs)) < 1:
+        assert whole * Fraction(1 - sum(equal_stakes(legs))) <= 3 * unit  # only rounding can lose
+
+
+def test_stakes_come_close_to_the_profit() -> None:
+    """Of a surebet of 3.05 %, a hundred in cents gets all but two cents."""
+    found = surebet(_three(), None, NOW, RULES)
+    assert found is not None
+
+    divided = stakes(found.legs, 100)
+
+    assert divided is not None
+    assert 100 * (1 + found.profit) - 0.02 < divided.returned <= 100 * (1 + found.profit)
+
+
+def test_the_best_price_names_all_that_offer_it() -> None:
+    """Every bookmaker with the highest price is named, in their order."""
+    prices = {
+        BookmakerId("a"): (2.0, 3.5, 4.0),
+        BookmakerId("b"): (2.1, 3.4, 4.0),
+        BookmakerId("c"): (2.1, 3.3, 3.9),
+    }
+
+    assert (
+        Best(2.1, (BookmakerId("b"), BookmakerId("c"))),
+        Best(3.5, (BookmakerId("a"),)),
+        Best(4.0, (BookmakerId("a"), BookmakerId("b"))),
+    ) == best(prices)

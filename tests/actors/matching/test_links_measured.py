@@ -1,0 +1,74 @@
+"""What linking finds of labelled pairs, and that it links nothing wrongly."""
+
+from __future__ import annotations
+
+import csv
+from random import Random
+
+import pytest
+
+from actors.core.messages import SourceName
+from actors.matching.event import EventKey
+from tests.support.builders.events import groups
+from tests.support.labelled import HARDER, LINKS, WEEKS, event_of, measured, replaced, week
+
+pytestmark = pytest.mark.recordings
+
+
+@pytest.mark.parametrize("name", WEEKS)
+def test_a_single_cold_list(name: str) -> None:
+    """Each week alone, without memory: recall at least 0.94, precision at least 0.999."""
+    found = measured(week(name))
+
+    assert found.recall >= 0.94
+    assert len(found.wrong) <= 0.001 * len(found.found)
+
+
+@pytest.mark.parametrize("way", HARDER)
+def test_a_harder_week_has_hardly_a_wrong_link(way: str) -> None:
+    """Twins, moved kick-offs, no leagues, double headers, more sources: at most 1 wrong link in 4,000."""
+    found = [measured(HARDER[way](week(name), Random(name))) for name in WEEKS]
+
+    assert [] == [one.wrong for one in found if one.wrong]
+    assert sum(one.right for one in found) >= 0.94 * sum(len(one.labelled.pairs) for one in found)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("way", HARDER)
+def test_harder_weeks_have_hardly_a_wrong_link(way: str) -> None:
+    """The same over 20 random weeks of each."""
+    found = [
+        measured(HARDER[way](week(name), Random(f"{name} {seed}"))) for name in WEEKS for seed in range(20)
+    ]
+
+    assert sum(len(one.wrong) for one in found) <= sum(len(one.found) for one in found) / 4000
+
+
+def test_the_hard_cases() -> None:
+    """Pairs by hand, each linked or not as the table says."""
+    with (LINKS / "cases.csv").open(encoding="utf-8") as lines:
+        cases = list(csv.DictReader(lines))
+
+    linked = {row["case"]: bool(groups(event_of(row, "a"), event_of(row, "b"))) for row in cases}
+
+    wanted = {"link": {True}, "no": {False}, "unsure": {True, False}}
+    assert [] == [
+        (row["case"], row["why"]) for row in cases if linked[row["case"]] not in wanted[row["want"]]
+    ]
+
+
+@pytest.mark.parametrize("name", WEEKS)
+def test_the_names_of_sources_mean_nothing(name: str) -> None:
+    """Other names of the sources, and the lists given in another order, make the same groups."""
+    labelled = week(name)
+    names = {"football_data": "z", "footystats": "b", "openfootball": "b"}
+    keys = {
+        one.key: EventKey(SourceName(names[one.source]), one.source_match_id) for one in labelled.events
+    }
+    renamed = tuple(replaced(event, key=keys[event.key]) for event in labelled.events)
+
+    found = measured(replaced(labelled, events=renamed[::-1]))
+
+    expected = {frozenset(key.source_match_id for key in pair) for pair in measured(labelled).found}
+    assert expected == {frozenset(key.source_match_id for key in pair) for pair in found.found}

@@ -1,0 +1,339 @@
+"""What is linked, by which rule, and why the rest is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.core.cooperative import run_now
+from actors.matching.comparison import Judge
+from actors.matching.event import Event
+from actors.matching.evidence import How, LeagueEvidence
+from actors.matching.overrides import Overrides, Pair, TeamAlias
+from actors.matching.rules import Reason, Rule
+from tests.support.builders.events import SATURDAY, Followed, event, groups, keys, linker
+
+HOUR = 3600
+
+
+def test_a_member_has_its_rule_and_evidence() -> None:
+    """Against the first member, or one nearer to it; the kick-off of that less its own."""
+    (group,) = groups(event("a"), event("b", "Arsenal FC", "Everton FC", "EPL", start=SATURDAY + 60))
+
+    first, second = group
+    assert (Rule.FIRST, None, None) == (first.rule, first.to, first.evidence)
+    assert (Rule.SAME, first.key) == (second.rule, second.to)
+    assert second.evidence is not None
+    assert (-60, 0.0) == (second.evidence.kickoff_delta_s, second.evidence.price_gap)
+
+
+def test_what_goes_leaves_its_group() -> None:
+    """With two members both are alone then; with three the group is another one."""
+    events = [event(source) for source in "abc"]
+    here = linker(*events)
+
+    less = run_now(here.update((), (events[0].key,)))
+    none = run_now(here.update((), (events[1].key,)))
+
+    assert [(events[1].key, events[2].key)] == [keys(group) for group in less.groups]
+    assert ((events[0].key,), ()) == (less.alone, none.groups)
+    assert (events[1].key, events[2].key) == none.alone
+
+
+def test_prices_that_disagree_unlink() -> None:
+    """An event given again with other prices is judged anew."""
+    a, b = event("a", league=None), event("b", league=None)
+    here = linker(a, b)
+
+    changes = run_now(here.update([event("b", league=None, chances=(0.1, 0.2, 0.7))]))
+
+    assert {a.key, b.key} == {*changes.alone}
+    assert Reason.PRICES is here.explain(a.key, b.key).reason
+
+
+def test_an_event_that_did_not_change_changes_nothing() -> None:
+    """Given again as it is."""
+    here = linker(event("a"), event("b"))
+
+    changes = run_now(here.update([event("b")]))
+
+    assert ((), ()) == (changes.groups, changes.alone)
+
+
+def test_the_same_match_twice_in_one_source_is_linked_once() -> None:
+    """The one whose kick-off agrees; the other stays alone."""
+    on_time, moved = event("b", match_id="2"), event("b", match_id="1", start=SATURDAY + 24 * HOUR)
+
+    (group,) = groups(event("a"), on_time, moved)
+
+    assert (event("a").key, on_time.key) == keys(group)
+
+
+def test_two_candidates_are_none() -> None:
+    """Two events of one source resemble the same one, and nothing tells which it is."""
+    one, other = event("b", "Qwertyville"), event("b", "Qwertyvilla", match_id="2")
+    here = linker(event("a", "Qwertyvill"), one, other)
+
+    assert () == groups(event("a", "Qwertyvill"), one, other)
+    assert Reason.TWO_CANDIDATES is here.explain(event("a").key, one.key).reason
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (event("b", "Arsenal W", "Everton W"), Reason.CLASS),
+        (event("b", league="EFL Cup", start=SATURDAY + HOUR), Reason.LEAGUE),
+        (event("b", league=None, chances=(0.1, 0.2, 0.7)), Reason.PRICES),
+        (event("b", league=None, start=SATURDAY + 20 * HOUR), Reason.KICK_OFF),
+        (event("b", away="Qwerty", league=None), Reason.NAME),
+        (event("b", "Everton", "Arsenal", chances=(0.3, 0.3, 0.4)), Reason.SWAPPED),
+    ],
+)
+def test_each_abstention_has_its_reason(other: Event, reason: Reason) -> None:
+    """The nearest candidate of an event that has no link."""
+    here = linker(event("a", league="Premier League"), other)
+
+    (found,) = run_now(here.abstentions())
+
+    assert (reason, {event("a").key, other.key}) == (found.reason, {found.a, found.b})
+
+
+def test_an_explanation_says_what_each_rule_lacks() -> None:
+    """In the order of the rules."""
+    here = linker(event("a"), event("b", start=SATURDAY + 2 * HOUR))
+
+    explained = here.explain(event("a").key, event("b").key)
+
+    assert (Rule.MOVED, True) == (explained.rule, explained.is_linked)
+    assert [(Rule.SAME, "kick-off"), (Rule.SAME_NAMES, "kick-off")] == list(explained.lacks[:2])
+    assert (Rule.MOVED, "") in explained.lacks
+    with pytest.raises(KeyError):
+        here.explain(event("a").key, event("c").key)
+
+
+@pytest.mark.parametrize(
+    ("home", "away", "league", "is_mark"),
+    [
+        ("Qwertz DF", "Asdf FC DF", "Brazil Serie D", False),
+        ("Qwertz (Uru)", "Asdf (Uru)", "Copa Yxcv", False),
+        ("Qwertz DF", "Asdf FC DF", "Gabon Serie D", True),
+        ("Qwertz Xyz", "Asdf Xyz", "Brazil Serie D", True),
+    ],
+)
+def test_code_of_a_state_or_country_is_no_mark_of_class(
+    home: str, away: str, league: str, *, is_mark: bool
+) -> None:
+    """What else both teams have, and no team of the other, may be one."""
+    a, b = event("a", home, away, league), event("b", "Qwertz", "Asdf", league)
+
+    assert is_mark == (linker(a, b).explain(a.key, b.key).reason is Reason.CLASS)
+
+
+def test_elimination_needs_that_nothing_else_is_near() -> None:
+    """One name says nothing; another event of that home team then spoils it, and may go again."""
+    a, b = event("a", away="Qwertz"), event("b", away="Asdf")
+    other = event("b", away="Yxcv", match_id="2", start=SATURDAY + 1200)
+    here, followed = linker(), Followed()
+
+    followed.take(run_now(here.update([a, b])))
+    alone = {Rule.ELIMINATION} == {member.rule for group in followed.groups() for member in group[1:]}
+    followed.take(run_now(here.update([other])))
+    spoiled = followed.groups()
+    followed.take(run_now(here.update([], [other.key])))
+
+    assert (True, set()) == (alone, spoiled)
+    assert {(a.key, b.key)} == {keys(group) for group in followed.groups()}
+
+
+@pytest.mark.parametrize(
+    "label", ["Club Friendlies", "Přátelské zápasy", "Товарищеские матчи", "Mecze towarzyskie"]
+)
+def test_friendlies_do_not_move(label: str) -> None:
+    """Two teams may meet twice on a day."""
+    a, b = event("a", league=label), event("b", league=label, start=SATURDAY + 2 * HOUR)
+
+    assert () == groups(a, b)
+
+
+@pytest.mark.parametrize(
+    ("label", "home", "away"),
+    [
+        ("Esoccer GT Leagues - 12 mins play", "Arsenal Kodak", "Everton Bulldog"),
+        ("Futsal Liga", "Arsenal", "Everton"),
+        ("Battle", "Arsenal (Kodak)", "Everton (Bob)"),
+        ("Battle", "Arsenal (Kodak_05)", "Everton (Big Bob)"),
+    ],
+)
+def test_simulated_matches_and_those_in_a_hall_do_not_move(label: str, home: str, away: str) -> None:
+    """The same two may play again within the hour, at the same prices."""
+    a = event("a", home, away, label)
+    late, near = (event("b", home, away, label, start=SATURDAY + minutes * 60) for minutes in (12, 4))
+
+    assert () == groups(a, late)
+    assert 1 == len(groups(a, near))
+
+
+@pytest.mark.parametrize("mark", ["", " (W)", " (Women)", " (U19)", " (MG)"])
+def test_marks_of_class_in_brackets_are_no_players(mark: str) -> None:
+    """A match of such teams moves as others do."""
+    a, b = (
+        event(source, f"Arsenal{mark}", f"Everton{mark}", start=start)
+        for source, start in (("a", SATURDAY), ("b", SATURDAY + HOUR))
+    )
+
+    assert 1 == len(groups(a, b))
+
+
+def test_label_that_means_another_league_says_nothing_of_other_sources() -> None:
+    """The table has "Premier League" for England's; one source means Russia's, the others do not."""
+    leagues = (("c:Premier League", "b:Russia Premier League"),)
+    judge = Judge(Overrides(leagues=leagues))
+    england, other, russia, also = (
+        judge.league(event(source, league=label))
+        for source, label in (
+            ("a", "Premier League"),
+            ("c", "Premier League"),
+            ("b", "Russia Premier League"),
+            ("d", "Russian Premier League"),
+        )
+    )
+
+    assert "eng.1" == england.key
+    assert other.key == russia.key == also.key != england.key
+
+
+@pytest.mark.parametrize(
+    ("away", "start", "reason"),
+    [
+        ("Everton", SATURDAY + 144 * HOUR, Reason.KICK_OFF),
+        ("Everton", None, Reason.KICK_OFF),
+        ("Leeds", SATURDAY + 144 * HOUR, Reason.NAME),
+    ],
+)
+def test_equal_names_are_not_the_reason(away: str, start: int | None, reason: Reason) -> None:
+    """Of two matches of the same teams on two days, or on a day that is unknown, it is the kick-off."""
+    a, b = event("a"), event("b", away=away, start=start)
+
+    assert reason is linker(a, b).explain(a.key, b.key).reason
+
+
+def test_aliases_of_teams_and_leagues() -> None:
+    """The operator's word joins names and labels that nothing else does."""
+    a = event("a", "Qwertz", "Asdf", "One", start=SATURDAY)
+    b = event("b", "Yxcv", "Asdf", "Two", start=SATURDAY + 2 * HOUR, chances=None)
+    teams = (TeamAlias(("Qwertz", "Yxcv")),)
+    leagues = (("a:One", "Two"),)
+
+    assert () == groups(a, b, overrides=Overrides(teams=teams))
+    assert () == groups(a, b, overrides=Overrides(leagues=leagues))
+    ((_, member),) = groups(a, b, overrides=Overrides(teams, leagues))
+    assert member.evidence is not None
+    assert (Rule.MOVED, How.GIVEN) == (member.rule, member.evidence.home.how)
+
+
+@pytest.mark.parametrize(
+    ("leagues", "label", "other"),
+    [
+        ((("a:One", "c:Three"), ("b:Two", "c:Three")), "One", "Two"),
+        ((("b:Two", "c:Three"), ("a:One", "c:Three")), "One", "Two"),
+        ((("c:Three", "b:Scotland Championship"),), "Scottish Championship", "Scotland Championship"),
+        ((("b:Two", "c:Scottish Championship"),), "Scottish Championship", "Two"),
+    ],
+    ids=["in common", "in another order", "known of both", "known of another label"],
+)
+def test_labels_of_one_competition_by_several_tables(
+    leagues: tuple[tuple[str, ...], ...], label: str, other: str
+) -> None:
+    """What has a label in common is one competition, and what was known before is not forgotten."""
+    a = event("a", "Aberdeen", "Falkirk", label)
+    b = event("b", "Aberdeen", "Falkirk", other)
+    ((_, member),) = groups(a, b, overrides=Overrides(leagues=leagues))
+
+    assert member.evidence is not None
+    assert LeagueEvidence.SAME is member.evidence.league
+
+
+def test_other_overrides_link_again() -> None:
+    """What they change is returned, and the result is that of a new linker."""
+    a, b, c = event("a"), event("b"), event("c", "Qwertz", "Asdf")
+    overrides = Overrides(must=(Pair(a.key, c.key),), must_not=(Pair(a.key, b.key),))
+    here = linker(a, b, c)
+
+    changes = run_now(here.override(overrides, [a, b, c]))
+
+    assert [(a.key, c.key)] == [keys(group) for group in changes.groups]
+    assert (b.key,) == changes.alone
+    assert groups(a, b, c, overrides=overrides) == changes.groups
+    assert Reason.MUST_NOT is here.explain(a.key, b.key).reason
+
+
+@pytest.mark.parametrize(
+    ("home", "away"),
+    [("Everton", "Arsenal"), ("Everton FC", "Arsenal FC"), ("Evertn", "Arsenal")],
+)
+def test_home_and_away_swapped_are_never_one_by_hand(home: str, away: str) -> None:
+    """One team's prices would be taken for the other's. Nor through an event that resembles neither."""
+    a, b, c = event("a"), event("b", home, away), event("c", "Qwertz", "Asdf")
+    direct = Overrides(must=(Pair(a.key, b.key),))
+    through = Overrides(must=(Pair(a.key, c.key), Pair(b.key, c.key), Pair(a.key, b.key)))
+
+    here = linker(a, b, overrides=direct)
+
+    assert Reason.SWAPPED is here.explain(a.key, b.key).reason
+    assert () == groups(a, b, overrides=direct)
+    assert [(a.key, c.key)] == [keys(group) for group in groups(a, b, c, overrides=through)]
+
+
+def test_teams_with_names_alike_are_one_by_hand() -> None:
+    """Each name resembles both of the others."""
+    a = event("a", "Qwertyville", "Qwertyvilla")
+    b = event("b", "Qwertyville", "Qwertyvilla", start=SATURDAY + 900 * HOUR)
+    must = Overrides(must=(Pair(a.key, b.key),))
+
+    assert [(a.key, b.key)] == [keys(one) for one in groups(a, b, overrides=must)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("Al Ahli", "Al Ittihad", "Libya Premier League"), ("Al Ahli", "Al Ittihad", "Saudi Pro League")),
+        (("Al Ahed", "Nejmeh", "Lebanon Cup"), ("Al Ahed", "Nejmeh", "Syria Cup")),
+        (("Simba", "Young", "Tanzania Premier League"), ("Simba", "Young", "Uganda Premier League")),
+        (("Qwertz", "Asdf", "North Korea League"), ("Qwertz", "Asdf", "South Korea League")),
+        (("Ireland", "Slovakia", "Premier League"), ("Iceland", "Slovenia", "Premier League")),
+        (("Niger", "Guinea", "Premier League"), ("Nigeria", "Guinea-Bissau", "Premier League")),
+        (("Iran", "Austria", "Premier League"), ("Iraq", "Australia", "Premier League")),
+        (("Korea Republic", "Qwertz", "Premier League"), ("Korea DPR", "Qwertz", "Premier League")),
+    ],
+)
+def test_two_countries_are_two(one: tuple[str, str, str], other: tuple[str, str, str]) -> None:
+    """As those of leagues, and as teams, however alike their names."""
+    a, b = event("a", *one), event("b", *other, chances=(0.45, 0.28, 0.27))
+
+    assert () == groups(a, b)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Emirates FA Cup", "England FA Cup"),
+        ("NPL New South Wales", "Australia NPL NSW"),
+        ("FIFA World Cup (Canada/Mexico/USA)", "FIFA World Cup 2026 USA"),
+    ],
+)
+def test_word_in_a_label_that_is_no_country_speaks_against_nothing(one: str, other: str) -> None:
+    """Nor do several countries in one label."""
+    assert 1 == len(groups(event("a", "Qwertz", "Asdf", one), event("b", "Qwertz", "Asdf", other)))
+
+
+@pytest.mark.parametrize("league", [None, "Uruguay Primera"])
+def test_teams_of_two_countries_with_one_name_are_two(league: str | None) -> None:
+    """What another table calls Nacional as well is another club."""
+    teams = (
+        TeamAlias(("Nacional", "Bolsos"), "uruguay"),
+        TeamAlias(("Nacional", "Tricolor Asu"), "paraguay"),
+    )
+    a, b = event("a", "Bolsos", "River Plate", league), event("b", "Tricolor Asu", "River Plate", None)
+    same = event("c", "Nacional", "River Plate", "Uruguay Primera")
+
+    assert () == groups(a, b, overrides=Overrides(teams=teams))
+    assert [(a.key, same.key)] == [keys(one) for one in groups(a, same, overrides=Overrides(teams=teams))]

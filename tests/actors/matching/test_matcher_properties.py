@@ -1,0 +1,220 @@
+"""The partition depends on events, memory and overrides alone, however it came about."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+from random import Random
+
+import pytest
+
+from actors.core.cooperative import run_now
+from actors.matching import parting
+from actors.matching.event import Event, EventKey
+from actors.matching.matcher import Linker
+from actors.matching.overrides import Overrides, Pair
+from actors.matching.tables import rows, spellings
+from tests.support.builders.events import EVEN, SATURDAY, Followed, any_event, event, groups, keys
+
+FEW = 3  # spellings
+
+
+def _overrides(random: Random) -> Overrides:
+    def pair() -> Pair:
+        return Pair(any_event(random).key, any_event(random).key)
+
+    return Overrides(must=tuple(pair() for _ in range(2)), must_not=tuple(pair() for _ in range(2)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
+    """The same events give the same groups, with the same rules and evidence."""
+    random = Random(seed)
+    events = list({one.key: one for one in (any_event(random) for _ in range(30))}.values())
+    overrides = _overrides(random) if seed % 3 == 0 else Overrides()
+    expected = set(groups(*events, overrides=overrides))
+    random.shuffle(events)
+    split = random.randrange(len(events))
+    followed, linker = Followed(), Linker(overrides)
+
+    followed.take(run_now(linker.update(events[:split])))
+    followed.take(run_now(linker.update(events[split:])))
+
+    assert expected == followed.groups()
+
+
+def _walk(seed: int, steps: int, compared: int) -> None:
+    """Change events at random; compare with linking from nothing once in `compared` steps."""
+    random = Random(seed)
+    overrides = _overrides(random) if seed % 2 else Overrides()
+    linker, followed = Linker(overrides), Followed()
+    here: dict[EventKey, Event] = {}
+    for step in range(steps):
+        changed = {
+            one.key: one for one in (any_event(random) for _ in range(random.choice((0, 1, 1, 2, 5))))
+        }
+        left = random.sample(
+            sorted(here.keys() - changed.keys()),
+            min(len(here.keys() - changed.keys()), random.choice((0, 1, 2))),
+        )
+        here = {key: one for key, one in here.items() if key not in left} | changed
+        followed.take(run_now(linker.update(changed.values(), left)))
+        if step % compared == 0:
+            expected = set(groups(*sorted(here.values(), key=lambda one: one.key), overrides=overrides))
+            assert expected == followed.groups()
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_incremental_is_the_same_as_from_nothing(seed: int) -> None:
+    """Whatever came, changed and went before, the groups are those of the events that are there."""
+    _walk(seed, 120, 2)
+
+
+def _respelled(random: Random, clubs: list[list[str]]) -> Event:
+    """Return what one of many sources lists of the match of two clubs, or of their reserves."""
+    home, away = (random.choice(spellings(club)) for club in clubs)
+    mark = random.choice(("", "", "", "", " II"))
+    return event(
+        random.choice("abcdefghijkl"),
+        home + mark,
+        away + mark,
+        random.choice(("Ekstraklasa", "Poland - Ekstraklasa", None)),
+        match_id=mark or "1",
+        start=SATURDAY + 60 * random.choice((0, 0, 0, 1, 10, 20)),
+        chances=random.choice((EVEN, EVEN, (0.42, 0.29, 0.29), (0.5, 0.25, 0.25), None)),
+    )
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_many_spellings_of_few_matches_are_the_same_as_from_nothing(seed: int) -> None:
+    """Which links of a group are shown, and who may join it, does not depend on who came when."""
+    random = Random(seed)
+    clubs = random.sample([row for row in rows("clubs.tsv") if len(spellings(row)) > FEW], 2)
+    linker, followed = Linker(Overrides()), Followed()
+    here: dict[EventKey, Event] = {}
+    for _ in range(60):
+        one = _respelled(random, clubs)
+        left = random.sample(sorted(here.keys() - {one.key}), min(len(here) // 4, random.choice((0, 0, 1))))
+        here = {key: other for key, other in here.items() if key not in left} | {one.key: one}
+        followed.take(run_now(linker.update([one], left)))
+
+        assert set(groups(*here.values())) == followed.groups()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_piece_of_many_listings_is_parted_as_one_of_few(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only what resembles a listing is compared with it there, and nothing else is missing."""
+    random = Random(seed)
+    events = list({one.key: one for one in (any_event(random, 8, 10) for _ in range(80))}.values())
+    overrides = _overrides(random) if seed % 3 == 0 else Overrides()
+    expected = groups(*events, overrides=overrides)
+    monkeypatch.setattr(parting, "FEW", 0)
+
+    assert expected == groups(*events, overrides=overrides)
+    assert expected
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("seed", [0, 1, 4, 8])
+def test_incremental_is_the_same_as_from_nothing_for_long(seed: int) -> None:
+    """The same over 100,000 steps in all."""
+    _walk(seed, 25_000, 10)
+
+
+def test_one_that_prices_keep_out_is_compared_with_who_joins_later() -> None:
+    """The first two resemble each other, but for prices; the third, listed as the first, fits both."""
+    first = event("s0", "Manchester Utd", "Inter", "Italy Serie A", chances=(0.5, 0.25, 0.25))
+    near = event("s1", "Manchester City", "Inter", None, start=SATURDAY + 60, chances=(0.38, 0.31, 0.31))
+    third = event("s2", "Manchester Utd", "Inter", "Italy Serie A")
+
+    found = {frozenset(groups(*some)) for some in permutations((first, near, third))}
+
+    assert 1 == len(found)
+
+
+@pytest.mark.parametrize(
+    ("late_s", "one", "other", "between"),
+    [
+        (0, ("Al Faisaly", "Al Wehdat"), ("Al Faysali", "Al Wihdat"), ("Al Faisaly", "Al Wihdat")),
+        (4000, ("Foo Bar", "Xyz Qwe"), ("Bar Foo", "Qwe Xyz"), ("Foo Bar", "Qwe Xyz")),
+        (0, ("Qairat", "Shurta"), ("Kairat", "Shorta"), ("Qairat", "Shorta")),
+    ],
+)
+def test_what_was_linked_through_an_event_that_is_gone_is_linked_as_by_a_new_linker(
+    late_s: int, one: tuple[str, str], other: tuple[str, str], between: tuple[str, str]
+) -> None:
+    """Names that are alike and begin otherwise are found through a third one; later nothing tells of it."""
+    a, b, c = (
+        event(source, *names, "Jordan League", start=SATURDAY + late_s * (source == "b"))
+        for source, names in zip("abc", (one, other, between), strict=True)
+    )
+    made, followed = Linker(Overrides()), Followed()
+
+    followed.take(run_now(made.update([a, b, c])))
+    followed.take(run_now(made.update((), [c.key])))
+
+    assert set(groups(a, b)) == followed.groups()
+    assert made.explain(a.key, b.key).is_linked or all(lack for _, lack in made.explain(a.key, b.key).lacks)
+
+
+def test_a_match_that_one_source_lists_twice_alike_is_linked_the_same_in_any_order() -> None:
+    """Whichever of the two came first, another source's event finds both."""
+    twice = [event("a", match_id="0", chances=(0.7, 0.2, 0.1)), event("a", match_id="1")]
+    found = {frozenset(groups(*order)) for order in permutations([*twice, event("b", chances=None)])}
+
+    assert 1 == len(found)
+
+
+def test_a_pair_of_an_event_with_itself_says_nothing() -> None:
+    """It is not in its piece twice."""
+    events = [event("s0"), event("s1"), event("s2", "Leeds", "Hull")]
+    overrides = Overrides(must=(Pair(events[0].key, events[0].key),))
+    made, followed = Linker(overrides), Followed()
+    for one in (*events, event("s1", chances=None), event("s0", "Leeds", "Hull")):
+        followed.take(run_now(made.update([one])))
+
+    (group,) = followed.groups()
+    assert keys(group) == (events[0].key, events[2].key)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_group_has_one_event_of_a_source(seed: int) -> None:
+    """And every event is in at most one group, whose members are in the order of keys."""
+    random = Random(seed)
+    events = {one.key: one for one in (any_event(random) for _ in range(40))}
+
+    found = groups(*events.values())
+
+    members = [member.key for group in found for member in group]
+    assert len(members) == len(set(members))
+    for group in found:
+        assert len({key.key.source for key in group}) == len(group) > 1
+        assert list(group) == sorted(group, key=lambda member: member.key)
+        assert all(member.to in {one.key for one in group} for member in group[1:])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_overrides_are_obeyed(seed: int) -> None:
+    """What must be linked is, unless it is kept apart or of one source; what must not be linked is not."""
+    random = Random(seed)
+    events = {one.key: one for one in (any_event(random) for _ in range(20))}
+    here = sorted(events)
+    must = Pair(here[0], next(key for key in here if key.source != here[0].source))
+    must_not = tuple(Pair(a, b) for a, b in combinations(here[:6], 2) if {a, b} != {must.a, must.b})
+
+    found = groups(*events.values(), overrides=Overrides(must=(must,), must_not=must_not))
+
+    together = {frozenset(pair) for group in found for pair in combinations((one.key for one in group), 2)}
+    assert frozenset({must.a, must.b}) in together
+    assert not any(frozenset({pair.a, pair.b}) in together for pair in must_not)
+
+
+def test_two_events_of_a_source_are_never_one_by_hand() -> None:
+    """Of two that must be one match with the same event, the first by key is."""
+    a, b, c = event("s1", match_id="1"), event("s2"), event("s1", match_id="2")
+
+    found = groups(a, b, c, overrides=Overrides(must=(Pair(a.key, b.key), Pair(b.key, c.key))))
+
+    assert [(a.key, b.key)] == [keys(group) for group in found]

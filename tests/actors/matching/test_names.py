@@ -1,0 +1,211 @@
+"""How alike two names of teams are."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.matching.clubs import clubs_of
+from actors.matching.evidence import How, Likeness, likeness
+from actors.matching.leagues import league_of
+from actors.matching.names import similarity
+from actors.matching.rarity import is_common, weight
+from actors.matching.tables import countries, rows
+from actors.matching.words import parse, plain
+from tests.support.builders.events import event
+
+SAME, NEAR, ALIKE, WEAK, OTHER = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE, Likeness.WEAK, Likeness.OTHER
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("Bodø/Glimt", "FK Bodo Glimt", SAME),
+        ("1. FC Köln", "FC Koeln", SAME),
+        ("Man United", "Manchester Utd", SAME),
+        ("Nott'm Forest", "Nottingham Forest", SAME),
+        ("AaB", "Aalborg", SAME),
+        ("U.N.A.M.", "UNAM", SAME),
+        ("Qwerty United", "Qwerty Utd", SAME),
+        ("Qwertyville", "Qwertyvile", NEAR),
+        ("Qwerty Town", "Qwerty", NEAR),
+        ("Ivory Coast", "Côte d'Ivoire", SAME),
+        ("Turkey", "Türkiye", SAME),
+        ("Sudan", "South Sudan", OTHER),
+        ("Ireland", "Northern Ireland", OTHER),
+        ("FC Andorra", "Andorra", SAME),
+        ("CSKA Sofia", "CSKA 1948 Sofia", OTHER),
+        ("CA Bastia", "SC Bastia", OTHER),
+        ("Man City", "Manchester United", OTHER),
+        ("Paris FC", "Paris Saint Germain", OTHER),
+        ("Estudiantes LP", "Estudiantes RC", OTHER),
+        ("Persik Kediri", "Persita", OTHER),
+        ("Suwon FC", "Suwon Samsung Bluewings", OTHER),
+        ("Paris FC", "Paris", ALIKE),
+        ("Qwerty", "Asdfgh", WEAK),
+    ],
+)
+def test_names(a: str, b: str, expected: Likeness) -> None:
+    """By words, abbreviations and the tables of clubs, in either order."""
+    found = {likeness(*pair, None).likeness for pair in ((parse(a), parse(b)), (parse(b), parse(a)))}
+
+    assert {expected} == found
+
+
+def test_texts_of_very_many_words_are_alike_only_if_they_are_equal() -> None:
+    """A source that lists such texts must not take the linker's time."""
+    words = [
+        "alpha",
+        "bravo",
+        "charlie",
+        "delta",
+        "echo",
+        "foxtrot",
+        "golf",
+        "hotel",
+        "india",
+        "juliett",
+        "kilo",
+        "lima",
+        "mike",
+    ]
+    long, other = " ".join(words), " ".join([*words[:-1], "mikes"])
+
+    assert SAME is likeness(parse(long), parse(long.upper()), None).likeness
+    assert WEAK is likeness(parse(long), parse(other), None).likeness
+    assert WEAK < likeness(parse(long[:20]), parse(f"{long[:20]}s"), None).likeness
+
+
+def test_namesakes_are_told_apart_by_the_country() -> None:
+    """Everton alone may be two clubs; in England it is one."""
+    here, full = parse("Everton"), parse("Everton de Viña del Mar")
+
+    assert (How.TABLE, Likeness.OTHER) != (
+        likeness(here, full, None).how,
+        likeness(here, full, None).likeness,
+    )
+    assert Likeness.SAME is likeness(here, full, "chile").likeness
+
+
+@pytest.mark.parametrize(("a", "b"), [("NYCFC", "New York City"), ("New York RB", "New York Red Bulls")])
+@pytest.mark.parametrize("country", ["united-states", None])
+def test_spellings_by_hand_are_of_the_countries_of_the_clubs(a: str, b: str, country: str | None) -> None:
+    """Whether the country of the league is known or not."""
+    found = likeness(parse(a), parse(b), country)
+
+    assert (Likeness.SAME, How.TABLE) == (found.likeness, found.how)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "country"),
+    [
+        ("Estudiantes BA", "Estudiantes LP", "argentina"),
+        ("Sportivo Trinidense", "River Plate", "paraguay"),
+        ("Levanger", "Egersund", "norway"),
+        ("Karlbergs BK", "FBK Karlstad", "sweden"),
+        ("Hirnyk", "Hirnyk-Sport", "ukraine"),
+        ("Diyarbekirspor", "Diyarbak\u0131rspor", "turkey"),
+        ("CSKA 1948", "CSKA Sofia", "bulgaria"),
+    ],
+)
+def test_a_club_is_not_what_the_larger_table_has_it_as_a_spelling_of(a: str, b: str, country: str) -> None:
+    """They may play on the same day, in one league."""
+    assert Likeness.OTHER is likeness(parse(a), parse(b), country).likeness
+
+
+def test_a_club_of_its_own_keeps_its_other_spellings() -> None:
+    """Those of the larger table, and none of the club that it was parted from."""
+    for a, b in (("Estudiantes BA", "Estudiantes de Caseros"), ("Košice", "FC Košice")):
+        assert Likeness.SAME is likeness(parse(a), parse(b), None).likeness
+
+
+@pytest.mark.parametrize("league", ["ecuador", None])
+def test_code_behind_a_club_says_of_which_country_it_is(league: str | None) -> None:
+    """As Betfair writes it; also where the league, as that of a continent, does not say it."""
+    coded = parse("Barcelona (Ecu)")
+
+    assert Likeness.SAME is likeness(coded, parse("Barcelona SC Guayaquil"), league).likeness
+    assert Likeness.SAME is not likeness(coded, parse("FC Barcelona"), None).likeness
+    assert Likeness.OTHER is likeness(parse("Nacional (Uru)"), parse("Nacional (Par)"), None).likeness
+    assert frozenset() == clubs_of(parse("Barcelona (Uru)"))
+
+
+def test_all_tables_have_the_same_countries() -> None:
+    """Each word for a country is plain, and of one country."""
+    words = [word for _, names, adjectives in countries() for word in names + adjectives]
+    clubs = {row[0] for name in ("clubs.tsv", "aliases_seed.tsv") for row in rows(name)}
+    leagues = {row[1] for row in rows("leagues_seed.tsv")} - {""}
+    codes = [row[3] for row in rows("countries.tsv") if row[3]]
+
+    assert set() == (clubs | leagues) - {country for country, _, _ in countries()}
+    assert len(codes) == len({*codes})
+    assert all(re.fullmatch("[a-z]{3}", code) for code in codes)
+    assert len(words) == len({*words})
+    assert words == [" ".join(re.findall("[a-z0-9]+", plain(word))) for word in words]
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_any_text_is_a_name(a: str, b: str) -> None:
+    """Whatever a source sends is read, and compared alike both ways."""
+    one, other = parse(a), parse(b)
+
+    assert 0.0 <= similarity(one, other) <= 1.0
+    assert one.words
+    assert likeness(one, one, None).likeness is Likeness.SAME
+
+
+def test_rare_words_weigh_more() -> None:
+    """A word of no club weighs most, United hardly anything."""
+    weights = [weight(word) for word in ("united", "albion", "qwertyuiop")]
+
+    assert all(a < b for a, b in pairwise(weights))
+    assert [True, False] == [is_common("united"), is_common("qwertyuiop")]
+
+
+@pytest.mark.parametrize(
+    ("label", "competition", "country"),
+    [
+        ("Premier League", "eng.1", "england"),
+        ("Turkey / Süper Lig", "tur.1", "turkey"),
+        ("Dutch Eredivisie", "ned.1", "netherlands"),
+        ("La Liga - Spain", "esp.1", "spain"),
+        ("Brazil Série A", "bra.1", "brazil"),
+        ("Northern Ireland NIFL Premiership", "nir.1", "northern-ireland"),
+        ("Northern Ireland NIFL Championship", None, "northern-ireland"),
+        ("Ecuadorian Serie A", "ecu.1", "ecuador"),
+        ("Ecuador - LigaPro", "ecu.1", "ecuador"),
+        ("USA - National Women's Soccer League", "usa.w1", "united-states"),
+        ("Ireland First Division", "irl.2", "ireland"),
+        ("Denmark - 1st Division", "den.2", "denmark"),
+        ("Trinidad & Tobago Pro League", None, "trinidad-n-tobago"),
+        ("DR Congo Linafoot", None, "congo-dr"),
+        ("South Sudan Premier League", None, "south-sudan"),
+        ("Papua New Guinea NSL", None, "papua-new-guinea"),
+        ("Europe UEFA Champions League", "uefa.cl", None),
+        ("Friendlies", None, None),
+        (None, None, None),
+    ],
+)
+def test_leagues(label: str | None, competition: str | None, country: str | None) -> None:
+    """A label names a competition of the table, or at least a country."""
+    one = event("a", league=label)
+    league = league_of(one.source, one.scope, label)
+
+    assert (competition, country) == (league.competition, league.country)
+
+
+def test_labels_with_the_same_country_and_words_are_one_league() -> None:
+    """Whichever source they are from."""
+    one, other = event("a"), event("b")
+    labels = ("Uruguay Segunda", "Segunda - Uruguay")
+
+    assert 1 == len(
+        {
+            league_of(who.source, who.scope, label).key
+            for who, label in zip((one, other), labels, strict=True)
+        }
+    )

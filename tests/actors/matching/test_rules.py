@@ -1,0 +1,73 @@
+"""The rules in order, and the prices that a link endures."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from actors.matching.evidence import LeagueEvidence, Likeness
+from actors.matching.rules import (
+    CONDITIONS,
+    LIMITS,
+    Rule,
+    bearable_gap,
+    distance,
+    lacks,
+    open_to,
+    price_gap,
+    tier,
+)
+from tests.support.builders.events import EVEN
+
+FAR = (0.7, 0.2, 0.1)
+
+
+def test_limits_are_those_of_the_conditions() -> None:
+    """The sorted differences of kick-offs between which no condition changes."""
+    assert list(LIMITS) == sorted({one.within_s for one in CONDITIONS})
+
+
+@pytest.mark.parametrize("far", [0, 61, 300, 301, 900, 7200, 100_000, 345_600])
+def test_a_limit_stands_for_all_below_it(far: int) -> None:
+    """What holds at the next limit holds for the difference itself, and nothing else."""
+    limit = next(one for one in LIMITS if one >= far)
+    for better, worse, league, country in product(Likeness, Likeness, LeagueEvidence, (-1, 0, 1)):
+        expected = [one for one in CONDITIONS if not lacks(one, better, worse, far, league, country)]
+        assert expected == list(open_to(better, worse, limit, league, country)[0])
+
+
+def test_what_is_unknown_may_turn_out_well() -> None:
+    """Same names hours apart bear each other without a league; in different leagues they do not."""
+    same = Likeness.SAME
+    ways, bearable = open_to(same, same, LIMITS[3], LeagueEvidence.UNKNOWN, 0)
+
+    assert ([Rule.MOVED], 0.25) == ([one.rule for one in ways], bearable)
+    assert ((), -1.0) == open_to(same, same, LIMITS[3], LeagueEvidence.DIFFERENT, 1)
+
+
+def test_prices_veto_what_stands_on_them() -> None:
+    """Not a link of same names, league and minute: there the price is doubted. Unknown ones never do."""
+    vetoed = {rule for rule in Rule if distance(EVEN, FAR) > bearable_gap(rule)}
+
+    assert set(Rule) - {Rule.FIRST, Rule.MUST, Rule.SAME} == vetoed
+    assert (0.3, None) == (round(price_gap(EVEN, FAR) or 0, 9), price_gap(None, EVEN))
+
+
+def test_a_rounded_gap_is_on_the_same_side_of_each_limit() -> None:
+    """Else what the linker joins would be parted by the commit, which looks at the distance itself."""
+    random = Random(0)
+    for limit in (one.gap for one in CONDITIONS if one.gap < 1):
+        for off in (0.0, 1e-6, -1e-6, 4e-5, -4e-5, *(random.uniform(-limit, limit) for _ in range(50))):
+            other = (EVEN[0] - (limit + off) / 2, EVEN[1] - (limit + off) / 2, EVEN[2] + limit + off)
+            exact, gap = distance(EVEN, other), price_gap(EVEN, other)
+            assert gap is not None
+            assert 0 <= gap - exact + 1e-9 < 1.001e-4
+            assert (gap <= limit) == (exact <= limit + 1e-9)
+    assert (0.0, 1.0) == (price_gap(EVEN, EVEN), price_gap((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
+
+
+def test_the_operator_comes_first_and_elimination_last() -> None:
+    """The order in which links are taken."""
+    assert [0, 1, 2] == [tier(rule) for rule in (Rule.MUST, Rule.BOTH_ALIKE, Rule.ELIMINATION)]

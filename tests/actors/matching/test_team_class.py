@@ -1,0 +1,175 @@
+"""Which names and labels mark women, youth and reserves, and which only look like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.matching.team_class import FIRST, TeamClass, differ, of_league
+from actors.matching.words import parse, plain
+
+WOMEN = TeamClass(women=True)
+SECOND = TeamClass(second=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "team", "words"),
+    [
+        *(
+            (f"Arsenal{mark}", WOMEN, "arsenal")
+            for mark in (" W", " (W)", " Women", " Ladies", " W FC", " (F)")
+        ),
+        *(
+            (f"Real Betis {mark}", WOMEN, "real betis")
+            for mark in ("Femenino", "Féminas", "Frauen", "Fem.")
+        ),
+        *(
+            (f"Hannover 96 {mark}", TeamClass(second=True, age="19"), "hannover 96")
+            for mark in ("U19", "Under 19", "U-19", "P19", "Onder 19")
+        ),
+        *(
+            (f"Torino {mark}", SECOND, "torino")
+            for mark in ("Primavera", "II", "B", "(A)", "Res.", "Reserves", "2", "Youth", "Yth", "(mol)")
+        ),
+        ("Jong Ajax", SECOND, "ajax"),
+        ("Ajax II FC", SECOND, "ajax"),
+        ("Chelsea W U21", TeamClass(women=True, second=True, age="21"), "chelsea"),
+        ("Bilbao Athletic", SECOND, "bilbao"),
+        ("Juventus Next Gen", SECOND, "juventus"),
+        *(
+            (name, FIRST, plain(name))
+            for name in ("W Sydney", "Willem II", "Boca Juniors", "Sub Marina", "Primavera")
+        ),
+        *((f"Ajax{mark}", WOMEN, "ajax") for mark in (" (V)", " V")),
+        *(
+            (name, SECOND, "dynamo kyiv")
+            for name in ("Dynamo-2 Kyiv", "Dynamo Kyiv-2", "Dynamo II Kyiv", "Dynamo-III Kyiv")
+        ),
+        ("Molde 2 IK", SECOND, "molde ik"),
+        ("Willem II 2", SECOND, "willem ii"),
+        ("Juan Aurich II", SECOND, "juan aurich"),
+        ("Nacional B (Uru)", SECOND, "nacional uru"),
+        ("Botafogo II (SP)", SECOND, "botafogo sp"),
+        ("Arsenal W (Eng)", WOMEN, "arsenal eng"),
+        ("Willem II (Ned)", FIRST, "willem ii ned"),
+        *(
+            (name, TeamClass(second=True, age="21"), "england")
+            for name in ("England-21", "England U.21", "England U/21", "England до 21", "England-21 (N)")
+        ),
+        ("England-21 (W)", TeamClass(women=True, second=True, age="21"), "england"),
+        *((f"Arsenal {mark}", TeamClass(other=True), "arsenal") for mark in ("SRL", "Esports", "(Futsal)")),
+        *(
+            (name, FIRST, plain(name))
+            for name in ("Juan Pablo II College", "Joao Paulo II", "Clube do 15 de Novembro", "Mainz 05")
+        ),
+        ("Schalke-04", FIRST, "schalke 04"),
+        ("Hannover-96", FIRST, "hannover 96"),
+        ("Podbeskidzie B-B", FIRST, "podbeskidzie b b"),
+        ("Arsenal (N)", FIRST, "arsenal"),
+    ],
+)
+def test_a_mark_counts_where_it_is_one(name: str, team: TeamClass, words: str) -> None:
+    """Short marks only last or in brackets; the name is read without them."""
+    assert (team, words) == (parse(name).team, parse(name).text.removesuffix(" fc"))
+
+
+@pytest.mark.parametrize(
+    ("label", "team"),
+    [
+        *(
+            (label, WOMEN)
+            for label in (
+                "FA WSL",
+                "Spain Primera Division Women",
+                "Frauen Bundesliga",
+                "Liga F",
+                "USA NWSL",
+                "Korea WK-League",
+                "Spain Liga Iberdrola",
+                "Scotland SWPL 1",
+                "Denmark A-Liga",
+                "Kansallinen Liiga",
+                "Germany Bundesliga (F)",
+                "日本 女子",
+            )
+        ),
+        *(
+            (label, SECOND)
+            for label in (
+                "Premier League 2",
+                "Primavera 1",
+                "Reserve League",
+                "UEFA Youth League",
+                "Brasileiro de Aspirantes",
+                "Belarus Dublers",
+                "Israel Noar Premier League",
+                "1. liga dorostu",
+                "Россия. Молодежная лига",
+            )
+        ),
+        *(
+            (label, TeamClass(second=True, age="21"))
+            for label in ("U21 Divisie 1", "Onder 21", "O21 Divisie", "Greece K21")
+        ),
+        *(
+            (label, TeamClass(other=True))
+            for label in (
+                "England Virtual Premier League",
+                "Premier League SRL",
+                "E-Soccer",
+                "e-Football H2H GG League",
+                "Esoccer Battle - 8 mins play",
+                "GT Sports League - 12 Min",
+                "FIFA 23. Cyber League",
+                "FC 25. 5x5 Rush. Superleague",
+                "Electronic Leagues",
+                "Short Football 4 x 4",
+                "Minifootball",
+                "England - Premier League 1st Half",
+                "England. Premier League. Yellow cards",
+                "Premier League. Stats. Throw-ins",
+                "Alternative matches. Premier League",
+                "Beach Soccer Cup",
+            )
+        ),
+        *((label, FIRST) for label in ("Premier League", "2. Bundesliga", "Serie B", "Germany 3 Liga", "")),
+        *(
+            (label, FIRST)
+            for label in ("World Cup Group F", "Dublin League", "Palm Beach League", "A-Liga")
+        ),
+        *(
+            (label, FIRST)
+            for label in (
+                "FIFA World Cup 2026",
+                "Ulaanbaatar FC 2014",
+                "Uruguay Minas League",
+                "Statistica Cup",
+            )
+        ),
+    ],
+)
+def test_a_league_marks_all_its_teams(label: str, team: TeamClass) -> None:
+    """A label says the class of teams whose names do not."""
+    assert team == of_league(plain(label))
+
+
+def test_an_age_differs_only_from_another_age() -> None:
+    """A source that says reserves may mean the same team as one that says U21."""
+    u19, u21 = TeamClass(second=True, age="19"), TeamClass(second=True, age="21")
+
+    assert [True, False, True, True] == [
+        differ(u19, u21),
+        differ(u21, SECOND),
+        differ(u21, FIRST),
+        differ(WOMEN, FIRST),
+    ]
+
+
+def test_marks_of_a_name_and_of_its_league_add_up() -> None:
+    """Women and reserves are those where either says one and the other the other; the name's age counts."""
+    u19 = TeamClass(second=True, age="19")
+
+    assert [TeamClass(women=True, second=True)] * 2 + [u19] == [
+        parse("Ajax W").team | of_league("reserve league"),
+        parse("Jong Ajax").team | of_league("liga f"),
+        parse("Ajax U19").team | of_league("u21 divisie"),
+    ]

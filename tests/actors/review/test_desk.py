@@ -1,0 +1,176 @@
+"""What the operator asks and says: surveys, what is absent, suggestions, and the linker's turn."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+from msgspec.structs import replace
+
+from actors.core.cooperative import run_now
+from actors.core.messages import Scope, SourceMatchId, SourceName
+from actors.matching.event import Event, EventKey
+from actors.matching.overrides import Overrides, Pair, TeamAlias
+from actors.matching.rules import Reason, Rule
+from actors.review.absent import absent
+from actors.review.counts import Counting, Counts
+from actors.review.desk import Desk, Survey
+from actors.review.links_file import parse
+from actors.review.suggestions import Suggestion, suggestions, text_for
+from tests.support.builders.fixtures import ALDER, BIRCH, LinkedBoard
+from tests.support.builders.messages import batch, match
+
+pytestmark = pytest.mark.anyio
+
+NOON = 1_800_000_000
+DERBY, SHORT = "Derby County", "Qpr"
+
+
+def event(source: str, home: str, away: str, start: int = NOON, league: str = "Championship") -> Event:
+    """Return an event named by its source and teams."""
+    match_id = SourceMatchId(f"{home}-{away}".replace(" ", ""))
+    return Event(EventKey(SourceName(source), match_id), home, away, league, Scope("E1"), start)
+
+
+def suggested(*events: Event, overrides: Overrides = Overrides()) -> list[Suggestion]:  # noqa: B008
+    """Return what is suggested about these events."""
+    linker = Desk(overrides).new_linker()
+    run_now(linker.update(events))
+    by_key = {one.key: one for one in events}
+    return suggestions(run_now(linker.abstentions()), by_key.get)
+
+
+def linked_board() -> LinkedBoard:
+    """Return a board with one linked fixture and one of its own."""
+    board = LinkedBoard()
+    board.apply(
+        batch([match("a"), match("c", home="Else")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH)
+    )
+    board.link()
+    return board
+
+
+def test_a_suggested_text_links_what_it_is_about() -> None:
+    """Pasted into the file, it makes the two one match."""
+    a = event("one", DERBY, "Kingston Town")
+    b = event("two", "Derby", "Hull", NOON + 4 * 3600)
+    (one,) = suggested(a, b)
+
+    linker = Desk(parse(one.text)).new_linker()
+    changes = run_now(linker.update([a, b]))
+
+    assert [{a.key, b.key}] == [{member.key for member in group} for group in changes.groups]
+
+
+@pytest.mark.parametrize("reason", [Reason.NAME, Reason.LEAGUE])
+def test_one_text_is_suggested_whichever_event_comes_first(reason: Reason) -> None:
+    """Its gain is that of both, and the file would refuse a spelling that is there twice."""
+    a = event("one", "Qarvik", "Everton", league="Superliga")
+    b = event("two", "Zumala Tor", "Everton", league="Liga")
+    (one,) = suggested(a, b)
+    a, b = replace(a, away="Zorbo"), replace(b, away="Alpha")  # as unlike as the homes
+    evidence = replace(one.abstention.evidence, away=one.abstention.evidence.home)
+    found = replace(one.abstention, reason=reason, evidence=evidence)
+
+    assert text_for(found, a, b) == text_for(found, b, a)
+    assert Overrides() != parse(text_for(found, a, b))
+
+
+def test_what_is_swapped_has_no_text_and_comes_last() -> None:
+    """Home and away the other way round is never linked."""
+    found = suggested(
+        event("one", "Leeds", "Hull"),
+        event("two", "Hull", "Leeds"),
+        event("one", DERBY, "Kingston Town"),
+        event("two", "Derby", "Qpr", NOON + 4 * 3600),
+    )
+
+    assert [False, True] == [one.abstention.reason is Reason.SWAPPED for one in found]
+    assert [True, False] == [bool(one.text) for one in found]
+
+
+def test_what_must_not_be_linked_is_not_suggested() -> None:
+    """The operator has decided already."""
+    a, b = event("one", "Leeds", "Hull"), event("two", "Leeds", "Hull")
+
+    assert [] == suggested(a, b, overrides=Overrides(must_not=(Pair(a.key, b.key, "the reserves"),)))
+
+
+def test_what_is_not_on_the_board_is_noted() -> None:
+    """Teams, leagues and events, each with its table and number."""
+    here, away = ("two", "a"), ("two", "z")
+    keys = [EventKey(SourceName(source), SourceMatchId(one)) for source, one in (here, away)]
+    overrides = Overrides(
+        (TeamAlias(("Home", "Nobody")),), (("two:League", "one:Nowhere"),), (Pair(keys[0], keys[1]),)
+    )
+
+    assert (
+        "[[team]] 1: no team on the board is called 'Nobody'",
+        "[[league]] 1: no league on the board is called 'one:Nowhere'",
+        "[[must]] 1: two:z is not on the board",
+    ) == run_now(absent(overrides, linked_board().state))
+
+
+def test_a_link_is_counted_whichever_event_came_first() -> None:
+    """The rule is that of the link, though the fixture began with the event that has it."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER))
+    board.link()
+    board.apply(batch([match("b")], bookmaker=BIRCH))
+    board.link()
+
+    assert {Rule.SAME_NAMES: 1} == run_now(Counting().count(board.state)).links
+
+
+def test_fixtures_and_links_are_counted_by_rule() -> None:
+    """Of the same state the same, though nothing is counted twice."""
+    state, counting = linked_board().state, Counting()
+
+    expected = Counts(2, 1, 0, {Rule.SAME_NAMES: 1})
+    assert [expected, expected] == [run_now(counting.count(state)) for _ in range(2)]
+
+
+async def test_a_survey_is_of_the_linker_that_is_there() -> None:
+    """Without one there is none, and what was found by another file of links is forgotten."""
+    board, desk = linked_board(), Desk()
+    without = await desk.make_survey(board.snapshot)
+    desk.linker = desk.new_linker()
+    run_now(desk.linker.update([event("one", "Leeds", "Hull"), event("two", "Hull", "Leeds")]))
+
+    found = await desk.make_survey(board.snapshot)
+    again = await desk.make_survey(board.snapshot)
+    desk.replace(Overrides())
+
+    assert without is None
+    assert found is not None
+    assert (board.snapshot.version, {Reason.SWAPPED: 1}) == (found.version, found.reasons)
+    assert found is again
+    assert [None, None] == [one for one in (desk.survey, desk.linker) if one is None]
+
+
+async def test_a_survey_waits_until_a_new_linker_has_all_events() -> None:
+    """Asked for while these are linked anew, it does not take the few that are there for all."""
+    board, desk = linked_board(), Desk()
+    linker = desk.linker = desk.new_linker()
+    found: list[Survey | None] = []
+
+    async def ask() -> None:
+        found.append(await desk.make_survey(board.snapshot))
+
+    async with anyio.create_task_group() as tasks, desk.turn:
+        run_now(linker.update([event("one", "Leeds", "Hull"), event("two", "Hull", "Leeds")]))
+        tasks.start_soon(ask)
+        for _ in range(5):
+            await checkpoint()
+        run_now(linker.update([event("one", DERBY, SHORT), event("two", SHORT, DERBY)]))
+
+    assert [{Reason.SWAPPED: 2}] == [one.reasons for one in found if one is not None]
+
+
+async def test_an_event_that_the_linker_does_not_know_is_not_explained() -> None:
+    """It may have come to the board just now."""
+    desk, known = Desk(), event("one", "Leeds", "Hull")
+    desk.linker = desk.new_linker()
+    run_now(desk.linker.update([known]))
+
+    assert None is await desk.explain(known.key, event("two", "Leeds", "Hull").key)

@@ -1,0 +1,189 @@
+"""The file of links by hand: what is read, and that every error names table and value."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.core.errors import ConfigError
+from actors.core.messages import SourceMatchId, SourceName
+from actors.matching.event import EventKey
+from actors.matching.overrides import Overrides, Pair, TeamAlias
+from actors.matching.rules import Rule
+from actors.review import links_file
+from tests.support.builders.events import event, groups
+from tests.support.documents import document
+
+TEAM = '[[team]]\nname = "Odense"\nalso = ["OB"]\n'
+LEAGUE = '[[league]]\nsame = ["a:Premier League", "b:soccer_epl"]\n'
+PAIR = 'events = ["a:E0-1", "b:x.~_9"]\nreason = "seen"\n'
+
+# What the file says, and what the error must contain.
+INVALID = {
+    "not TOML": ("[[team", "TOML"),
+    "a number of too many digits": (f"[[must]]\nreason = {'9' * 5000}", "TOML"),
+    "a number of too many bits": (f"must = 0x{'f' * 6000}", "an integer has 24000 bits"),
+    "such a number in a table": (f"[[must]]\n{PAIR}since = [0x{'f' * 6000}]", "an integer has 24000 bits"),
+    "a key of too many parts": (f"must{'.a' * 3000} = 1", "more than 100 tables in each other"),
+    "unknown table": ("[[teams]]\n", "teams"),
+    "one table": ('[team]\nname = "a"', "team was {'name': 'a'}"),
+    "a value": ("must = 3", "must was 3"),
+    "a value among tables": ("must = [3]", "[[must]] 1: Expected `object`, got `int`; it was 3"),
+    "unknown key": (TEAM + TEAM.replace("also", "als"), "[[team]] 2: Object contains unknown field `als`"),
+    "no other name": ('[[team]]\nname = "a"\nalso = []', "[[team]] 1: Expected `array` of length >= 1"),
+    "a name that is a number": (TEAM.replace('"OB"', "7"), "[7]"),
+    "an empty name": (TEAM.replace('"OB"', '""'), "$.also"),
+    "a name with two spaces": (TEAM.replace("OB", "O  B"), "'O  B' must be"),
+    "a name twice": (TEAM.replace("OB", "Odense"), "'Odense' is there twice"),
+    "a name in two teams": (TEAM + TEAM, "[[team]] 2: 'Odense' is in [[team]] 1 as well"),
+    "a team with too many names": (
+        '[[team]]\nname = "a"\nalso = [' + ",".join(f'"{number}"' for number in range(101)) + "]",
+        "[[team]] 1: Expected `array` of length <= 100",
+    ),
+    "an unknown country": (TEAM + 'country = "Atlantis"', "of the country 'Atlantis'"),
+    "a mark of class on some names": (
+        '[[team]]\nname = "Seattle Sounders II"\nalso = ["Tacoma Defiance"]',
+        "[[team]] 1: some names are marked as women, youth or reserves and some are not",
+    ),
+    "one league": ('[[league]]\nsame = ["a"]', "[[league]] 1: Expected `array` of length >= 2"),
+    "an event without a source": (
+        '[[must]]\nevents = ["E0-1", "b:2"]\nreason = "x"',
+        "'E0-1' must be SOURCE:ID",
+    ),
+    "three events": (
+        '[[must]]\nevents = ["a:1", "b:2", "c:3"]\nreason = "x"',
+        "[[must]] 1: Expected `array`",
+    ),
+    "events of one source": (
+        '[[must]]\nevents = ["a:1", "a:2"]\nreason = "x"',
+        "both events are of one source",
+    ),
+    "no reason": (
+        '[[must_not]]\nevents = ["a:1", "b:2"]',
+        "[[must_not]] 1: Object missing required field `reason`",
+    ),
+    "both": (
+        f"[[must]]\n{PAIR}[[must_not]]\n{PAIR}",
+        "[[must_not]] 1: its events are in [[must]] 1 as well",
+    ),
+    "both by way of others": (
+        "".join(
+            f'[[{table}]]\nevents = ["{a}:1", "{b}:1"]\nreason = "seen"\n'
+            for table, a, b in (
+                ("must", "a", "b"),
+                ("must", "c", "d"),
+                ("must", "b", "c"),
+                ("must_not", "d", "a"),
+            )
+        ),
+        "[[must_not]] 1: its events are one match by several [[must]]",
+    ),
+}
+
+
+def _key(source: str, match_id: str) -> EventKey:
+    return EventKey(SourceName(source), SourceMatchId(match_id))
+
+
+def test_every_table_is_read(tmp_path: Path) -> None:
+    """Aliases of teams and leagues, and both kinds of pairs, are there in the order of the file."""
+    path = tmp_path / "links.toml"
+    text = (
+        f'{TEAM}country = "Denmark"\n{LEAGUE}[[must]]\n{PAIR}[[must_not]]\n{PAIR.replace("E0-1", "E0-2")}'
+    )
+    path.write_text(text, "utf-8")
+
+    assert Overrides(
+        (TeamAlias(("Odense", "OB"), "denmark"),),
+        (("a:Premier League", "b:soccer_epl"),),
+        (Pair(_key("a", "E0-1"), _key("b", "x.~_9"), "seen"),),
+        (Pair(_key("a", "E0-2"), _key("b", "x.~_9"), "seen"),),
+    ) == links_file.read(path)
+
+
+@pytest.mark.parametrize("text", [document("docs/configuration.md"), links_file.__doc__])
+def test_the_documented_file_is_valid(text: str) -> None:
+    """The examples in docs/configuration.md and in the module have one of each table."""
+    example = "[[team]]" + text.partition("[[team]]")[2].partition("```")[0]
+
+    assert [1, 1, 1, 1] == [len(one) for one in msgspec.structs.astuple(links_file.parse(example))]
+
+
+def test_an_empty_file_says_nothing() -> None:
+    """It is valid."""
+    assert Overrides() == links_file.parse("")
+
+
+def test_one_name_may_be_two_teams_of_two_countries() -> None:
+    """The spelling is taken once a country."""
+    chile = '[[team]]\nname = "Odense"\nalso = ["Viña"]\ncountry = "Chile"\n'
+
+    assert 2 == len(links_file.parse(TEAM + chile).teams)
+
+
+@pytest.mark.parametrize("case", INVALID)
+def test_an_error_names_file_table_and_value(tmp_path: Path, case: str) -> None:
+    """It is one line with the path of the file."""
+    text, expected = INVALID[case]
+    path = tmp_path / "links.toml"
+    path.write_text(text, "utf-8")
+
+    with pytest.raises(ConfigError) as raised:
+        links_file.read(path)
+
+    assert str(raised.value).startswith(f"{path}: ")
+    assert expected in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [None, b"\xff", b"#" * (links_file.MAX_BYTES + 1)])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None) -> None:
+    """A missing file, and one in another encoding, are errors of the configuration."""
+    path = tmp_path / "links.toml"
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(ConfigError, match=r"links\.toml: cannot be read: "):
+        links_file.read(path)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    """A pipe that nobody writes to, or a folder."""
+    path = tmp_path / "links.toml"
+    os.mkfifo(path)
+
+    for other in (path, tmp_path):
+        with pytest.raises(ConfigError, match="it is no file"):
+            links_file.read(other)
+
+
+def test_an_alias_of_a_country_is_one_in_its_leagues() -> None:
+    """As the country is written, or an adjective of it; in leagues of other countries it is none."""
+    here = [event("a", "Qwertz", league="Danish Superliga"), event("b", "Yxcv", league="Danish Superliga")]
+    for country, rule in (
+        ("Denmark", Rule.SAME),
+        ("danish", Rule.SAME),
+        ("Norway", Rule.ELIMINATION),
+    ):
+        team = f'[[team]]\nname = "Qwertz"\nalso = ["Yxcv"]\ncountry = "{country}"'
+        ((_, linked),) = groups(*here, overrides=links_file.parse(team))
+
+        assert rule is linked.rule
+
+
+@given(
+    st.text() | st.lists(st.sampled_from([TEAM, LEAGUE, PAIR, "[[must]]\n", "=", "[", '"'])).map("".join)
+)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """Nothing but an error of the configuration is raised."""
+    try:
+        found = links_file.parse(text)
+    except ConfigError:
+        return
+
+    assert all(len(team.names) > 1 for team in found.teams)
