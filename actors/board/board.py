@@ -18,13 +18,13 @@ from actors.board.diff import Diff, Verdict, complete_changes, delta_changes, is
 from actors.board.snapshot import (
     Book,
     Chunk,
+    Deadlines,
     Differences,
     Entry,
     Linked,
     ListState,
     RemovalReason,
     Snapshot,
-    Unapplied,
 )
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
@@ -44,8 +44,11 @@ class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
 Books: TypeAlias = Mapping[BookmakerId, Book]
 Noted: TypeAlias = Mapping[BookmakerId, Differences]
 
-Advance: TypeAlias = Callable[[Snapshot, Books, Noted, Instant], Sliced[Linked | None]]
-"""Returns what becomes of the fixtures of a snapshot with these books and differences; None: nothing."""
+Advance: TypeAlias = Callable[[Snapshot, Books, Noted, object, Instant], Sliced[Linked | None]]
+"""Returns what becomes of the fixtures of a snapshot; None: nothing.
+
+It is given the books and differences of the commit, and the groups to link (None: none).
+"""
 
 
 class Applied(Struct, frozen=True):
@@ -65,8 +68,7 @@ class Board:
         self._base = base
         self._rules = rules
         self._advance = advance
-        self._linked: Linked | None = None
-        self._is_whole = False
+        self._links: object = None
         self._books = dict(base.books)
         self._noted: dict[BookmakerId, Differences] = {}
         self._seen: dict[BookmakerId, tuple[bool, bool]] = {}
@@ -129,45 +131,28 @@ class Board:
         yield from self.withdraw(bookmaker, found.scope, RemovalReason.REJECTED)
         return found.scope
 
-    def rebase(self, base: Snapshot) -> bool:
-        """Take another base, if it differs from the present one by what is linked only."""
-        if base.books is not self._base.books:
-            return False
-        self._base = base
-        return True
-
-    @property
-    def shows_news(self) -> bool:
-        """Whether readers of any list will see a difference."""
-        return any(by_v1 for by_v1, _ in self._seen.values())
+    def link(self, links: object) -> None:
+        """Have these groups of events become fixtures with this commit."""
+        self._links = links
 
     def finish(self, now: Instant) -> Sliced[Snapshot]:
-        """Work out what becomes of the fixtures at `now`, and commit."""
-        if self._advance is not None:
-            books, differences = self._changed_books(), self._unapplied().differences
-            self._linked = yield from self._advance(self._base, books, differences, now)
-        self._is_whole = True
-        return self.commit()
+        """Return the next snapshot, with its fixtures: the base itself if nothing changed.
 
-    def commit(self) -> Snapshot:
-        """Return the next snapshot: version + 1 if it shows anything else, the base if nothing changed.
-
-        Without `finish` before it the fixtures stay behind; only a board that `shows_news` may do that.
+        Its version is one more if it shows anything else. Afterwards more may be applied, and the next
+        snapshot made again.
         """
-        base, linked, books = self._base, self._linked, self._changed_books()
-        if books is base.books and linked is None and base.unapplied is None:
+        base, books, linked = self._base, self._changed_books(), None
+        if self._advance is not None:
+            linked = yield from self._advance(base, books, self._noted, self._links, now)
+        if books is base.books and linked is None:
             return base
-        unapplied = None if self._is_whole or self._advance is None else self._unapplied()
-        version = base.version
-        if linked is not None and linked.is_seen:
-            version = base.next_version(books)
         if books is not base.books:
             books = {bookmaker: self._stamped(bookmaker) for bookmaker in self._books}
-        newest = max((book.v1_version for book in books.values()), default=0)
+        is_seen = any(by_v1 for by_v1, _ in self._seen.values()) or (linked is not None and linked.is_seen)
         fixtures = base.fixtures if linked is None else linked.fixtures
         of_books = min((book.deadline for book in books.values()), default=inf)
         return Snapshot(
-            max(newest, version),
+            base.version + is_seen,
             books,
             of_books if fixtures is None else min(of_books, fixtures.valid_until),
             min((book.first_start for book in books.values()), default=inf),
@@ -175,7 +160,6 @@ class Board:
             base.epoch,
             fixtures,
             None if linked is None else linked.changes,
-            unapplied,
         )
 
     def _changed_books(self) -> Books:
@@ -183,13 +167,6 @@ class Board:
         base = self._base.books
         is_same = all(book is base[bookmaker] for bookmaker, book in self._books.items())
         return base if is_same else self._books
-
-    def _unapplied(self) -> Unapplied:
-        """Return what the fixtures of the base lack, with the differences from here."""
-        base = self._base
-        older = {} if base.unapplied is None else base.unapplied.differences
-        newer = {name: _joined(older.get(name), one) for name, one in self._noted.items()}
-        return Unapplied(base.books_of_fixtures, {**older, **newer})
 
     def _withdraw(self, bookmaker: BookmakerId, scopes: set[Scope], reason: RemovalReason) -> Sliced[None]:
         if not scopes:
@@ -239,20 +216,14 @@ def _joined(old: Differences | None, new: Differences) -> Differences:
     return Differences(merged(new.before, old.before), after, reasons)
 
 
-def is_overdue(snapshot: Snapshot, rules: BoardRules, now: Instant) -> bool:
-    """Return whether anything in `snapshot` is stale or past its time at `now`."""
-    fixtures = snapshot.fixtures
-    return is_due(snapshot.valid_until, snapshot.first_start, rules, now) or (
-        fixtures is not None and fixtures.kick_off <= now.wall
-    )
-
-
-def is_due(
-    deadline: float, first_start: float, rules: BoardRules, now: Instant, within_s: float = 0
-) -> bool:
-    """Return whether lists or matches with these earliest times go within that many seconds of `now`."""
+def is_due(deadlines: Deadlines, rules: BoardRules, now: Instant, within_s: float = 0.0) -> bool:
+    """Return whether any of these deadlines comes within that many seconds of `now`."""
     last_start = now.wall - rules.expire_after_kickoff_s
-    return deadline <= now.mono + within_s or first_start <= last_start + within_s
+    return (
+        deadlines.stale <= now.mono + within_s
+        or deadlines.first_start <= last_start + within_s
+        or deadlines.kick_off <= now.wall + within_s
+    )
 
 
 def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:

@@ -6,9 +6,10 @@ from a chunk can be kept as long as it lives.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from math import inf
+from operator import attrgetter
 from typing import Protocol
 
 from msgspec import Struct
@@ -110,6 +111,10 @@ class Book(Struct, frozen=True, eq=False):
     first_start: float = inf
     is_serving: bool = False
 
+    def serves(self, mono: float) -> bool:
+        """Return whether any of its lists is shown and not stale at that time, withdrawn yet or not."""
+        return any(not state.withdrawn and mono < state.deadline for state in self.lists.values())
+
 
 class Differences(Struct, frozen=True, eq=False):
     """A bookmaker's entries before and after a commit, some alike; `reasons` has the removed ones."""
@@ -132,11 +137,6 @@ class Fixtures(Protocol):
         """Unix second at which it does, also if that clock was set meanwhile."""
         ...
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether it lacks entries that the books have, so that another commit is needed."""
-        ...
-
 
 class Linked(Struct, frozen=True, eq=False):
     """The fixtures of a commit, and what it changed of them; whether readers see any of that."""
@@ -146,11 +146,16 @@ class Linked(Struct, frozen=True, eq=False):
     is_seen: bool = False
 
 
-class Unapplied(Struct, frozen=True, eq=False):
-    """What fixtures lack: the `books` that they are of, and the differences since."""
+class Deadlines(Struct, frozen=True, gc=False):
+    """When a view no longer holds: at `stale` (monotonic seconds) a list is stale, or a surebet ends.
 
-    books: Mapping[BookmakerId, Book]
-    differences: Mapping[BookmakerId, Differences]
+    `first_start` is the earliest kick-off of its matches, which leave some time after it; at `kick_off` a
+    surebet ends (Unix seconds both).
+    """
+
+    stale: float
+    first_start: float
+    kick_off: float = inf
 
 
 class Snapshot(Struct, frozen=True, eq=False, weakref=True):
@@ -160,7 +165,6 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     the books'. `differences` are those of its commit, of the bookmakers whose v2 view that changed.
     `version` counts within `epoch` (lower-case letters and digits): another process may repeat it.
     `fixtures`, None where nothing is linked, and `fixture_changes` are those of `actors/matches/model.py`.
-    While something is `unapplied` they are of earlier books, and nobody reads them.
     """
 
     version: int
@@ -171,7 +175,6 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     epoch: str = "0"
     fixtures: Fixtures | None = None
     fixture_changes: object = None
-    unapplied: Unapplied | None = None
 
     @classmethod
     def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...], epoch: str = "0") -> Snapshot:
@@ -179,21 +182,15 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
         return cls(version, {bookmaker: Book(version, version) for bookmaker in bookmakers}, epoch=epoch)
 
     @property
-    def books_of_fixtures(self) -> Mapping[BookmakerId, Book]:
-        """The books that its fixtures are of."""
-        return self.books if self.unapplied is None else self.unapplied.books
+    def deadlines(self) -> Deadlines:
+        """When anything in it no longer holds."""
+        kick_off = inf if self.fixtures is None else self.fixtures.kick_off
+        return Deadlines(self.valid_until, self.first_start, kick_off)
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether its fixtures lack entries that it has."""
-        return self.fixtures is not None and self.fixtures.is_behind
-
-    def next_version(self, books: Mapping[BookmakerId, Book]) -> int:
-        """Return the version of fixtures made anew with these books.
-
-        With its own, and something `unapplied`, that is its own: nobody has read its fixtures yet.
-        """
-        return self.version + (books is not self.books or self.unapplied is None)
+    def list_deadlines(self, bookmaker: BookmakerId | None = None) -> Deadlines:
+        """Return when the lists of a bookmaker, or (None) of all, no longer hold."""
+        books = self.books.values() if bookmaker is None else (self.books[bookmaker],)
+        return Deadlines(min(book.deadline for book in books), min(book.first_start for book in books))
 
     def holds(
         self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float, max_matches: int
@@ -213,22 +210,29 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 class Readable(Protocol):
     """Where the newest snapshot is read."""
 
-    async def read(self) -> Snapshot:
-        """Return it, with all that is overdue withdrawn and its fixtures made; waits only for that."""
+    @property
+    def newest(self) -> Snapshot:
+        """The newest snapshot as it is, whatever of it is overdue."""
         ...
 
-    async def read_lists(self) -> Snapshot:
-        """Return the same for whoever shows its books only: it does not wait for its fixtures."""
+    async def read(self, deadlines: Callable[[Snapshot], Deadlines] = attrgetter("deadlines")) -> Snapshot:
+        """Return the newest snapshot once nothing of the view with these deadlines is overdue.
+
+        Waits only while something is. Raises: CommitLateError if the next commit does not come in time.
+        """
         ...
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
-        """Withdraw the list of an entry that cannot be shown; nothing if it has gone meanwhile."""
+        """Have the list of an entry that cannot be shown withdrawn; nothing if it has gone meanwhile.
+
+        Raises: CommitLateError as `read`.
+        """
         ...
 
-    def is_valid(self, snapshot: Snapshot) -> bool:
-        """Return whether nothing in `snapshot`, which was read earlier, is past its time by now."""
+    def is_valid(self, deadlines: Deadlines) -> bool:
+        """Return whether what was read, with these deadlines, still holds by now."""
         ...
 
-    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
-        """Return whether lists or matches with these earliest times go so soon after the last read."""
+    def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
+        """Return whether any of these comes within so many seconds of the last read."""
         ...

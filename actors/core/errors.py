@@ -3,6 +3,7 @@
     OddsboardError
     ├── ConfigError, BindError, CoreFailure     end the process
     ├── ServiceUnreachableError                 ends a command that asks a running service
+    ├── CommitLateError                         ends a read: what is overdue was not withdrawn in time
     ├── ActorReturned, ActorExited              crash an actor
     └── SourceError                             a source's expected failure: kept as state, tried again
         └── TransportError, StreamError, PayloadError
@@ -37,6 +38,10 @@ class BindError(OddsboardError):
 
 class CoreFailure(OddsboardError):
     """The aggregator, the supervisor or the server cannot go on: the process must end. Exit code 70."""
+
+
+class CommitLateError(OddsboardError):
+    """A read would show an overdue entry, and the aggregator has not withdrawn it in time."""
 
 
 class ActorReturned(OddsboardError):

@@ -27,7 +27,6 @@ from actors.matches.model import (
     Place,
     RemovalReason,
     Roster,
-    hubs_of,
     live_of,
 )
 from actors.matches.order import Chunks, Firsts, changed
@@ -50,12 +49,10 @@ class Draft:
     def __init__(self, base: FixtureState, roster: Roster, version: int) -> None:
         self.base = base
         self.version = version
-        self.events: dict[EventKey, bool] = {}
-        """Those that may have to be linked anew; True for those whose match is over."""
+        self.events: dict[EventKey, None] = {}
+        """The events that may have to be linked anew."""
         self.reasons: dict[FixtureId, tuple[RemovalReason, FixtureId | None]] = {}
         self.standing: dict[FixtureId, Standing | None] = {}
-        self.waiting = base.waiting
-        """New events that will have a fixture in a later version."""
         self.aged: set[FixtureId] = set()
         """Those whose surebet is gone because of its age."""
         self._roster = roster
@@ -129,8 +126,7 @@ class Draft:
         if before is not None and bonds(before.members) == bonds(members):
             created, members = before.created, before.members
         place, highest = place_of(entries[lead], fixture_id), self.highest(names, listed)
-        hubs = hubs_of(members)
-        return Fixture(fixture_id, created, members, hubs, names, listed, lead, place, highest)
+        return Fixture(fixture_id, created, members, names, listed, lead, place, highest)
 
     def highest(self, names: Iterable[BookmakerId], listed: Iterable[Entry]) -> Highest:
         """Return the highest live prices that these list."""
@@ -182,8 +178,7 @@ class Draft:
 
     def finish(self) -> Sliced[Linked | None]:
         """Return the fixtures with all changes, and what readers see of them; None if nothing changed."""
-        is_same = not self.standing and self.waiting == self.base.waiting
-        if is_same and not (self._fixtures or self.events):
+        if not (self.standing or self._fixtures or self.events):
             return None
         base, versions = self.base, self.base.versions
         chunks, firsts, places = yield from self._arranged()
@@ -197,11 +192,10 @@ class Draft:
             firsts,
             (yield from _changed(base.places, places)),
             (yield from _changed(base.by_event, self._by_event)),
-            self.waiting,
             versions,
             (yield from base.watched.changed(self.standing)),
         )
-        noted = FixtureChanges(tuple(changes), self.events)
+        noted = FixtureChanges(tuple(changes), tuple(self.events))
         return Linked(state, noted, bool(changes))
 
     def _arranged(self) -> Sliced[tuple[Chunks, Firsts, dict[FixtureId, Place | None]]]:
@@ -292,9 +286,9 @@ def _is_seen(old: Fixture | None, new: Fixture | None) -> bool:
     )
 
 
-def bonds(members: Iterable[Member]) -> list[tuple[EventKey, Rule, EventKey | None, bool]]:
+def bonds(members: Iterable[Member]) -> list[tuple[EventKey, Rule, EventKey | None, float, bool]]:
     """Return what links events, and whether there is evidence, but not which."""
-    return [(one.key, one.rule, one.to, one.evidence is None) for one in members]
+    return [(one.key, one.rule, one.to, one.max_price_gap, one.basis is None) for one in members]
 
 
 def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:

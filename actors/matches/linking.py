@@ -1,34 +1,33 @@
-"""Between the fixtures and the linker: events that changed go there, its groups come back as a commit.
+"""Between the fixtures and the matcher: events that changed go there, its groups come back as links.
 
-Pure, in slices, with one owner. What it proposes of events that changed meanwhile is dropped: they come
-again.
+Pure, in slices. Links say which events they were made for: what changed meanwhile is dropped when they are
+applied, because such an event is on its way to the matcher again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice
 from typing import Protocol
 
 from msgspec import Struct
 
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import SLICE, Sliced
-from actors.matches.draft import Draft
+from actors.matches.draft import Draft, bonds
 from actors.matches.entries import event_of, unpriced_event_of
 from actors.matches.links import join, part
-from actors.matches.model import Fixture, FixtureChanges, FixtureState
-from actors.matches.update import Advancing
+from actors.matches.model import Fixture, FixtureChanges, FixtureState, Roster
 from actors.matching.event import Event, EventKey
-from actors.matching.matcher import Changes, Group
+from actors.matching.matcher import Changes, Group, Member
+from actors.matching.rules import Rule
 
 MAX_WAITING = 100_000  # events; with more all are linked again, which needs no more memory
-PORTION = 48  # events linked in one commit: some milliseconds, in which nothing else is committed
+PORTION = 48  # events linked in one commit: some milliseconds, for which prices wait
 
 
 class Partition(Protocol):
-    """What groups events (`linker.py:Linker`)."""
+    """What groups events (`matcher.py:Linker`)."""
 
     def keys(self) -> Iterator[EventKey]:
         """Iterate over all events that are here; they may change meanwhile."""
@@ -36,10 +35,6 @@ class Partition(Protocol):
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
         """Add or replace events, remove others, and return what that changed in the groups."""
-        ...
-
-    def has(self, event: Event) -> bool:
-        """Return whether an event is here as it is."""
         ...
 
     def lists(self, event: Event) -> bool:
@@ -55,7 +50,7 @@ class Waiting:
     """The events that are still to be linked; outlives the linker, which begins with all there are."""
 
     def __init__(self) -> None:
-        self._keys: dict[EventKey, bool] | None = None
+        self._keys: dict[EventKey, None] | None = None
         self._arrived = asyncio.Event()
 
     @property
@@ -64,13 +59,11 @@ class Waiting:
         return len(self._keys or ())
 
     def add(self, snapshot: Snapshot) -> None:
-        """Add those that a commit changed."""
+        """Add the events that a commit changed."""
         changes = snapshot.fixture_changes
-        if not isinstance(changes, FixtureChanges):
-            return
-        if changes.events:
+        if isinstance(changes, FixtureChanges) and changes.events:
             if self._keys is not None:
-                self._keys |= changes.events
+                self._keys |= dict.fromkeys(changes.events)
                 if len(self._keys) > MAX_WAITING:
                     self._keys = None
             self._arrived.set()
@@ -80,160 +73,143 @@ class Waiting:
         self._keys = None
         self._arrived.set()
 
-    async def get(self) -> Mapping[EventKey, bool] | None:
-        """Wait for events and return them, None for all; True is that of a match that is over."""
+    async def get(self) -> Iterable[EventKey] | None:
+        """Wait for events and return them, None for all."""
         await self._arrived.wait()
         self._arrived.clear()
         return self.get_nowait()
 
-    def get_nowait(self) -> Mapping[EventKey, bool] | None:
-        """Return what waits, which may be nothing, or None for all."""
+    def get_nowait(self) -> Iterable[EventKey] | None:
+        """Return the events that wait, perhaps none, or None for all."""
         keys, self._keys = self._keys, {}
         return keys
 
 
-class Proposal(Struct, frozen=True):
-    """Groups to be fixtures, and events to be fixtures of their own."""
+class Links(Struct, frozen=True, eq=False):
+    """Groups that are to be fixtures, an event alone as a group of one; `events` are those of all groups.
 
+    `events` have no prices. Of two links the one with the larger `number` was made later.
+    """
+
+    number: int
     groups: tuple[Group, ...]
-    alone: tuple[EventKey, ...]
+    events: Mapping[EventKey, Event]
+
+    def cut(self, most: int) -> tuple[Links, Links | None]:
+        """Return the first groups, of about so many events, and the others, None if that is all."""
+        count = size = 0
+        while count < len(self.groups) and size < most:
+            size += len(self.groups[count])
+            count += 1
+        if count == len(self.groups):
+            return self, None
+        first, rest = self.groups[:count], self.groups[count:]
+        return Links(self.number, first, self.events), Links(self.number, rest, self.events)
+
+
+def merged_links(old: Links, new: Links) -> Links:
+    """Return the effect of both; a newer group replaces an older one with the same first event."""
+    if new.number < old.number:
+        old, new = new, old
+    firsts = {group[0].key for group in new.groups}
+    kept = tuple(group for group in old.groups if group[0].key not in firsts)
+    events = {member.key: old.events[member.key] for group in kept for member in group}
+    return Links(new.number, (*kept, *new.groups), {**events, **new.events})
 
 
 class Linking:
-    """What of the linker's groups is still to be published, by one event of each."""
+    """Has a matcher group the events of fixtures, and returns the links that fixtures lack."""
 
-    def __init__(self, linker: Partition, advancing: Advancing) -> None:
+    def __init__(self, linker: Partition, roster: Roster) -> None:
         self.linker = linker
-        self._advancing = advancing
-        self._roster = advancing.roster
-        self._due: dict[EventKey, None] = {}
-        self._again: dict[EventKey, bool] = {}
-        self._proposal = Proposal((), ())
+        self._roster = roster
+        self._number = 0
 
-    @property
-    def is_due(self) -> bool:
-        """Whether there is anything to publish."""
-        return bool(self._due)
+    def update(self, state: FixtureState, keys: Iterable[EventKey] | None) -> Sliced[Links | None]:
+        """Have these events, or (None) all there are, grouped as `state` has them.
 
-    @property
-    def is_outdated(self) -> bool:
-        """Whether an update is needed because the prices of what was proposed had changed."""
-        return bool(self._again)
-
-    def update(self, state: FixtureState, keys: Mapping[EventKey, bool] | None) -> Sliced[None]:
-        """Have these events, or (None) all there are, linked as `state` has them; True: learn of it."""
-        again, self._again = self._again, {}
-        other: dict[EventKey, bool] = {}  # to be published again; True for those that are linked now
-        wanted: Iterable[EventKey]
-        known: Iterable[EventKey]
+        Returns what has to be linked otherwise than `state` has it; None if nothing has.
+        """
         if keys is None:
-            wanted = (member.key for fixture in state for member in fixture.members)
-            known = self.linker.keys()
+            wanted: Iterable[EventKey] = (member.key for fixture in state for member in fixture.members)
+            known: Iterable[EventKey] = self.linker.keys()
         else:
-            wanted = known = {**keys, **again}
-        gone: list[EventKey] = []
-        for count, key in enumerate(known, 1):
-            if state.of_event(key) is None:
-                gone.append(key)
-                self._due.pop(key, None)
-            if count % SLICE == 0:
+            wanted = known = tuple(keys)
+        gone = [key for key in known if state.of_event(key) is None]
+        due: dict[EventKey, None] = {}
+        changes = yield from self.linker.update(self._events(state, wanted, due), gone)
+        due |= dict.fromkeys(changes.alone) | {group[0].key: None for group in changes.groups}
+        ending: dict[EventKey, Group] = {}
+        others: dict[EventKey, Group] = {}
+        for count, key in enumerate(due, 1):
+            if (group := self._lacking(state, key)) is not None:
+                (ending if _ends_links(state, group) else others)[group[0].key] = group
+            if count % (SLICE // 4) == 0:
                 yield
-        changes = yield from self.linker.update(self._events(state, wanted, other), gone)
-        if keys is None:  # first: what the operator has just kept apart must not wait for all others
-            yield from self._withdraw(state)
-        yield from self._take(changes)
-        for count, (key, is_linked) in enumerate(other.items(), 1):
-            if (group := self.linker.group(key)) is not None:
-                self._due[group[0].key] = None
-            elif is_linked:
-                self._due[key] = None
-            if count % SLICE == 0:
-                yield
+        if not (groups := ending | others):  # two matches as one cost people money: that goes first
+            return None
+        self._number += 1
+        return Links(self._number, tuple(groups.values()), (yield from self._compared(state, groups)))
 
     def _events(
-        self, state: FixtureState, keys: Iterable[EventKey], other: dict[EventKey, bool]
+        self, state: FixtureState, keys: Iterable[EventKey], due: dict[EventKey, None]
     ) -> Iterator[Event]:
-        """Yield the events of these keys that are there.
-
-        Add those to `other` that are not as the linker has them, and whether they are linked; also where
-        only the fixture is not: what came back before anybody looked is new there, and a proposal may have
-        been dropped for a change that was undone.
-        """
+        """Yield the events of these keys that are there, and note each in `due`."""
         for key in keys:
             if (fixture := state.of_event(key)) is not None:
-                event = event_of(fixture, key, self._roster)
-                if not (self.linker.has(event) and self._is_as_grouped(fixture, key)):
-                    other[key] = len(fixture.members) > 1
-                yield event
+                due[key] = None
+                yield event_of(fixture, key, self._roster)
 
-    def _is_as_grouped(self, fixture: Fixture, key: EventKey) -> bool:
-        """Return whether the fixture of an event has the events of its group, and no others."""
-        group = self.linker.group(key)
-        keys = {key} if group is None else {one.key for one in group}
-        return keys == {one.key for one in fixture.members}
+    def _lacking(self, state: FixtureState, key: EventKey) -> Group | None:
+        """Return the group of an event if its fixture differs; None also if an event has changed again."""
+        fixture = state.of_event(key)
+        if fixture is None:
+            return None
+        group = self.linker.group(key) or (Member(key, Rule.FIRST),)
+        is_known = all(
+            (there := state.of_event(member.key)) is not None
+            and self.linker.lists(unpriced_event_of(there, member.key, self._roster))
+            for member in group
+        )
+        return group if is_known and not _is_grouped(fixture, group) else None
 
-    def _take(self, changes: Changes) -> Sliced[None]:
-        keys = chain(changes.alone, (group[0].key for group in changes.groups))
-        while some := [*islice(keys, SLICE)]:
-            self._due |= dict.fromkeys(some)
-            yield
+    def _compared(
+        self, state: FixtureState, groups: Mapping[EventKey, Group]
+    ) -> Sliced[dict[EventKey, Event]]:
+        """Return the events of groups, without prices."""
+        events: dict[EventKey, Event] = {}
+        for count, group in enumerate(groups.values(), 1):
+            for member in group:
+                if (fixture := state.of_event(member.key)) is not None:
+                    events[member.key] = unpriced_event_of(fixture, member.key, self._roster)
+            if count % (SLICE // 4) == 0:
+                yield
+        return events
 
-    def _withdraw(self, state: FixtureState) -> Sliced[None]:
-        """Have fixtures made anew whose events are not of one group, as after a restart."""
-        for chunk in state.chunks:
-            for fixture in chunk.fixtures.values():
-                if len(fixture.members) > 1:
-                    groups = ((one.key, self.linker.group(one.key)) for one in fixture.members)
-                    firsts = dict.fromkeys(group[0].key if group else key for key, group in groups)
-                    if len(firsts) > 1:
-                        self._due |= firsts
-            yield
 
-    def _proposed(self, most: int) -> Proposal:
-        """Return the next groups, of about so many events, which are then no longer due."""
-        groups: list[Group] = []
-        alone: list[EventKey] = []
-        count = 0
-        while self._due and count < most:
-            key = next(iter(self._due))
-            del self._due[key]
-            if (group := self.linker.group(key)) is None:
-                alone.append(key)
-                count += 1
+def _ends_links(state: FixtureState, group: Group) -> bool:
+    """Return whether an event of a group is in a fixture with others."""
+    keys = {member.key for member in group}
+    fixtures = [fixture for key in keys if (fixture := state.of_event(key)) is not None]
+    return any(member.key not in keys for fixture in fixtures for member in fixture.members)
+
+
+def _is_grouped(fixture: Fixture, group: Group) -> bool:
+    """Return whether a fixture has the events of a group, linked as there."""
+    return {*bonds(fixture.members)} == {*bonds(group)}
+
+
+def apply(draft: Draft, links: Links, roster: Roster) -> Iterator[Fixture]:
+    """Make the groups fixtures, as far as their events are those compared; yield each that has several."""
+    for group in links.groups:
+        if all(_is_current(draft, links.events[member.key], roster) for member in group):
+            if len(group) == 1:
+                part(draft, group[0].key)
             else:
-                self._due.pop(group[0].key, None)
-                groups.append(group)
-                count += len(group)
-        return Proposal(tuple(groups), tuple(alone))
+                yield join(draft, group)
 
-    def apply(self, draft: Draft) -> Iterator[None]:
-        """Make of the fixtures what is due next, as far as their events are what was linked."""
-        self._proposal = proposal = self._proposed(PORTION)
-        for key in proposal.alone:
-            if self._is_current(draft, key):
-                part(draft, key)
-        yield
-        for group in proposal.groups:
-            if all(self._is_current(draft, one.key) for one in group):
-                joined = join(draft, group)
-                vetoed = self._advancing.vetoed(joined, {one.key.source for one in group})
-                if vetoed and not self._has_all(joined):
-                    self._again |= dict.fromkeys([one.key for one in group], False)  # either's may be new
-                for key in vetoed:
-                    part(draft, key)
-            yield
 
-    def _has_all(self, fixture: Fixture) -> bool:
-        """Return whether the linker has the events of a fixture as they are: then it would say the same."""
-        events = (event_of(fixture, one.key, self._roster) for one in fixture.members)
-        return all(self.linker.has(event) for event in events)
-
-    def put_back(self) -> None:
-        """Have what was applied last published again, because its commit was not."""
-        proposal = self._proposal
-        self._due |= dict.fromkeys([*proposal.alone, *(group[0].key for group in proposal.groups)])
-
-    def _is_current(self, draft: Draft, key: EventKey) -> bool:
-        fixture_id = draft.id_of(key)
-        fixture = None if fixture_id is None else draft.get(fixture_id)
-        return fixture is not None and self.linker.lists(unpriced_event_of(fixture, key, self._roster))
+def _is_current(draft: Draft, event: Event, roster: Roster) -> bool:
+    fixture_id = draft.id_of(event.key)
+    fixture = None if fixture_id is None else draft.get(fixture_id)
+    return fixture is not None and unpriced_event_of(fixture, event.key, roster) == event

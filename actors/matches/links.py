@@ -13,7 +13,7 @@ import msgspec
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId
 from actors.matches.draft import Draft, bonds
-from actors.matches.model import Fixture, RemovalReason, hubs_of
+from actors.matches.model import Fixture, RemovalReason
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Group, Member
 
@@ -27,7 +27,7 @@ def join(draft: Draft, group: Group) -> Fixture:
     if stayer is not None and len(homes) == 1 and len(stayer.members) == len(keys):
         members = _ordered(group, stayer)
         if bonds(members) != bonds(stayer.members):  # else the evidence stays that of the time of linking
-            stayer = msgspec.structs.replace(stayer, members=members, hubs=hubs_of(members), surebet=None)
+            stayer = msgspec.structs.replace(stayer, members=members, surebet=None)
             draft.put(stayer)
         return stayer
     entries: dict[BookmakerId, Entry] = {}

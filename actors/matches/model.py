@@ -6,12 +6,9 @@ change are the same objects in the next state, and what is derived of them can b
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import cache
-from math import inf
 from typing import TypeAlias
 
 from immutables import Map
@@ -25,11 +22,6 @@ from actors.matches.surebets import SurebetRules
 from actors.matches.watchlist import Watchlist
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
-from actors.matching.rules import bearable_gap
-
-
-def _source(member: Member) -> SourceName:
-    return member.key.source
 
 
 class Place(Struct, frozen=True, order=True, gc=False):
@@ -136,7 +128,7 @@ class Highest(Struct, frozen=True, gc=False):
 class Fixture(Struct, frozen=True, eq=False, gc=False):
     """One match: its events, the one that it began with first, and what each bookmaker lists of them.
 
-    Other `members` are in the order of their keys; links that prices can end lead to the sources `hubs`.
+    Other `members` are in the order of their keys.
     `bookmakers` are in the order of the configuration, `listed` has the entry of each. Names, league and
     kick-off are what `lead` lists, a bookmaker of the first source. `created` is the version that it
     appeared with.
@@ -146,7 +138,6 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     id: FixtureId
     created: int
     members: tuple[Member, ...]
-    hubs: tuple[SourceName, ...]
     bookmakers: tuple[BookmakerId, ...]
     listed: tuple[Entry, ...]
     lead: BookmakerId
@@ -168,37 +159,6 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     def match(self) -> Match:
         """What names it."""
         return self.listed[self.bookmakers.index(self.lead)].match
-
-    def links_of(self, sources: AbstractSet[SourceName]) -> Iterable[Member]:
-        """Return the members whose links, from or to events of these sources, prices can end."""
-        if any(one in sources for one in self.hubs):
-            some: Iterable[Member | None] = self.members
-        else:
-            some = [self._member_of(source) for source in sources]
-        return [
-            one
-            for one in some
-            if one is not None
-            and one.to is not None
-            and (one.key.source in sources or one.to.source in sources)
-            and bearable_gap(one.rule) < inf
-        ]
-
-    def _member_of(self, source: SourceName) -> Member | None:
-        members = self.members
-        at = 0 if members[0].key.source == source else bisect_left(members, source, lo=1, key=_source)
-        return members[at] if at < len(members) and members[at].key.source == source else None
-
-
-def hubs_of(members: Iterable[Member]) -> tuple[SourceName, ...]:
-    """Return the sources of the events that those links of members lead to that prices can end."""
-    hubs = {one.to.source for one in members if one.to is not None and bearable_gap(one.rule) < inf}
-    return _shared(tuple(sorted(hubs)))
-
-
-@cache
-def _shared(hubs: tuple[SourceName, ...]) -> tuple[SourceName, ...]:
-    return hubs
 
 
 class FixtureChunk(Struct, frozen=True, eq=False, weakref=True):
@@ -230,10 +190,10 @@ class FixtureChange(Struct, frozen=True, eq=False, gc=False):
 
 
 class FixtureChanges(Struct, frozen=True, eq=False):
-    """What a commit changed; `events` are those that may have to be linked anew, True for what is over."""
+    """What a commit changed; `events` are those that may have to be linked anew."""
 
     changes: tuple[FixtureChange, ...] = ()
-    events: Mapping[EventKey, bool] = {}
+    events: tuple[EventKey, ...] = ()
 
 
 class FixtureState(Struct, frozen=True, eq=False):
@@ -241,7 +201,6 @@ class FixtureState(Struct, frozen=True, eq=False):
 
     `firsts` has the first place of each chunk, to be searched in.
     `places` is where to find a fixture by its id, `by_event` the fixture of each event.
-    `waiting` has new events without a fixture, those that came first first; some may be gone by now.
     `watched` are those whose prices would be a surebet. At `valid_until` (monotonic seconds) one of these
     appears, or a price of one becomes too old; at `kick_off` (Unix seconds) one ends.
     """
@@ -252,7 +211,6 @@ class FixtureState(Struct, frozen=True, eq=False):
     firsts: tuple[Place, ...] = ()
     places: Map[FixtureId, Place] = field(default_factory=Map)
     by_event: Map[EventKey, FixtureId] = field(default_factory=Map)
-    waiting: tuple[tuple[EventKey, ...], ...] = ()
     versions: Mapping[Kind, Mapping[BookmakerId | None, int]] = {}
     watched: Watchlist = field(default_factory=Watchlist)
 
@@ -265,11 +223,6 @@ class FixtureState(Struct, frozen=True, eq=False):
     def kick_off(self) -> float:
         """Unix second at which it does, also if that clock was set meanwhile."""
         return self.watched.kick_off
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether there are new events without a fixture; the next commit begins some."""
-        return bool(self.waiting)
 
     def version(self, view: FixtureView) -> int:
         """Return the last commit that changed what the view shows."""

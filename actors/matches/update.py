@@ -1,37 +1,34 @@
-"""What a commit of entries makes of the fixtures, whoever commits it: in proportion to what it changed.
+"""What a commit makes of the fixtures: in time that depends on what it changed.
 
-Pure, in slices. New entries are fixtures of one, prices change, members and fixtures go, and prices that no
-longer agree end a link. Links are only ever added by `links.py`.
+Pure, in slices. New events are fixtures of their own, prices change, members and fixtures go, links are
+applied, and prices that no longer agree end a link.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from math import inf
 
-from actors.board.board import Advance, Books, Noted
+from actors.board.board import Books, Noted
 from actors.board.chunks import copied, find
 from actors.board.diff import is_other, named
 from actors.board.snapshot import Differences, Entry, Linked, Snapshot
-from actors.board.snapshot import RemovalReason as Reason
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, SourceName
 from actors.matches.draft import Draft, place_of
-from actors.matches.entries import chances_of, chances_of_one, is_other_event
+from actors.matches.entries import chances_of, is_other_event
+from actors.matches.linking import Links, apply
 from actors.matches.links import part
 from actors.matches.model import Fixture, Highest, RemovalReason, Terms, fixtures_of, live_of
 from actors.matches.standing import Surebets
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
-from actors.matching.rules import Rule, bearable_gap, distance
+from actors.matching.rules import Rule, price_gap
 
 Changes = Mapping[BookmakerId, Entry | None]
 Edits = dict[FixtureId, dict[BookmakerId, Entry | None]]
-
-PORTION, PORTIONS = 1_024, 2
-"""Of new events, so many portions at most begin fixtures in one commit: prices must not wait for them."""
 
 
 class Advancing:
@@ -45,23 +42,18 @@ class Advancing:
         self._live = live_of(terms.roster)
         self._surebets = Surebets(terms)
 
-    def __call__(self, base: Snapshot, books: Books, noted: Noted, now: Instant) -> Sliced[Linked | None]:
-        """Return the fixtures after these differences at `now`; None if they stay as they are."""
-        draft = Draft(fixtures_of(base), self.roster, base.next_version(books))
+    def __call__(
+        self, base: Snapshot, books: Books, noted: Noted, links: object, now: Instant
+    ) -> Sliced[Linked | None]:
+        """Return the fixtures after these differences and links at `now`; None if they stay as they are."""
+        draft = Draft(fixtures_of(base), self.roster, base.version + 1)
         yield from self.take(draft, books, noted)
-        yield from self._surebets.settle(draft, base.books_of_fixtures, books, now)
+        if isinstance(links, Links):
+            for fixture in apply(draft, links, self.roster):
+                self._part(draft, fixture, {member.key.source for member in fixture.members})
+                yield
+        yield from self._surebets.settle(draft, base.books, books, now)
         return (yield from draft.finish())
-
-    def linking(self, apply: Callable[[Draft], Iterator[None]]) -> Advance:
-        """Return the same for a commit that changes no entries, but what `apply` makes of the fixtures."""
-
-        def advance(base: Snapshot, books: Books, _: Noted, now: Instant) -> Sliced[Linked | None]:
-            draft = Draft(fixtures_of(base), self.roster, base.version + 1)
-            yield from apply(draft)
-            yield from self._surebets.settle(draft, base.books, books, now)
-            return (yield from draft.finish())
-
-        return advance
 
     def take(self, draft: Draft, books: Books, noted: Noted) -> Sliced[None]:
         """Take over what changed of the entries."""
@@ -74,19 +66,13 @@ class Advancing:
                 self._edit(draft, fixture, changes)
             if count % (SLICE // 8) == 0:
                 yield
-        events = [*new]
-        portions = (
-            *draft.base.waiting,
-            *(tuple(events[at : at + PORTION]) for at in range(0, len(events), PORTION)),
-        )
-        for count, key in enumerate(chain(*portions[:PORTIONS]), 1):
+        for count, key in enumerate(new, 1):
             self._begin(draft, books, key)
             if count % (SLICE // 8) == 0:
                 yield
-        draft.waiting = portions[PORTIONS:]
 
     def _begin(self, draft: Draft, books: Books, key: EventKey) -> None:
-        """Begin a fixture of a new event, unless there is one, or its entries are gone."""
+        """Begin a fixture of a new event, unless there is a fixture, or its entries are gone."""
         if draft.id_of(key) is not None:
             return
         entries = {
@@ -95,7 +81,7 @@ class Advancing:
             if (entry := named(find(books[name].chunks, key.source_match_id))) is not None
         }
         if entries:
-            draft.events[key] = False
+            draft.events[key] = None
             draft.begin((Member(key, Rule.FIRST),), entries)
 
     def _collect(
@@ -109,7 +95,6 @@ class Advancing:
         """Sort differences by fixture; entries of events without one are new, or wait for one."""
         source, fixture_of = self.roster[bookmaker].source, draft.base.by_event.get
         before, after = copied(differences.before), copied(differences.after)
-        reasons = copied(differences.reasons)
         for count, (match_id, old) in enumerate(before.items(), 1):
             key, new = EventKey(source, match_id), after[match_id]
             fixture_id = fixture_of(key)
@@ -119,7 +104,7 @@ class Advancing:
                 was, new = named(old), named(new)
                 is_shown = was is not new
                 if is_shown and fixture_id is not None:
-                    draft.events[key] = new is None and reasons.get(match_id) is Reason.FINISHED
+                    draft.events[key] = None
                 elif was is None and new is not None:
                     new_events[key] = None
             if is_shown and fixture_id is not None:
@@ -132,10 +117,8 @@ class Advancing:
 
     def _edit(self, draft: Draft, fixture: Fixture, changes: Changes) -> None:
         new = self._with_prices(draft, fixture, changes) or self._with_others(draft, fixture, changes)
-        if new is not None and new.hubs:
-            for key in self.vetoed(new, {self.roster[name].source for name in changes}):
-                draft.events |= dict.fromkeys([one.key for one in new.members], False)
-                part(draft, key)
+        if new is not None and len(new.members) > 1:
+            self._part(draft, new, {self.roster[name].source for name in changes})
 
     def _with_others(self, draft: Draft, fixture: Fixture, changes: Changes) -> Fixture | None:
         """Put a fixture of other bookmakers; None, and it is ended, if there are none."""
@@ -182,9 +165,9 @@ class Advancing:
             highest = draft.highest(names, listed)
         elif home > highest.home or draw > highest.draw or away > highest.away:
             highest = Highest(home, draw, away)
-        members, hubs, lead = fixture.members, fixture.hubs, fixture.lead
+        members, lead = fixture.members, fixture.lead
         changed = Fixture(
-            *(fixture.id, fixture.created, members, hubs, names, tuple(listed), lead, place, highest)
+            *(fixture.id, fixture.created, members, names, tuple(listed), lead, place, highest)
         )
         draft.put(changed, is_seen=is_seen)
         return changed
@@ -193,23 +176,30 @@ class Advancing:
         draft.move([one.key for one in fixture.members], None)
         draft.remove(fixture.id, RemovalReason.ENDED)
 
-    def vetoed(self, fixture: Fixture, sources: AbstractSet[SourceName]) -> list[EventKey]:
+    def _part(self, draft: Draft, fixture: Fixture, sources: AbstractSet[SourceName]) -> None:
+        """Take out the members that are `apart`; the matcher is asked about all of the fixture again."""
+        if parted := self.apart(fixture, sources):
+            draft.events |= dict.fromkeys([member.key for member in fixture.members])
+        for key in parted:
+            part(draft, key)
+
+    def apart(self, fixture: Fixture, sources: AbstractSet[SourceName]) -> list[EventKey]:
         """Return the members whose link the prices speak against, as far as these sources' changed."""
         return [
-            one.key
-            for one in fixture.links_of(sources)
-            if one.to is not None and self._is_vetoed(fixture, one, one.to)
+            member.key
+            for member in fixture.members
+            if member.to is not None
+            and member.max_price_gap < inf
+            and (member.key.source in sources or member.to.source in sources)
+            and self._is_apart(fixture, member, member.to)
         ]
 
-    def _is_vetoed(self, fixture: Fixture, member: Member, to: EventKey) -> bool:
+    def _is_apart(self, fixture: Fixture, member: Member, to: EventKey) -> bool:
+        """Return whether the prices of two events are further apart than the rule of their link bears."""
         ours, theirs = (
             [entry for name in self._of_source[source] if (entry := fixture.entry(name)) is not None]
             for source in (member.key.source, to.source)
         )
         if not ours or not theirs:
             return False
-        # Single prices first: the median of many against one is worth its time only if some disagree.
-        one, bearable = chances_of_one(theirs[0]), bearable_gap(member.rule)
-        if len(theirs) == 1 and not any(distance(chances_of_one(entry), one) > bearable for entry in ours):
-            return False
-        return distance(chances_of(ours), chances_of(theirs)) > bearable
+        return (price_gap(chances_of(ours), chances_of(theirs)) or 0.0) > member.max_price_gap

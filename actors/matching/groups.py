@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -15,7 +16,8 @@ from actors.matching.rules import Rule
 class Member(Struct, frozen=True, gc=False):
     """An event in its group, with the rule that links it with the event `to`, by `basis` and prices.
 
-    `to` is the first, or a step nearer to it; the first member has rule `first` and no link. In the basis,
+    The link holds while their prices are at most `max_price_gap` apart. `to` is the first, or a step nearer
+    to it; the first member has rule `first` and no link. In the basis,
     the evidence but for the prices, this event is a, the other b.
     """
 
@@ -24,6 +26,7 @@ class Member(Struct, frozen=True, gc=False):
     to: EventKey | None = None
     basis: Evidence | None = None
     price_gap: float | None = None
+    max_price_gap: float = inf
 
     @property
     def evidence(self) -> Evidence | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from math import inf
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -65,8 +66,11 @@ def _linked(nodes: list[Node], group: int, links: dict[int, tuple[int, Edge]], g
     members = {first: Member(first, Rule.FIRST)}
     for i, (j, edge) in links.items():
         one, to = nodes[i], nodes[j]
-        basis = graph.judge.basis(one.listing, to.listing)
-        members[one.key] = Member(one.key, edge[4], to.key, basis, price_gap(one.chances, to.chances))
+        basis, gap = graph.judge.basis(one.listing, to.listing), price_gap(one.chances, to.chances)
+        relation = graph.judge.relation(one.listing, to.listing)
+        condition = None if relation is None or edge[4] is Rule.MUST else relation.way(gap)
+        most = inf if condition is None else condition.gap
+        members[one.key] = Member(one.key, edge[4], to.key, basis, gap, most)
     return members
 
 

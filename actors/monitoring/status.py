@@ -109,11 +109,11 @@ class BookmakerStatus:
         if not self.is_named and (title or is_in_use):
             self.name, self.is_named = title or self.name, True
 
-    def observe(self, book: Book, at: float) -> BookmakerState:
+    def observe(self, book: Book, at: Instant) -> BookmakerState:
         """Return the state that follows from this record and the bookmaker's book; note a new one."""
-        state = self._derived(book)
+        state = self._derived(book, at.mono)
         if state is not self.state or self.since is None:
-            self.state, self.since = state, at
+            self.state, self.since = state, at.wall
         return state
 
     @property
@@ -129,12 +129,12 @@ class BookmakerStatus:
         actors = (self.actor, self.source.actor)
         return next((actor.last_error for actor in actors if actor.state is ActorState.QUARANTINED), None)
 
-    def _derived(self, book: Book) -> BookmakerState:
+    def _derived(self, book: Book, mono: float) -> BookmakerState:
         if ActorState.QUARANTINED in {self.actor.state, self.source.actor.state}:
             return BookmakerState.QUARANTINED
         if not book.lists:
             return BookmakerState.STARTING
-        if not book.is_serving:
+        if not book.serves(mono):
             return BookmakerState.STALE
         if any(state.doubted for state in book.lists.values()):
             return BookmakerState.SUSPECT
@@ -145,10 +145,7 @@ class BookmakerStatus:
 
 @dataclass(slots=True)
 class BoardStatus:
-    """The aggregator's record; `commits` measures the turns that changed entries, with their number.
-
-    `fixtures` measures how long after such a commit the fixtures had what it changed.
-    """
+    """The aggregator's record; `commits` measures the turns that changed entries, with their number."""
 
     actor: ActorStatus
     last_turn_mono: float | None = None
@@ -159,7 +156,6 @@ class BoardStatus:
     finished: int = 0
     dropped: int = 0
     commits: Meter = field(default_factory=Meter)
-    fixtures: Meter = field(default_factory=Meter)
     received: Callable[[], int] = lambda: 0
     conflated: Callable[[], int] = lambda: 0
 
@@ -214,7 +210,7 @@ class ServiceStatus:
     def observe(self, snapshot: Snapshot, now: Instant) -> dict[BookmakerId, BookmakerState]:
         """Return the state of every bookmaker at `now`, as `snapshot` shows them."""
         return {
-            bookmaker: status.observe(snapshot.books[bookmaker], now.wall)
+            bookmaker: status.observe(snapshot.books[bookmaker], now)
             for bookmaker, status in self.bookmakers.items()
         }
 

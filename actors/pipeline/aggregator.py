@@ -1,157 +1,179 @@
-"""The aggregator actor: the only one that applies batches to the board and mints versions.
+"""The aggregator actor: the only one that changes the board, commits it, and mints versions.
 
-Each turn drains the mailbox, commits once and swaps the published snapshot; then it has the fixtures made
-of what changed, so that no price waits for those of its commit. A batch that crashes the actor is dropped
-by the next instance, its list withdrawn and requested again.
+All that may change it comes through its mailbox: batches, links, and what reads ask for. Each turn
+withdraws what is overdue, applies what waits, makes the fixtures, and publishes both with one swap. A batch
+that crashes the actor is dropped by the next instance, its list withdrawn and requested again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import anyio
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from actors.board.board import Applied, Board
-from actors.board.published import Published
+from actors.board.board import Advance, Applied, Board, is_due
+from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
-from actors.core.cooperative import Lane, run_now, run_sliced
-from actors.core.messages import Batch, BookmakerId
+from actors.core.cooperative import run_now, run_sliced
+from actors.core.messages import Batch, BookmakerId, Scope
+from actors.matches.linking import PORTION, Links, merged_links
 from actors.monitoring.status import ServiceStatus
 from actors.monitoring.transitions import record_latencies, record_turn
-from actors.runtime.conflation import Intake
+from actors.runtime.conflation import merged_batches
+from actors.runtime.mailbox import Mailbox
 
 log: FilteringBoundLogger = structlog.get_logger()
 
 TICK_S = 1.0
 PAUSE_S = 1.0  # that a tick is late when the process, or the machine, must have been suspended
+MAX_TRIES = 3  # commits made again because something fell due meanwhile: a read would wait for it anyway
+
+Item: TypeAlias = Batch | Links | Overdue | Rejection
+Intake: TypeAlias = Mailbox[Hashable, Item]
+
+
+def new_intake() -> Intake:
+    """Return the mailbox of the aggregator: one pending batch per (bookmaker, scope), links merged."""
+    return Mailbox(_key, _merged)
+
+
+def _key(item: Item) -> Hashable:
+    match item:
+        case Batch():
+            return item.bookmaker, item.scope
+        case Rejection():
+            return Rejection, item.bookmaker, item.entry.scope
+        case _:
+            return type(item)
+
+
+def _merged(old: Item, new: Item) -> Item:
+    if isinstance(old, Batch) and isinstance(new, Batch):
+        return merged_batches(old, new)
+    if isinstance(old, Links) and isinstance(new, Links):
+        return merged_links(old, new)
+    return new
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What one turn has taken from the mailbox, and what became of it; `rest` are links for a later one."""
+
+    batches: list[Batch] = field(default_factory=list)
+    applied: list[Applied] = field(default_factory=list)
+    rejected: list[tuple[BookmakerId, Scope, str]] = field(default_factory=list)
+    rest: Links | None = None
 
 
 @dataclass(slots=True)
 class AggregatorActor:
-    """Applies the batches in its mailbox; calls `blame` with the bookmaker of one that crashed it.
+    """Applies what is in its mailbox; calls `blame` with an item that crashed it.
 
-    `resumed` is called after the process was suspended, because timers elsewhere are late then. `tick_s` is
-    the longest time between two turns.
+    `advance` makes the fixtures of a commit (None: there are none). `on_rejected` is called with a list
+    that was withdrawn because an entry cannot be shown, and why; `resumed` after the process was
+    suspended, because timers elsewhere are late then. `tick_s` is the longest time between two turns.
     """
 
     intake: Intake
     published: Published
     status: ServiceStatus
-    blame: Callable[[BookmakerId], None]
+    blame: Callable[[Item], None]
     clock: Clock
     resumed: Callable[[], None]
+    on_rejected: Callable[[BookmakerId, Scope, str], None] = lambda *_: None
+    advance: Advance | None = None
     tick_s: float = TICK_S
     _singly: int = field(init=False, default=0)
-    """So many turns take one batch each, so that it is known which of them crashes."""
+    """So many turns take one item each, so that it is known which of them crashes."""
     _log: FilteringBoundLogger = field(init=False, default_factory=lambda: log.bind(actor="aggregator"))
 
     async def run(self) -> None:
-        """Run for ever: a turn after every arrival, at every deadline, at least every `tick_s`."""
+        """Run for ever: a turn at once, after every arrival, at every deadline, at least every `tick_s`."""
         self._recover()
         last_mono = self.clock.now().mono
+        first: Item | None = None
         while True:
-            await run_sliced(self.published.digest(), Lane.BOARD)
-            snapshot = await self.published.read()
-            left_s = 0.0 if snapshot.is_behind else snapshot.valid_until - self.clock.now().mono
-            first: Batch | None = None
+            await self._turn(first)
+            left_s = self.published.newest.valid_until - self.clock.now().mono
             with anyio.move_on_after(min(self.tick_s, max(left_s, 0.0))):
+                first = None
                 first = await self.intake.get()
             now_mono = self.clock.now().mono
             if now_mono - last_mono > self.tick_s + PAUSE_S:
                 self.resumed()
             last_mono = now_mono
-            await self._turn(first)
 
-    async def _turn(self, first: Batch | None) -> None:
-        began = elapsed_s()
-        base = await self.published.read()
+    async def _turn(self, first: Item | None) -> None:
+        began, base = elapsed_s(), self.published.newest
         waiting = 0 if self._singly else self.intake.depth
         self._singly = max(self._singly - 1, 0)
-        board = self.published.board(base)
-        applied = [] if first is None else [await self._apply(board, first)]
-        while waiting and (batch := self.intake.get_nowait()) is not None:
-            applied.append(await self._apply(board, batch))
+        board, turn = Board(base, self.published.rules, self.advance), _Turn()
+        await run_sliced(board.expire(self.clock.now()))
+        while first is not None:
+            await self._take(board, first, turn)
+            self.intake.mark_processed()
+            first = self.intake.get_nowait() if waiting else None
             waiting -= 1
-        async with self.published.finishing:
-            while True:
-                if (newest := await self.published.read()) is not base:
-                    base = newest
-                    if not board.rebase(base):
-                        board = self.published.board(base)
-                        applied = [await self._apply_again(board, batch) for batch in self.intake.unacked]
-                if self.published.replace(base, snapshot := await self._committed(board)):
-                    break
-            batches = self.intake.unacked
-            record_latencies(self.status, batches, applied, self.clock.now())
-            self.intake.ack_all()
-            self._note(base, snapshot, applied, elapsed_s() - began)
-            if snapshot.unapplied is not None:
-                await self._make_fixtures(batches)
+        snapshot = await self._finished(board)
+        self.published.publish(snapshot)
+        now, took_s = self.clock.now(), elapsed_s() - began
+        self.intake.ack_all()
+        if turn.rest is not None:
+            self.intake.put_nowait(turn.rest)
+        for rejected in turn.rejected:
+            self.on_rejected(*rejected)
+        record_latencies(self.status, turn.batches, turn.applied, now)
+        if snapshot.version != base.version:
+            changes = sum(applied.upserted + applied.removed for applied in turn.applied)
+            self.status.board.commits.add(took_s, changes, now.mono)
+            self._log.debug("board.committed", version=snapshot.version, took_ms=round(took_s * 1e3, 3))
+        record_turn(self.status, snapshot, turn.applied, now, self._log)
+        self.published.end_turn()
+        await run_sliced(self.published.digest())
 
-    async def _apply(self, board: Board, batch: Batch) -> Applied:
-        applied = await run_sliced(board.apply(batch, self.clock.now()), Lane.BOARD)
-        self.intake.mark_processed()
-        return applied
+    async def _take(self, board: Board, item: Item, turn: _Turn) -> None:
+        match item:
+            case Batch():
+                turn.applied.append(await run_sliced(board.apply(item, self.clock.now())))
+                turn.batches.append(item)
+            case Links():
+                links, turn.rest = item.cut(PORTION)
+                board.link(links)
+            case Rejection(bookmaker, entry, why):
+                if (scope := await run_sliced(board.reject(bookmaker, entry))) is not None:
+                    turn.rejected.append((bookmaker, scope, why))
+            case Overdue():  # each turn withdraws it
+                pass
 
-    async def _apply_again(self, board: Board, batch: Batch) -> Applied:
-        self.intake.in_flight = batch
-        applied = await run_sliced(board.apply(batch, self.clock.now()), Lane.BOARD)
-        self.intake.in_flight = None
-        return applied
-
-    async def _committed(self, board: Board) -> Snapshot:
-        if board.shows_news:
-            return board.commit()  # the prices first
-        self._blame_the_only_one()
-        snapshot = await run_sliced(board.finish(self.clock.now()), Lane.BOARD)
+    async def _finished(self, board: Board) -> Snapshot:
+        """Return the next snapshot; nothing in it is overdue yet."""
+        if len(self.intake.unacked) == 1:  # a crash can only be due to that
+            self.intake.in_flight = self.intake.unacked[0]
+        for _ in range(MAX_TRIES):
+            now = self.clock.now()
+            await run_sliced(board.expire(now))
+            snapshot = await run_sliced(board.finish(now))
+            if not is_due(snapshot.deadlines, self.published.rules, self.clock.now()):
+                break
         self.intake.in_flight = None
         return snapshot
 
-    async def _make_fixtures(self, batches: Iterable[Batch]) -> None:
-        """Have the followers of lists called, then fixtures made of what these batches changed."""
-        began = elapsed_s()
-        await run_sliced(self.published.digest(), Lane.BOARD)
-        for batch in batches:  # a crash is due to them again
-            self.intake.in_flight = batch
-            self.intake.mark_processed()
-        self._blame_the_only_one()
-        await self.published.read()
-        self.intake.ack_all()
-        self.status.board.fixtures.add(elapsed_s() - began, 0, self.clock.now().mono)
-        await run_sliced(self.published.digest(), Lane.BOARD)
-
-    def _blame_the_only_one(self) -> None:
-        """Have a crash be the batch's if there is only one: no other can be the cause."""
-        if len(self.intake.unacked) == 1:
-            self.intake.in_flight = self.intake.unacked[0]
-
     def _recover(self) -> None:
-        """Drop the batch that crashed the last instance; if it is one of several, apply each alone."""
-        base, crashed = self.published.newest, self.intake.unacked
-        batch = self.intake.requeue_unacked()
-        if batch is None:
-            self._singly = len(crashed)
-            crashed = crashed if base.unapplied is not None else ()  # else none of them is on the board
-        else:
-            crashed = (batch,)
-        if crashed:
-            board = self.published.board(base)
-            for one in crashed:
-                run_now(board.withdraw(one.bookmaker, one.scope))
-            self.published.replace(base, run_now(board.finish(self.clock.now())))
-        if batch is not None:
+        """Drop the item that crashed the last instance; if it is one of several, apply each alone."""
+        crashed = len(self.intake.unacked)
+        item = self.intake.requeue_unacked()
+        if item is None:
+            self._singly = crashed
+            return
+        if isinstance(item, Batch):
+            board = Board(self.published.newest, self.published.rules, self.advance)
+            run_now(board.withdraw(item.bookmaker, item.scope))
+            self.published.publish(run_now(board.finish(self.clock.now())))
             self.status.board.dropped += 1
-            self._log.error("batch.dropped", bookmaker=batch.bookmaker, scope=batch.scope)
-            self.blame(batch.bookmaker)
-
-    def _note(self, base: Snapshot, snapshot: Snapshot, applied: list[Applied], took_s: float) -> None:
-        now = self.clock.now()
-        if snapshot.version != base.version:
-            changes = sum(one.upserted + one.removed for one in applied)
-            self.status.board.commits.add(took_s, changes, now.mono)
-            self._log.debug("board.committed", version=snapshot.version, took_ms=round(took_s * 1e3, 3))
-        record_turn(self.status, snapshot, applied, now, self._log)
+            self._log.error("batch.dropped", bookmaker=item.bookmaker, scope=item.scope)
+        self.blame(item)

@@ -14,16 +14,16 @@ from math import inf, nextafter
 import msgspec
 from msgspec import Struct
 
-from actors.board.board import Advance, Applied, Board, BoardRules, is_due, is_overdue
+from actors.board.board import Applied, Board, BoardRules, is_due
 from actors.board.history import History, HistoryLimits
-from actors.board.snapshot import Entry, Snapshot
+from actors.board.snapshot import Deadlines, Entry, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
 from actors.matches.history import FixtureHistory
-from actors.matches.linking import Linking, Partition, Waiting
+from actors.matches.linking import PORTION, Linking, Partition, Waiting
 from actors.matches.model import Listed, Roster, Terms, first_snapshot, fixtures_of, roster_of
 from actors.matches.update import Advancing
 from actors.matching.matcher import Linker
@@ -96,7 +96,7 @@ class Playback:
         made = self.desk.new_linker() if linker is None else linker()
         self.desk.linker = made if isinstance(made, Linker) else None
         self._waiting = Waiting()
-        self._linking = Linking(made, self._advancing)
+        self._linking = Linking(made, terms.roster)
         self.history = History(self.snapshot, HistoryLimits())
         self.fixture_history = FixtureHistory(self.snapshot, HistoryLimits())
 
@@ -109,11 +109,15 @@ class Playback:
         """Return the time of the recordings: that of the last moment, of the first payload before it."""
         return self._now
 
-    async def read(self) -> Snapshot:
-        """Return the board as of that moment."""
+    @property
+    def newest(self) -> Snapshot:
+        """The board as of that moment."""
         return self.snapshot
 
-    read_lists = read
+    async def read(self, deadlines: object = None) -> Snapshot:
+        """Return the board as of that moment, at which nothing of it is overdue."""
+        del deadlines
+        return self.snapshot
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Withdraw the list of an entry that cannot be shown."""
@@ -122,13 +126,13 @@ class Playback:
         if run_now(board.reject(bookmaker, entry)) is not None:
             run_now(self._publish(board))
 
-    def is_valid(self, snapshot: Snapshot) -> bool:
-        """Return whether nothing in `snapshot` was overdue at that moment."""
-        return not is_overdue(snapshot, self._rules, self._now)
+    def is_valid(self, deadlines: Deadlines) -> bool:
+        """Return whether what was read, with these deadlines, was not overdue at that moment."""
+        return not is_due(deadlines, self._rules, self._now)
 
-    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
-        """Return whether these times come within so many recorded seconds."""
-        return is_due(deadline, first_start, self._rules, self._now, within_s)
+    def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
+        """Return whether any of these comes within so many recorded seconds."""
+        return is_due(deadlines, self._rules, self._now, within_s)
 
     def moments(self) -> Iterator[Moment]:
         """Yield the moments in order; play each before taking the next one: it may set a deadline."""
@@ -200,15 +204,16 @@ class Playback:
 
     def link(self) -> Sliced[None]:
         """Link what changed, to the end, so that the same recordings give the same versions."""
-        while self.snapshot.is_behind:
-            yield from self._publish(self._board())
-        while (keys := self._waiting.get_nowait()) != {} or self._linking.is_outdated:
-            yield from self._linking.update(fixtures_of(self.snapshot), keys)
-            while self._linking.is_due:
-                yield from self._publish(self._board(self._advancing.linking(self._linking.apply)))
+        while (keys := self._waiting.get_nowait()) != {}:
+            links = yield from self._linking.update(fixtures_of(self.snapshot), keys)
+            while links is not None:
+                some, links = links.cut(PORTION)
+                board = self._board()
+                board.link(some)
+                yield from self._publish(board)
 
-    def _board(self, advance: Advance | None = None) -> Board:
-        return Board(self.snapshot, self._rules, advance or self._advancing)
+    def _board(self) -> Board:
+        return Board(self.snapshot, self._rules, self._advancing)
 
     def _publish(self, board: Board) -> Sliced[None]:
         self._replace((yield from board.finish(self._now)))

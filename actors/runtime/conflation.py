@@ -10,14 +10,11 @@ from typing import TypeVar
 
 import msgspec
 
-from actors.core.messages import Batch, BookmakerId, Document, Match, Scope
+from actors.core.messages import Batch, Document, Match, Scope
 from actors.runtime.mailbox import Mailbox
 
 Inbox = Mailbox[Scope, Document | Batch]
 """What waits for a bookmaker: per scope the newest document, or changes and confirmations merged."""
-
-Intake = Mailbox[tuple[BookmakerId, Scope], Batch]
-"""At most one pending batch per (bookmaker, scope)."""
 
 
 def merged_batches(old: Batch, new: Batch) -> Batch:

@@ -15,13 +15,13 @@ from typing import Any
 import anyio.to_thread
 import structlog
 
-from actors.board.published import Published
+from actors.board.published import Overdue, Published, Rejection
 from actors.core.clock import Clock
 from actors.core.errors import ConfigError
-from actors.core.messages import BookmakerId, Payload, Scope, SourceName
+from actors.core.messages import Batch, BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.matches.history import FixtureHistory
-from actors.matches.linking import Partition, Waiting
+from actors.matches.linking import Links, Partition, Waiting
 from actors.matches.model import Listed, Terms, first_snapshot, roster_of
 from actors.matches.update import Advancing
 from actors.matching.overrides import Overrides
@@ -32,7 +32,7 @@ from actors.monitoring.status import (
     ServiceStatus,
     SourceStatus,
 )
-from actors.pipeline.aggregator import TICK_S, AggregatorActor
+from actors.pipeline.aggregator import TICK_S, AggregatorActor, Item, new_intake
 from actors.pipeline.bookmaker import BookmakerActor
 from actors.pipeline.context import SourceContext
 from actors.pipeline.fanout import extractor
@@ -45,7 +45,7 @@ from actors.review.desk import Desk
 from actors.review.links_file import read
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.backoff import WINDOW_S
-from actors.runtime.conflation import Inbox, Intake, merged_batches, merged_deliveries
+from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Bus, Mailbox, PoisonGuard
 from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.settings import Settings
@@ -88,19 +88,16 @@ class System:
         terms = terms_of(settings)
         epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
         first = first_snapshot(self.status.board.first_version, terms, epoch)
-        self._advancing, reject = Advancing(terms), self._reject_list
-        self.published = Published(
-            first, settings.board, clock, settings.history, reject, advance=self._advancing
-        )
+        self._terms, self._intake = terms, new_intake()
+        self.published = Published(first, settings.board, clock, settings.history, self._intake.put_nowait)
         self.fixture_history = FixtureHistory(first, settings.history)
-        self._intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
         self.bus, self.desk, self._waiting = Bus(), Desk(settings.overrides), Waiting()
         self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda one: one.scope, merged_deliveries) for name in settings.bookmakers
         }
         self._contexts = {name: self._context(name) for name in settings.sources}
-        self._poisoned_mono: dict[BookmakerId, float] = {}
+        self._poisoned_mono: dict[BookmakerId | None, float] = {}
         bookmakers, sources = map(self._bookmaker, settings.bookmakers), map(self._source, settings.sources)
         core = (self._aggregator(), self._links(linker))
         self.supervisor = Supervisor([*core, *bookmakers, *sources], clock)
@@ -110,8 +107,14 @@ class System:
         board.received = lambda: intake.received
         board.conflated = lambda: intake.conflated
         board.actor.mailbox_depth = lambda: intake.depth
-        parts = (intake, self.published, self.status, self._blame, self._clock)
-        start = partial(AggregatorActor, *parts, resumed=self._wake_sources, tick_s=self._tick_s)
+        start = partial(
+            AggregatorActor,
+            *(intake, self.published, self.status, self._blame_item, self._clock),
+            resumed=self._wake_sources,
+            on_rejected=self._reject_list,
+            advance=Advancing(self._terms),
+            tick_s=self._tick_s,
+        )
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
 
     def _links(self, linker: Callable[[], Partition] | None) -> ChildSpec:
@@ -119,8 +122,8 @@ class System:
         self.published.follow(waiting.add)
         self.published.follow(self.fixture_history.add, self.fixture_history.digest)
         actor.mailbox_depth = lambda: waiting.depth
-        parts = (self.published, waiting, self._advancing, linker or self.desk.new_linker, self._clock)
-        return ChildSpec(actor, partial(LinkerActor, *parts, self.desk))
+        parts = (self.published, waiting, self._terms.roster, linker or self.desk.new_linker)
+        return ChildSpec(actor, partial(LinkerActor, *parts, self._intake.put_nowait, self.desk))
 
     async def read_links_again(self) -> None:
         """Read the file of links by hand again, and link by it; a bad one is logged and changes nothing."""
@@ -148,14 +151,31 @@ class System:
         for context in self._contexts.values():
             context.wake.set()
 
+    def _blame_item(self, item: Item) -> None:
+        """Have what crashed the aggregator sent again, by its list or its links."""
+        match item:
+            case Batch(bookmaker=bookmaker) | Rejection(bookmaker=bookmaker):
+                self._blame(bookmaker)
+            case Links():
+                log.error("links.dropped", groups=len(item.groups))
+                self._waiting.begin_anew()
+                if self._is_second(None):
+                    self.supervisor.quarantine(self.status.links.actor.name, "two of its links crashed it")
+            case Overdue():
+                pass
+
     def _blame(self, bookmaker: BookmakerId, what: str = "crashed the aggregator") -> None:
         """Request a new list in place of a poison batch; quarantine at the second one within a minute."""
-        status, now = self.status.bookmakers[bookmaker], self._clock.now().mono
+        status = self.status.bookmakers[bookmaker]
         self._contexts[status.source.name].refresh.set()
-        last = self._poisoned_mono.get(bookmaker, -inf)
-        self._poisoned_mono[bookmaker] = now
-        if now - last <= WINDOW_S:
+        if self._is_second(bookmaker):
             self.supervisor.quarantine(status.actor.name, f"two of its batches {what}")
+
+    def _is_second(self, culprit: BookmakerId | None) -> bool:
+        """Note a crash due to a bookmaker, or (None) the linker; return whether one came just before."""
+        now, last = self._clock.now().mono, self._poisoned_mono.get(culprit, -inf)
+        self._poisoned_mono[culprit] = now
+        return now - last <= WINDOW_S
 
     def _reject_list(self, bookmaker: BookmakerId, scope: Scope, why: str) -> None:
         """Record that a list was withdrawn because it cannot be shown, and request another one."""

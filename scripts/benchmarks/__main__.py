@@ -11,11 +11,9 @@ from pathlib import Path
 
 from scripts.benchmarks import compare
 from scripts.benchmarks.parts import (
-    commits,
     fixture_reads,
     freshness,
     intake,
-    linking,
     loop,
     memory,
     proxy,
@@ -36,8 +34,6 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "stream": ("The exchange's stream", stream.run),
     "streams": ("Streams of changes", streams.run),
     "freshness": ("Freshness", freshness.run),
-    "linking": ("Linking", linking.run),
-    "commits": ("Commits with linking", commits.run),
     "memory": ("Memory", memory.run),
     "scale": ("Scale of one process", scale.run),
     "loop": ("The event loop", loop.run),

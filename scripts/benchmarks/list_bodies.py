@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from actors.board.snapshot import Entry, Snapshot
+from actors.board.snapshot import Deadlines, Entry, Snapshot
 from actors.core.messages import BookmakerId
 from web.encoding.segments import Api
 from web.feeds.lists import Answers, View
@@ -17,20 +17,24 @@ class ListBodies:
         self.snapshot = snapshot
         self._answers = Answers(self, names)
 
-    async def read(self) -> Snapshot:
-        """Return the board."""
+    @property
+    def newest(self) -> Snapshot:
+        """The board."""
         return self.snapshot
 
-    read_lists = read
+    async def read(self, deadlines: object = None) -> Snapshot:
+        """Return the board."""
+        del deadlines
+        return self.snapshot
 
-    def is_valid(self, snapshot: Snapshot) -> bool:
-        """Return True: nothing in the snapshot is overdue."""
-        del snapshot
+    def is_valid(self, deadlines: Deadlines) -> bool:
+        """Return True: nothing is overdue."""
+        del deadlines
         return True
 
-    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
+    def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
         """Return False, for the same reason."""
-        del deadline, first_start, within_s
+        del deadlines, within_s
         return False
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:

@@ -67,7 +67,7 @@ def applied(base: Snapshot, batches: Iterable[Batch]) -> Snapshot:
     board = Board(base, RULES)
     for batch in batches:
         run_now(board.apply(run_now(admit(batch, Bounds())).batch, NOW))
-    return board.commit()
+    return run_now(board.finish(NOW))
 
 
 def recognised(body: bytes) -> str:

@@ -22,6 +22,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from actors.core.validation import Bounds, admit
+from tests.support.builders.boards import START
 from tests.support.builders.configurations import API, INVALID, INVALID_API, VALID
 from tests.support.builders.messages import batch, match
 from tests.support.peers.http import http_peer, respond
@@ -215,7 +216,7 @@ def _invented(lists: int) -> tuple[int, int, int, float]:
         offered = batch(matches, complete=number == 0, received_mono=clock.mono)
         board = Board(snapshot, rules)
         too_many += run_now(board.apply(run_now(admit(offered, Bounds())).batch, clock.now())).too_many
-        snapshot = board.commit()
+        snapshot = run_now(board.finish(START))
         invented += len(matches)
         clock.pass_(1)
     return snapshot.books[name].count, too_many, invented, _own_mib() - before

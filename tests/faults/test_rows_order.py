@@ -27,6 +27,7 @@ from actors.core.errors import PayloadError
 from actors.core.messages import BookmakerId
 from actors.core.validation import Bounds, admit
 from tests.support.builders.betfair import SUCCESS, Json, change, delta, heartbeat, image, market, offers
+from tests.support.builders.boards import START
 from tests.support.builders.football_data import extracted
 from tests.support.builders.hostile import Matches, with_matches
 from tests.support.builders.messages import batch, match
@@ -87,7 +88,7 @@ async def test_c2_everything_twice(updates: int, figure: Figure) -> None:
             if number % 20 == 0:
                 await anyio.sleep(0.1)
             await settle()
-        shown = _prices(run_now(stage.context.published.current()), EXCHANGE)
+        shown = _prices(stage.context.published.newest, EXCHANGE)
         versions = stage.version - first
     lists, polled = await _lists_twice(20)
 
@@ -168,7 +169,7 @@ def test_c5_no_recorded_download_is_doubted(figure: Figure) -> None:
                 )
                 admitted = run_now(admit(one, Bounds())).batch
                 verdicts[run_now(board.apply(admitted, now)).verdict] += 1
-        snapshot = board.commit()
+        snapshot = run_now(board.finish(START))
 
     figure(
         f"{verdicts[Verdict.SUSPECT]} false alarms in {verdicts.total()} lists of {len(files)} downloads"
@@ -363,7 +364,7 @@ async def test_c17_ten_times_too_many_updates(figure: Figure) -> None:
     def shown() -> None:
         now = anyio.current_time()
         for name in names:
-            for price in _prices(run_now(stage.published.current()), BookmakerId(name)).values():
+            for price in _prices(stage.published.newest, BookmakerId(name)).values():
                 done = [at for at, sent_price in sent[name] if sent_price <= price[0]]
                 waits.extend(now - at for at in done)
                 del sent[name][: len(done)]

@@ -209,7 +209,6 @@ class DataCounters(TypedDict):
     matches: int
     commits: int
     commit_ms: Durations
-    fixtures_ms: Durations
     loop: Loop
     batches: dict[str, int]
     batches_dropped: int

@@ -37,7 +37,7 @@ OPERATIONS = {
         (SINCE, VIEW, BOOKMAKER, WAIT, ACCEPT_ENCODING),
         (
             *("invalid_since", "invalid_view", "invalid_bookmaker", "invalid_wait"),
-            *(*NOT_IN_CHANGES, "version_not_available"),
+            *(*NOT_IN_CHANGES, "version_not_available", "commit_late"),
             *("too_many_client_streams", "too_many_streams", "stopping", *COUNTED),
         ),
     )
@@ -67,7 +67,7 @@ def handlers(live: Live) -> dict[str, Handler]:
             headers = {"Cache-Control": "no-store", "Content-Type": "application/json"}
             if delta is not None:
                 delta = await _coded(delta, request, headers)
-            if live.board.is_valid(snapshot):
+            if live.is_valid(view, snapshot):
                 break
         if delta is None:
             raise _not_available(asked, history, view, snapshot.version)

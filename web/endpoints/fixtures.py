@@ -28,6 +28,7 @@ PATHS = {"/api/v2/fixtures": Kind.FIXTURES, "/api/v2/surebets": Kind.SUREBETS}
 ONE = "/api/v2/fixtures/{id}"
 ID = Parameter("id", "The id of a fixture.", is_required=True, place="path")
 
+_REFUSED = ("not_acceptable", "no_bookmaker_serving", "commit_late")
 _OF_ONE = (*CACHED, "Vary")
 _HEADERS = (*_OF_ONE, "X-Accel-Expires")
 OPERATIONS = {
@@ -46,7 +47,12 @@ OPERATIONS = {
                 Answer(304, "The client has this version already.", headers=_HEADERS),
             ),
             (BOOKMAKER, *CHOICES, IF_NONE_MATCH, ACCEPT_ENCODING),
-            ("invalid_bookmaker", *NOT_IN_CHANGES, "not_acceptable", "no_bookmaker_serving", *COUNTED),
+            (
+                "invalid_bookmaker",
+                *NOT_IN_CHANGES,
+                *_REFUSED,
+                *COUNTED,
+            ),
         )
         for path, kind, summary in (
             ("/api/v2/fixtures", Kind.FIXTURES, "The same match across bookmakers"),
@@ -61,7 +67,7 @@ OPERATIONS = {
             Answer(304, "The client has this version already.", headers=_OF_ONE),
         ),
         (ID, IF_NONE_MATCH, ACCEPT_ENCODING),
-        ("not_found", "not_acceptable", "no_bookmaker_serving", *COUNTED),
+        ("not_found", *_REFUSED, *COUNTED),
     ),
 }
 

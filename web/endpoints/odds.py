@@ -32,7 +32,7 @@ OPERATIONS = {
             Answer(304, "The client has this version already.", headers=headers),
         ),
         (BOOKMAKER, IF_NONE_MATCH, ACCEPT_ENCODING),
-        ("invalid_bookmaker", "not_acceptable", "no_bookmaker_serving", *COUNTED),
+        ("invalid_bookmaker", "not_acceptable", "no_bookmaker_serving", "commit_late", *COUNTED),
     )
     for path, version, body, headers, links in (
         (

@@ -104,20 +104,22 @@ class _Probes:
         return prepared_json(content, ok=is_alive)
 
     async def ready(self, _: Asked) -> Prepared:
-        reason = None if _is_any_serving(await self.board.read_lists()) else "no bookmaker is serving"
+        is_serving = _is_any_serving(self.board.newest, self.clock.now())
+        reason = None if is_serving else "no bookmaker is serving"
         if self.status.is_draining:
             reason = "draining"
         content: schemas.Ready = {"status": "fail" if reason else "pass", "reason": reason}
         return prepared_json(content, ok=reason is None)
 
     async def health(self, _: Asked) -> Prepared:
-        snapshot = await self.board.read_lists()
-        states = self.status.observe(snapshot, self.clock.now())
+        snapshot, now = self.board.newest, self.clock.now()
+        states = self.status.observe(snapshot, now)
         checks = {
-            str(name): _check(one, snapshot.books[name]) for name, one in self.status.bookmakers.items()
+            str(name): _check(one, snapshot.books[name], now)
+            for name, one in self.status.bookmakers.items()
         }
         overall: schemas.Grade = "pass" if set(states.values()) == {BookmakerState.LIVE} else "warn"
-        if not _is_any_serving(snapshot):
+        if not _is_any_serving(snapshot, now):
             overall = "fail"
         links = _links_check(self.status.links.actor)
         content: schemas.Health = {
@@ -131,7 +133,7 @@ class _Probes:
     async def monitor(self, request: Asked) -> Prepared:
         if prefers_html(request.header(b"accept")):
             return await self.page(request)
-        status, snapshot, now = self.status, await self.board.read(), self.clock.now()
+        status, snapshot, now = self.status, self.board.newest, self.clock.now()
         status.observe(snapshot, now)
         content: schemas.Monitor = {
             "started_at": round(status.started_at, 3),
@@ -152,20 +154,20 @@ class _Probes:
         log = self.status.log
         http: Any = self.counters.view() | {"client_errors": dict(log.client_errors)}
         content: schemas.Stats = {
-            "data": _data(await self.board.read_lists(), self.status, self.clock.now()),
+            "data": _data(self.board.newest, self.status, self.clock.now()),
             "http": http,
             "log": {"dropped": log.dropped, "failed": log.failed},
         }
         return prepared_json(content)
 
 
-def _is_any_serving(snapshot: Snapshot) -> bool:
-    return any(book.is_serving for book in snapshot.books.values())
+def _is_any_serving(snapshot: Snapshot, now: Instant) -> bool:
+    return any(book.serves(now.mono) for book in snapshot.books.values())
 
 
-def _check(status: BookmakerStatus, book: Book) -> schemas.Check:
+def _check(status: BookmakerStatus, book: Book, now: Instant) -> schemas.Check:
     grade: schemas.Grade = (
-        "pass" if status.state is BookmakerState.LIVE else "warn" if book.is_serving else "fail"
+        "pass" if status.state is BookmakerState.LIVE else "warn" if book.serves(now.mono) else "fail"
     )
     return {
         "name": status.name,
@@ -197,7 +199,6 @@ def _data(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> schemas.Da
         "matches": sum(book.count for book in snapshot.books.values()),
         "commits": snapshot.version - board.first_version,
         "commit_ms": meter_view(board.commits, now.mono),
-        "fixtures_ms": meter_view(board.fixtures, now.mono),
         "loop": loop_view(status.loop),
         "batches": dict(board.verdicts),
         "batches_dropped": board.dropped,

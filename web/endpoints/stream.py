@@ -14,6 +14,7 @@ import anyio
 import anyio.lowlevel
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
+from actors.core.errors import CommitLateError
 from web.encoding.schemas import ResetReason
 from web.feeds import events
 from web.feeds.subscribers import Live, Rest
@@ -105,11 +106,17 @@ class _Follower:
 
     async def follow(self) -> None:
         """Send what is new, now and whenever something is, until the service ends."""
-        due = [*await self._first()]
+        step = self._first
         try:
             while not self._audience.is_leaving:
-                await self._write(due)
-                if not (due := [*await self._next()]):
+                try:
+                    due = [*await step()]
+                    step = self._next
+                except CommitLateError:  # nothing is sent until what is overdue is withdrawn
+                    continue
+                if due:
+                    await self._write(due)
+                else:
                     await self._audience.wait(self._view, self._rest)
         finally:
             if self._rest is not None:
@@ -134,7 +141,7 @@ class _Follower:
         latest = self._frames.history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
             made = await self._frames.changes(self._view, self._version)
-            if not self._live.board.is_valid(snapshot):  # something fell due meanwhile
+            if not self._live.is_valid(self._view, snapshot):  # something fell due meanwhile
                 return await self._next()
             if made is None:
                 return await self._snapshot(ResetReason.TOO_OLD)

@@ -7,7 +7,7 @@ from math import inf
 
 from msgspec import Struct
 
-from actors.board.snapshot import Book, Snapshot
+from actors.board.snapshot import Book, Deadlines, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.model import Fixture, FixtureView, Kind, fixtures_of
 
@@ -32,9 +32,9 @@ class FixturesOf(Struct, frozen=True):
         """Return its version: the last commit that changed what it shows."""
         return fixtures_of(snapshot).version(self.view)
 
-    def valid_until(self, snapshot: Snapshot) -> tuple[float, float]:
-        """Return the earliest deadline and kick-off of what it may show: fixtures are shown whole."""
-        return snapshot.valid_until, snapshot.first_start
+    def deadlines(self, snapshot: Snapshot) -> Deadlines:
+        """Return when what it may show no longer holds: fixtures are shown whole."""
+        return snapshot.deadlines
 
     @property
     def link(self) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ import anyio.lowlevel
 import msgspec
 from msgspec import Struct
 
-from actors.board.snapshot import Book, Readable, Snapshot
+from actors.board.snapshot import Book, Deadlines, Readable, Snapshot
 from actors.core.cooperative import Lane, Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
@@ -62,10 +62,9 @@ class View(Struct, frozen=True):
         books = self.books(snapshot).values()
         return max(book.v1_version if self.api is Api.V1 else book.v2_version for book in books)
 
-    def valid_until(self, snapshot: Snapshot) -> tuple[float, float]:
-        """Return the earliest deadline and kick-off of what it shows."""
-        books = self.books(snapshot).values()
-        return min(book.deadline for book in books), min(book.first_start for book in books)
+    def deadlines(self, snapshot: Snapshot) -> Deadlines:
+        """Return when what it shows no longer holds."""
+        return snapshot.list_deadlines(self.bookmaker)
 
     @property
     def link(self) -> Mapping[str, str]:
@@ -101,7 +100,7 @@ class Answers:
         Raises: Problem 503 if no bookmaker of the view is serving, else 406 if no coding is acceptable.
         """
         while True:
-            snapshot = await self._read(view)
+            snapshot = await self._board.read(view.deadlines)
             page = self._page(view, snapshot)
             if not page.is_serving:
                 raise _unavailable(view)
@@ -112,19 +111,19 @@ class Answers:
             elif choice is not EVERYTHING or (found := page.ready.get(coding)) is None:
                 found = await self._made(page, coding, snapshot, choice)
                 # If a list was withdrawn for it, or fell due while it was made, there is a newer board.
-                if found is None or not self._board.is_valid(snapshot):
+                if found is None or not self._board.is_valid(page.deadlines):
                     continue
-            if self._board.is_due(page.deadline, page.first_start, CACHED_S):
+            if self._board.is_due(page.deadlines, CACHED_S):
                 return msgspec.structs.replace(found, headers=(*found.headers, UNCACHED))
             return found
 
     async def listed(self, view: Listed) -> tuple[int, tuple[bytes, ...]]:
         """Return the version of `view` and its list as JSON in parts, whether or not it is serving."""
         while True:
-            snapshot = await self._read(view)
+            snapshot = await self._board.read(view.deadlines)
             page = self._page(view, snapshot)
             made = await self._made(page, Coding.IDENTITY, snapshot)
-            if made is not None and self._board.is_valid(snapshot):
+            if made is not None and self._board.is_valid(page.deadlines):
                 return page.version, made.parts
 
     async def one(
@@ -135,7 +134,7 @@ class Answers:
         Raises: Problem 503 and 406 as for the list.
         """
         while True:
-            snapshot = await self._board.read()
+            snapshot = await self._board.read(ALL.deadlines)
             state = fixtures_of(snapshot)
             page = self._page(ALL, snapshot)
             if not page.is_serving:
@@ -159,10 +158,6 @@ class Answers:
         """Withdraw the list with an entry that cannot be encoded, so that all others are served."""
         await self._board.reject(error.bookmaker, error.entry, str(error))
         await anyio.lowlevel.checkpoint()  # so that trying again can never hold the loop
-
-    async def _read(self, view: Listed) -> Snapshot:
-        """Return the newest board; one of which only lists are shown is not waited for longer."""
-        return await (self._board.read_lists() if isinstance(view, View) else self._board.read())
 
     def _page(self, view: Listed, snapshot: Snapshot) -> _Page:
         if snapshot is not self._newest():  # leave out what was made for older ones and is not shown now
@@ -255,7 +250,7 @@ class _Page:
     def still_shows(self, snapshot: Snapshot) -> bool:
         """Take over what is the same at many versions, and return whether its own is that of `snapshot`."""
         self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
-        self.deadline, self.first_start = self.view.valid_until(snapshot)
+        self.deadlines = self.view.deadlines(snapshot)
         return self.version == self.view.version(snapshot)
 
 

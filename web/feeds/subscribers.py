@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from random import uniform
 from typing import Any, TypeAlias
@@ -14,7 +15,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from actors.board.history import History
-from actors.board.snapshot import Readable, Snapshot
+from actors.board.snapshot import Deadlines, Readable, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView
@@ -189,8 +190,12 @@ class Live:
     fixtures: FixtureFrames | None = None
 
     async def read(self, view: Watched) -> Snapshot:
-        """Return the newest board, with its fixtures if the view shows them; lists do not wait."""
-        return await (self.board.read() if isinstance(view, FixtureView) else self.board.read_lists())
+        """Return the newest board once nothing of the view is overdue. Raises: CommitLateError."""
+        return await self.board.read(partial(_deadlines, view))
+
+    def is_valid(self, view: Watched, snapshot: Snapshot) -> bool:
+        """Return whether nothing of the view, in a board that was read, is overdue by now."""
+        return self.board.is_valid(_deadlines(view, snapshot))
 
     def frames(self, view: Watched) -> Frames[Any]:
         """Return the events of a view, and its history."""
@@ -199,3 +204,8 @@ class Live:
         if self.fixtures is None:
             raise TypeError("this board has no fixtures")
         return self.fixtures
+
+
+def _deadlines(view: Watched, snapshot: Snapshot) -> Deadlines:
+    """Return when what a view shows no longer holds; fixtures are shown whole."""
+    return snapshot.deadlines if isinstance(view, FixtureView) else snapshot.list_deadlines(view)

@@ -31,6 +31,7 @@ CODES: Final[Mapping[str, int]] = {
     "headers_too_large": 431,
     "internal_error": 500,
     "no_bookmaker_serving": 503,
+    "commit_late": 503,
     "too_many_streams": 503,
     "overloaded": 503,
     "stopping": 503,

@@ -30,6 +30,7 @@ from hypercorn.typing import (
 from msgspec import Struct
 
 from actors.core.clock import elapsed_s
+from actors.core.errors import CommitLateError
 from actors.monitoring.status import ServiceStatus
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem, ProblemDocument
@@ -132,6 +133,9 @@ def prepared_json(content: object, *, ok: bool = True, **headers: str) -> Prepar
 
 def prepared_error(error: Exception, request: Asked) -> Prepared:
     """Prepare the problem document (RFC 9457) that answers `error`; an unexpected one is logged."""
+    if isinstance(error, CommitLateError):
+        detail = f"{error}; please try again"
+        error = Problem(503, "commit_late", detail, {"Retry-After": "1"})
     if not isinstance(error, Problem):  # the client gets nothing of the inside but the id in the log
         log.error("request.failed", request_id=request.id, path=request.path, exc_info=error)
         error = Problem(500, "internal_error", "the server failed to answer; please try again")

@@ -76,4 +76,4 @@ def snapshot(count: int, bookmakers: Sequence[BookmakerId]) -> Snapshot:
     for seed, bookmaker in enumerate(bookmakers, 1):
         each = matches(count // len(bookmakers), seed)
         run_now(board.apply(batch(bookmaker, each, complete=True), NOW))
-    return board.commit()
+    return run_now(board.finish(NOW))

@@ -68,7 +68,7 @@ def _board(lists: dict[BookmakerId, bytes]) -> Snapshot:
     for bookmaker, encoded in lists.items():
         each = msgspec.json.decode(encoded, type=tuple[Match, ...])
         run_now(board.apply(batch(bookmaker, each, complete=True), NOW))
-    return board.commit()
+    return run_now(board.finish(NOW))
 
 
 def _row(what: str, count: int, body_bytes: int) -> list[str]:

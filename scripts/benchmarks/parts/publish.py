@@ -174,7 +174,7 @@ def _moved(match: Match, steps: int) -> Match:
 def _changed(base: Snapshot, changes: Sequence[Match]) -> Snapshot:
     board = Board(base, RULES)
     run_now(board.apply(batch(BOOKMAKERS[1], changes, complete=False), NOW))
-    return board.commit()
+    return run_now(board.finish(NOW))
 
 
 async def _ms(work: Callable[[], Awaitable[int]]) -> float:

@@ -49,10 +49,10 @@ def test_commit_without_changes_returns_the_base() -> None:
     """Without a change the commit returns the same snapshot object, at any time."""
     board = Board(after(EMPTY, batch([match("a")])), RULES)
     run_now(board.expire(Instant(29.9, WALL_0 + 29.9)))
-    base = board.commit()
+    base = run_now(board.finish(START))
 
-    assert Board(base, RULES).commit() is base
-    assert EMPTY is Board(EMPTY, RULES).commit()
+    assert run_now(Board(base, RULES).finish(START)) is base
+    assert EMPTY is run_now(Board(EMPTY, RULES).finish(START))
 
 
 def test_refused_batch_returns_the_base() -> None:
@@ -145,4 +145,4 @@ def test_snapshot_holds_only_the_list_on_the_board() -> None:
     held = [snapshot.holds(ALDER, scope, ListId(list_id), WALL_0, 100) for scope, list_id in asked]
 
     assert [True, False, False] == held
-    assert not board.commit().holds(ALDER, SCOPE, batch().list_id, WALL_0, 100)
+    assert not run_now(board.finish(START)).holds(ALDER, SCOPE, batch().list_id, WALL_0, 100)

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
-from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, ListId, Removal, Scope, SourceMatchId
+from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
+from tests.support.systems.committing import Committing
 from tests.support.time.virtual import WALL_0, ManualClock
 
 RULES = BoardRules(expire_after_kickoff_s=10_800.0)
@@ -30,22 +31,19 @@ class Stage:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.published = Published(EMPTY, RULES, self.clock)
+        self.published = Committing(EMPTY, RULES, self.clock)
 
     def take(self, *batches: Batch) -> list[Verdict]:
         """Commit these batches."""
-        base = run_now(self.published.current())
+        base = self.published.current()
         board = Board(base, RULES)
         verdicts = [run_now(board.apply(one, self.clock.now())).verdict for one in batches]
-        assert self.published.replace(base, board.commit())
+        self.published.publish(run_now(board.finish(START)))
         return verdicts
 
     def shown(self) -> list[str]:
         """Return the ids that a reader sees."""
-        return [
-            one.source_match_id
-            for one in entries_of(run_now(self.published.current()).books[BOOKMAKER].chunks)
-        ]
+        return [one.source_match_id for one in entries_of(self.published.current().books[BOOKMAKER].chunks)]
 
     def holds(self, list_id: str = "list-1", scope: Scope = SCOPE) -> bool:
         """Return whether the board holds that list."""

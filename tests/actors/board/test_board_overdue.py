@@ -6,13 +6,14 @@ from math import inf
 
 import pytest
 
-from actors.board.board import Board, BoardRules, is_overdue
+from actors.board.board import Board, BoardRules, is_due
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Scope
+from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
 
@@ -27,13 +28,13 @@ def _after(base: Snapshot, *batches: Batch) -> Snapshot:
     board = Board(base, RULES)
     for one in batches:
         run_now(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
-    return board.commit()
+    return run_now(board.finish(START))
 
 
 def _expired(base: Snapshot, mono: float, wall: float = WALL_0) -> Snapshot:
     board = Board(base, RULES)
     run_now(board.expire(Instant(mono, wall)))
-    return board.commit()
+    return run_now(board.finish(START))
 
 
 def _ids(snapshot: Snapshot, bookmaker: BookmakerId = BOOKMAKER) -> set[str]:
@@ -77,7 +78,7 @@ def test_heartbeat_does_not_restore_a_stale_list() -> None:
 
     verdicts = {run_now(board.apply(one, Instant(35.0, WALL_0))).verdict for one in heartbeats}
 
-    assert ({Verdict.UNFOUNDED}, True) == (verdicts, board.commit() is withdrawn)
+    assert ({Verdict.UNFOUNDED}, True) == (verdicts, run_now(board.finish(START)) is withdrawn)
 
 
 def test_scopes_go_stale_independently() -> None:
@@ -146,8 +147,8 @@ def test_match_without_kick_off_leaves_after_its_last_moment(
 
     applied = run_now(late.apply(batch([DAY_ONLY]), now))
 
-    assert expected == _ids(_expired(base, now.mono, now.wall)) == _ids(late.commit())
-    assert (not expected, int(not expected)) == (is_overdue(base, RULES, now), applied.finished)
+    assert expected == _ids(_expired(base, now.mono, now.wall)) == _ids(run_now(late.finish(START)))
+    assert (not expected, int(not expected)) == (is_due(base.deadlines, RULES, now), applied.finished)
 
 
 def test_known_kick_off_takes_precedence_over_the_last_moment() -> None:
@@ -177,7 +178,7 @@ def test_expiry_follows_the_configuration() -> None:
 
     run_now(board.expire(Instant(0.0, KICK_OFF + 60.0)))
 
-    assert _ids(board.commit()) == set()
+    assert _ids(run_now(board.finish(START))) == set()
 
 
 def test_finished_match_does_not_make_its_list_stale() -> None:
@@ -213,7 +214,7 @@ def test_withdrawal_does_not_affect_other_lists() -> None:
     board = Board(base, RULES)
 
     run_now(board.withdraw(BOOKMAKER, SCOPE))
-    snapshot = board.commit()
+    snapshot = run_now(board.finish(START))
 
     assert ({"x"}, {"a"}) == (_ids(snapshot), _ids(snapshot, BIRCH))
     assert (base.version + 1, True) == (snapshot.version, snapshot.books[BOOKMAKER].lists[SCOPE].withdrawn)
@@ -225,4 +226,4 @@ def test_withdrawing_a_missing_list_changes_nothing() -> None:
 
     run_now(board.withdraw(BOOKMAKER, OTHER))
 
-    assert board.commit() is LISTED
+    assert run_now(board.finish(START)) is LISTED

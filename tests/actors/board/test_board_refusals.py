@@ -14,6 +14,7 @@ from actors.board.snapshot import ListState, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Removal, Scope, SourceMatchId
+from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
 
@@ -27,7 +28,7 @@ def _at(mono: float) -> Instant:
 
 def _applied(base: Snapshot, batches: Sequence[Batch], now: Instant) -> tuple[list[Verdict], Snapshot]:
     board = Board(base, RULES)
-    return [run_now(board.apply(one, now)).verdict for one in batches], board.commit()
+    return [run_now(board.apply(one, now)).verdict for one in batches], run_now(board.finish(START))
 
 
 def _after(base: Snapshot, *batches: Batch, mono: float = 0.0) -> Snapshot:
@@ -96,7 +97,7 @@ def test_change_of_a_withdrawn_list_is_refused(matches: int) -> None:
     """A withdrawn list comes back with a complete list only, never with a heartbeat or a delta."""
     board = Board(LISTED, RULES)
     run_now(board.withdraw(BOOKMAKER, SCOPE))
-    base = board.commit()
+    base = run_now(board.finish(START))
     change = batch([match("c")][:matches], complete=False, received_mono=6.0)
 
     verdicts, snapshot = _applied(base, [change], _at(6.0))
@@ -110,7 +111,7 @@ def test_complete_list_restores_a_withdrawn_list() -> None:
     board = Board(LISTED, RULES)
     run_now(board.withdraw(BOOKMAKER, SCOPE))
 
-    snapshot = _after(board.commit(), batch([match("a")], received_mono=7.0), mono=7.0)
+    snapshot = _after(run_now(board.finish(START)), batch([match("a")], received_mono=7.0), mono=7.0)
 
     assert ({"a"}, True) == (_ids(snapshot), snapshot.books[BOOKMAKER].is_serving)
     assert ListState(batch().list_id, 7.0, 30.0) == _list(snapshot)
@@ -164,7 +165,7 @@ def test_id_belongs_to_the_scope_that_listed_it_last() -> None:
     run_now(board.expire(_at(16.0)))
 
     assert base.version == LISTED.version
-    assert ({"a", "b"}, {"b"}) == (_ids(without_it), _ids(board.commit()))
+    assert ({"a", "b"}, {"b"}) == (_ids(without_it), _ids(run_now(board.finish(START))))
 
 
 NUMBERLESS = [

@@ -21,7 +21,7 @@ RULES = BoardRules(max_matches=3)
 def _applied(base: Snapshot, *batches: Batch) -> tuple[Snapshot, list[Applied]]:
     board = Board(base, RULES)
     applied = [run_now(board.apply(one, START)) for one in batches]
-    return board.commit(), applied
+    return run_now(board.finish(START)), applied
 
 
 def _ids(snapshot: Snapshot) -> list[str]:

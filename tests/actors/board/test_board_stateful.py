@@ -16,6 +16,7 @@ from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
+from tests.support.builders.boards import START
 from tests.support.builders.messages import batch, match
 from tests.support.oracles.naive_board import NaiveBook, Row, Shown
 from tests.support.time.virtual import WALL_0
@@ -147,7 +148,7 @@ class BoardMachine(RuleBasedStateMachine):
             self.moved.add(bookmaker)
 
     def _commit(self) -> None:
-        old, self.snapshot = self.snapshot, self.board.commit()
+        old, self.snapshot = self.snapshot, run_now(self.board.finish(START))
         self.board = Board(self.snapshot, RULES)
         changes = any(self._changes(bookmaker, is_v2=False) for bookmaker in BOOKMAKER_IDS)
 

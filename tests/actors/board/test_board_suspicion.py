@@ -12,6 +12,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Removal, SourceMatchId
+from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
 
@@ -39,7 +40,7 @@ def _list(
 def _applied(base: Snapshot, batches: Sequence[Batch]) -> tuple[list[Verdict], Snapshot]:
     board = Board(base, RULES)
     verdicts = [run_now(board.apply(one, Instant(one.received_mono, WALL_0))).verdict for one in batches]
-    return verdicts, board.commit()
+    return verdicts, run_now(board.finish(START))
 
 
 def _verdict(before: Batch, after: Batch) -> Verdict:
@@ -226,8 +227,8 @@ def test_any_list_is_accepted_after_staleness() -> None:
     board = Board(doubted, RULES)
     run_now(board.expire(Instant(30.0, WALL_0)))
 
-    assert board.commit().books[BOOKMAKER].lists[SCOPE].doubted == 0
-    assert [ACCEPTED] == _applied(board.commit(), [_list(SMALL, 31.0)])[0]
+    assert run_now(board.finish(START)).books[BOOKMAKER].lists[SCOPE].doubted == 0
+    assert [ACCEPTED] == _applied(run_now(board.finish(START)), [_list(SMALL, 31.0)])[0]
 
 
 def test_first_list_is_accepted() -> None:

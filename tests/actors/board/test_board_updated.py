@@ -12,6 +12,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Match
+from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, batch, match
 from tests.support.time.virtual import WALL_0
 
@@ -22,7 +23,7 @@ def _after(base: Snapshot, *batches: Batch) -> Snapshot:
     board = Board(base, BoardRules())
     for one in batches:
         run_now(board.apply(one, Instant(0.0, 0.0)))
-    return board.commit()
+    return run_now(board.finish(START))
 
 
 def _updated(snapshot: Snapshot) -> float:

@@ -13,7 +13,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import Batch, BookmakerId, Removal, SourceMatchId
-from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after
+from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, START, after
 from tests.support.builders.messages import batch, match, withdrawn
 from tests.support.time.virtual import WALL_0
 
@@ -49,7 +49,7 @@ def _at(mono: float) -> Instant:
 def _expired(base: Snapshot, now: Instant) -> Snapshot:
     board = Board(base, RULES)
     run_now(board.expire(now))
-    return board.commit()
+    return run_now(board.finish(START))
 
 
 ONE = after(EMPTY, batch([match("b"), match("a")]), batch([match("x")], bookmaker="birch"))

@@ -8,16 +8,20 @@ import pytest
 
 from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
-from actors.board.published import Published
+from actors.board.published import Overdue, Published
 from actors.board.snapshot import RemovalReason, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
-from actors.core.messages import Batch, Scope
+from actors.core.errors import CommitLateError
+from actors.core.messages import Batch, BookmakerId, Scope
+from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, batch, match
-from tests.support.time.virtual import WALL_0, ManualClock
+from tests.support.systems.committing import Committing
+from tests.support.time.virtual import WALL_0, ManualClock, VirtualClock, settle
 
 RULES = BoardRules(expire_after_kickoff_s=10_800.0)
 EMPTY = Snapshot.empty(1000, (BOOKMAKER,))
+OTHER = BookmakerId("other")
 KICK_OFF = int(WALL_0) + 600
 
 
@@ -25,7 +29,7 @@ def _after(base: Snapshot, *batches: Batch) -> Snapshot:
     board = Board(base, RULES)
     for one in batches:
         run_now(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
-    return board.commit()
+    return run_now(board.finish(START))
 
 
 def _ids(snapshot: Snapshot) -> set[str]:
@@ -43,44 +47,44 @@ LISTED = _after(
 def test_read_returns_the_published_snapshot(mono: float) -> None:
     """While nothing is overdue every read returns the same object."""
     clock = ManualClock()
-    published = Published(LISTED, RULES, clock)
+    published = Committing(LISTED, RULES, clock)
     clock.pass_(mono)
 
-    assert LISTED is run_now(published.current()) is run_now(published.current())
+    assert LISTED is published.current() is published.current()
 
 
 @pytest.mark.parametrize("mono", [30.0, 30.001, 9_000.0])
 def test_read_past_a_deadline_withdraws_the_list(mono: float) -> None:
     """From the deadline on, a read first withdraws the stale list, in a version of its own."""
     clock = ManualClock()
-    published = Published(LISTED, RULES, clock)
+    published = Committing(LISTED, RULES, clock)
     clock.pass_(mono)
 
-    snapshot = run_now(published.current())
+    snapshot = published.current()
 
     assert ({"c"}, LISTED.version + 1) == (_ids(snapshot), snapshot.version)
-    assert snapshot is run_now(published.current())
+    assert snapshot is published.current()
 
 
 def test_read_past_an_expiry_removes_the_match() -> None:
     """From three hours after its kick-off, by the wall clock, no read returns a match."""
     clock = ManualClock()
-    published = Published(LISTED, RULES, clock)
+    published = Committing(LISTED, RULES, clock)
     clock.wall = KICK_OFF + 10_800.0
 
-    snapshot = run_now(published.current())
+    snapshot = published.current()
 
     assert ({"a", "b"}, LISTED.version + 1) == (_ids(snapshot), snapshot.version)
-    assert snapshot is run_now(published.current())
+    assert snapshot is published.current()
 
 
 def test_read_leaves_the_digestion_of_a_withdrawal_to_others() -> None:
     """A question for changes includes the withdrawal; listeners are called after its digestion."""
     clock, heard = ManualClock(), []
-    published = Published(LISTED, RULES, clock)
+    published = Committing(LISTED, RULES, clock)
     published.history.subscribe(lambda bookmakers: heard.append(set(bookmakers)))
     clock.pass_(30.0)
-    run_now(published.current())
+    published.current()
     before = list(heard)
 
     asked = run_now(published.history.since(None, LISTED.version))
@@ -94,23 +98,23 @@ def test_read_leaves_the_digestion_of_a_withdrawal_to_others() -> None:
 def test_each_deadline_makes_a_version() -> None:
     """Lists with different deadlines are withdrawn in separate versions, and none is left afterwards."""
     clock = ManualClock()
-    published = Published(LISTED, RULES, clock)
+    published = Committing(LISTED, RULES, clock)
     versions = []
     for mono in (29.0, 30.0, 99_999.0, 100_000.0, 1e9):
         clock.mono = mono
-        versions.append(run_now(published.current()).version - LISTED.version)
+        versions.append(published.current().version - LISTED.version)
 
     assert versions == [0, 1, 1, 2, 2]
-    assert not run_now(published.current()).books[BOOKMAKER].is_serving
+    assert not published.current().books[BOOKMAKER].is_serving
 
 
 def test_suspended_process_withdraws_everything_at_once() -> None:
     """After a long stop all overdue entries are removed in one commit, before the first answer."""
     clock = ManualClock()
-    published = Published(LISTED, RULES, clock)
+    published = Committing(LISTED, RULES, clock)
     clock.pass_(200_000.0)
 
-    snapshot = run_now(published.current())
+    snapshot = published.current()
 
     assert (set(), LISTED.version + 1) == (_ids(snapshot), snapshot.version)
 
@@ -118,78 +122,72 @@ def test_suspended_process_withdraws_everything_at_once() -> None:
 def test_stale_empty_list_makes_no_version() -> None:
     """The withdrawal of an empty list changes no view, but its bookmaker is no longer serving."""
     clock = ManualClock()
-    published = Published(_after(EMPTY, batch([])), RULES, clock)
+    published = Committing(_after(EMPTY, batch([])), RULES, clock)
     clock.pass_(30.0)
 
-    snapshot = run_now(published.current())
+    snapshot = published.current()
 
     assert (EMPTY.version, False) == (snapshot.version, snapshot.books[BOOKMAKER].is_serving)
-    assert snapshot is run_now(published.current())
+    assert snapshot is published.current()
 
 
 @pytest.mark.parametrize("shift", [3600.0, -3600.0])
 def test_wall_clock_does_not_affect_staleness(shift: float) -> None:
     """A step of the wall clock by an hour changes no deadline and no version."""
     clock = ManualClock()
-    published = Published(LISTED, RULES, clock)
+    published = Committing(LISTED, RULES, clock)
     clock.wall += shift
-    before = run_now(published.current())
+    before = published.current()
     clock.mono = 30.0
 
-    assert (LISTED, {"c"}) == (before, _ids(run_now(published.current())))
+    assert (LISTED, {"c"}) == (before, _ids(published.current()))
 
 
 def test_new_snapshot_replaces_its_base() -> None:
     """A commit based on the newest snapshot is published and replaces it."""
-    published = Published(LISTED, RULES, ManualClock())
+    published = Committing(LISTED, RULES, ManualClock())
     new = _after(LISTED, batch([match("a")], received_mono=1.0))
 
-    assert published.replace(LISTED, new)
-    shown = run_now(published.current())
+    published.publish(new)
+    shown = published.current()
     assert (new.version, new.books) == (shown.version, shown.books)
     assert (True, {}) == (bool(new.differences), shown.differences)
-
-
-def test_snapshot_based_on_an_older_one_is_refused() -> None:
-    """A commit based on a snapshot from before a read's withdrawal is refused and must be repeated."""
-    clock = ManualClock()
-    published = Published(LISTED, RULES, clock)
-    new = _after(LISTED, batch([match("x")], received_mono=1.0, scope="new"))
-    clock.pass_(30.0)
-    withdrawn = run_now(published.current())
-
-    assert not published.replace(LISTED, new)
-    assert withdrawn is run_now(published.current())
-    assert published.replace(
-        withdrawn, _after(withdrawn, batch([match("x")], received_mono=29.0, scope="new"))
-    )
-    assert {"c", "x"} == _ids(run_now(published.current()))
 
 
 def test_snapshot_overdue_at_publication_is_not_shown() -> None:
     """If a snapshot has overdue entries when it is published, the first read removes them."""
     clock = ManualClock()
-    published = Published(EMPTY, RULES, clock)
+    published = Committing(EMPTY, RULES, clock)
     new = _after(EMPTY, batch([match("a")], scope=Scope("fast"), stale_after_s=5.0))
     clock.pass_(5.0)
 
-    assert published.replace(EMPTY, new)
-    shown = run_now(published.current())
+    published.publish(new)
+    shown = published.current()
     assert (set(), new.version + 1) == (_ids(shown), shown.version)
 
 
-def _many() -> Batch:
-    """Return 20,000 matches, half of which kick off a minute after the others."""
-    many = [match(f"{number:05}", start_time=KICK_OFF + number % 2 * 60) for number in range(20_000)]
-    return batch(many, stale_after_s=1e9)
+@pytest.mark.anyio
+async def test_read_waits_only_while_its_own_view_is_overdue() -> None:
+    """A read of another view answers at once; one of this view asks for a turn, and gives up in time."""
+    clock, asked = VirtualClock(), list[object]()
+    two = Snapshot.empty(1000, (BOOKMAKER, OTHER))
+    listed = _after(two, batch([match("a")]), batch([match("b")], bookmaker=OTHER, stale_after_s=1e6))
+    published = Published(listed, RULES, clock, request=asked.append)
+    await anyio.sleep(30)
+
+    assert listed is await published.read(lambda snapshot: snapshot.list_deadlines(OTHER))
+    assert [] == asked
+    with pytest.raises(CommitLateError):
+        await published.read()
+    assert (31.0, [Overdue()]) == (clock.now().mono, asked)
 
 
 @pytest.mark.anyio
-async def test_readers_share_one_withdrawal_in_slices() -> None:
-    """All readers get the snapshot after one sliced withdrawal of many matches; other tasks run as well."""
-    clock, turns, seen = ManualClock(), 0, []
-    published = Published(_after(EMPTY, _many()), RULES, clock)
-    clock.wall = KICK_OFF + 10_800.0
+async def test_reads_share_the_turn_that_they_wait_for() -> None:
+    """All get the snapshot that the aggregator publishes meanwhile."""
+    published = Published(LISTED, RULES, VirtualClock(), request=lambda _: None)
+    await anyio.sleep(30)
+    seen = list[Snapshot]()
 
     async def reader() -> None:
         seen.append(await published.read())
@@ -197,24 +195,11 @@ async def test_readers_share_one_withdrawal_in_slices() -> None:
     async with anyio.create_task_group() as tasks:
         for _ in range(5):
             tasks.start_soon(reader)
-        while len(seen) < 5:
-            await anyio.lowlevel.checkpoint()
-            turns += 1
+        await settle()
+        board = Board(LISTED, RULES)
+        run_now(board.expire(Instant(30.0, WALL_0 + 30)))
+        published.publish(run_now(board.finish(START)))
+        published.end_turn()
 
-    assert (1, 10_000) == (len({id(one) for one in seen}), seen[0].books[BOOKMAKER].count)
-    assert turns > 3
-
-
-@pytest.mark.anyio
-async def test_cancelled_reader_leaves_the_withdrawal_to_the_next() -> None:
-    """A cancelled reader has changed nothing and does not block the next one."""
-    clock = ManualClock()
-    published = Published(_after(EMPTY, _many()), RULES, clock)
-    clock.wall = KICK_OFF + 10_800.0
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(published.read)
-        await anyio.lowlevel.checkpoint()
-        tasks.cancel_scope.cancel()
-
-    assert 10_000 == (await published.read()).books[BOOKMAKER].count
+    assert [{"c"}] * 5 == [_ids(snapshot) for snapshot in seen]
+    assert 1 == len({id(snapshot) for snapshot in seen})

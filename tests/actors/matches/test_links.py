@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
-from actors.board.board import Board
 from actors.board.snapshot import Entry
-from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId, SourceName
 from actors.matches.draft import Draft, bonds, rooted
@@ -23,8 +23,7 @@ from actors.matches.model import (
 )
 from actors.matching.event import EventKey
 from actors.matching.matcher import Group, Member
-from actors.matching.rules import Rule
-from tests.support.builders.boards import EMPTY
+from actors.matching.rules import FAR, Rule
 from tests.support.builders.fixtures import (
     ADVANCING,
     ALDER,
@@ -32,7 +31,6 @@ from tests.support.builders.fixtures import (
     CEDAR,
     ONE,
     ROSTER,
-    RULES,
     TWO,
     EqualNames,
     LinkedBoard,
@@ -98,7 +96,7 @@ def test_price_changes_the_fixture_and_no_event() -> None:
     (fixture,) = board.fixtures()
 
     assert 2.1 == fixture.entries[BIRCH].match.home_price
-    assert (1, {}) == (len(board.changes[-1].changes), board.changes[-1].events)
+    assert (1, ()) == (len(board.changes[-1].changes), board.changes[-1].events)
     assert board.snapshot.version == board.state.version(FixtureView(Kind.FIXTURES, CEDAR))
 
 
@@ -126,11 +124,11 @@ def test_prices_that_all_bookmakers_of_a_source_give_end_a_link() -> None:
     draft = Draft(LinkedBoard().state, ROSTER, 1)
 
     for members in (
-        (Member(a, Rule.FIRST), Member(b, Rule.SAME_NAMES, a)),
-        (Member(b, Rule.FIRST), Member(a, Rule.SAME_NAMES, b)),
+        (Member(a, Rule.FIRST), Member(b, Rule.SAME_NAMES, a, max_price_gap=FAR)),
+        (Member(b, Rule.FIRST), Member(a, Rule.SAME_NAMES, b, max_price_gap=FAR)),
     ):
         fixture = draft.begin(members, entries)
-        assert [members[1].key] == ADVANCING.vetoed(fixture, {TWO})
+        assert [members[1].key] == ADVANCING.apart(fixture, {TWO})
 
 
 @pytest.mark.parametrize(("mover", "match_id"), [(ALDER, "a"), (BIRCH, "b")])
@@ -144,13 +142,10 @@ def test_prices_that_moved_before_the_link_is_published_end_it(mover: BookmakerI
     board.propose()
     board.apply(batch([match(match_id, prices=FAR_PRICES)], bookmaker=mover))
     board.publish_links()
-    outdated = [board.linking.is_outdated]
     shown = sorted(board.shown())
     board.link()
-    outdated.append(board.linking.is_outdated)
 
     assert [["alder_a"], ["birch_b"]] == shown == sorted(board.shown())
-    assert [True, False] == outdated
     assert [None, None] == [
         board.linker.group(EventKey(one, SourceMatchId(name))) for one, name in ((ONE, "b"), (TWO, "a"))
     ]
@@ -162,7 +157,7 @@ def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
     apart.apply(batch([match("b")], bookmaker=BIRCH))
     apart.apply(batch([match("a")], bookmaker=ALDER))
     one, other = EventKey(ONE, SourceMatchId("b")), EventKey(TWO, SourceMatchId("a"))
-    newer = Member(one, Rule.FIRST), Member(other, Rule.SAME_NAMES, one, evidence(), 0.01)
+    newer = Member(one, Rule.FIRST), Member(other, Rule.SAME_NAMES, one, evidence(), 0.01, FAR)
     made = Draft(apart.state, ROSTER, apart.snapshot.version + 1)
     join(made, newer)
     part(made, other)
@@ -181,21 +176,6 @@ def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
 
 def _age_and_links(fixture: Fixture | None) -> tuple[int, tuple[Member, ...]] | None:
     return None if fixture is None else (fixture.created, fixture.members)
-
-
-def test_links_whose_commit_was_not_published_are_made_again() -> None:
-    """A read that withdraws something meanwhile makes the commit void, and no link is lost."""
-    board = LinkedBoard()
-    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
-    board.propose()
-    run_now(board.board(ADVANCING.linking(board.linking.apply)).finish(board.now))
-    is_due = [board.linking.is_due]
-    board.linking.put_back()
-    is_due.append(board.linking.is_due)
-    board.publish_links()
-
-    assert [False, True] == is_due
-    assert [["alder_a", "birch_b"]] == board.shown()
 
 
 def test_proposal_of_a_renamed_event_is_dropped() -> None:
@@ -266,20 +246,6 @@ def test_link_that_the_linker_has_ended_is_ended_though_it_saw_no_change() -> No
     assert [1, 1] == [len(one.members) for one in board.fixtures()]
 
 
-def test_linker_that_prices_contradict_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has the prices that are there, and finds them near enough; what parts them does not."""
-    monkeypatch.setattr("tests.support.builders.fixtures.is_far", lambda _a, _b: False)
-    board = LinkedBoard()
-    board.apply(batch([match("a")], bookmaker=ALDER))
-    board.apply(batch([match("b", prices=FAR_PRICES)], bookmaker=BIRCH))
-    board.propose()
-    while board.linking.is_due:
-        board.publish_links()
-
-    assert not board.linking.is_outdated
-    assert [1, 1] == [len(one.members) for one in board.fixtures()]
-
-
 def test_withdrawn_link_leaves_the_id_with_the_first_event() -> None:
     """When an event is renamed, the part without the first event gets an id of its own."""
     board = linked()
@@ -334,7 +300,7 @@ def test_event_whose_partner_left_has_no_rule(*, is_restarted: bool) -> None:
     (left,) = board.fixtures()
 
     key = EventKey(TWO, SourceMatchId("a"))
-    assert (before.id, [(key, Rule.FIRST, None, True)]) == (left.id, bonds(left.members))
+    assert (before.id, [(key, Rule.FIRST, None, inf, True)]) == (left.id, bonds(left.members))
     assert board.snapshot.version == board.state.version(ALL)
 
 
@@ -378,21 +344,6 @@ def test_entry_without_a_name_is_in_no_fixture() -> None:
 
     assert [] == board.shown()
     assert 1000 == board.state.version(ALL)
-
-
-def test_board_keeps_its_work_when_links_are_published_meanwhile() -> None:
-    """A board in the making goes on from a commit that changed links only, and from no other."""
-    board = LinkedBoard()
-    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
-    begun = board.board(board.advancing)
-    run_now(begun.apply(batch([match("a", prices=(2.1, 3.5, 4.0))], bookmaker=ALDER), board.now))
-    board.link()
-
-    assert begun.rebase(board.snapshot)
-    board.publish(begun)
-    (fixture,) = board.fixtures()
-    assert (1003, 2.1) == (board.snapshot.version, fixture.entries[ALDER].match.home_price)
-    assert not Board(board.snapshot, RULES).rebase(EMPTY)
 
 
 def test_linker_that_begins_anew_changes_nothing() -> None:
@@ -451,34 +402,9 @@ def test_what_must_not_be_linked_any_more_is_parted_first(sources: str) -> None:
         board.apply(batch(listed, bookmaker=name))
     board.link()
     board.linker = Apart(sources)
-    board.linking = Linking(board.linker, board.advancing)
-    run_now(board.linking.update(board.state, None))
+    board.linking = Linking(board.linker, board.advancing.roster)
+    board.links = run_now(board.linking.update(board.state, None))
     before = board.shown()
     board.publish_links()
 
     assert PORTION + 1 == len(before) == len(board.shown()) - 1
-
-
-@pytest.mark.parametrize("is_restarted", [False, True])
-def test_link_that_was_withdrawn_is_not_learned(*, is_restarted: bool) -> None:
-    """It stands again at the end, by whatever linker; but it was doubted once."""
-    board = LinkedBoard()
-    start = int(WALL_0) + 10
-    for name in (ALDER, BIRCH):
-        board.apply(batch([match("a", start_time=start)], bookmaker=name, stale_after_s=1e6))
-    board.link()
-    for one in (
-        match("a", start_time=start, prices=FAR_PRICES),
-        match("a", start_time=start, league="Another"),
-    ):
-        board.apply(batch([one], bookmaker=BIRCH, stale_after_s=1e6))
-        board.link()
-    if is_restarted:
-        board.restart()
-    linked_again = board.shown()
-    board.now = Instant(20_000.0, WALL_0 + 20_000)
-    board.expire()
-    board.link()
-
-    assert [["alder_a", "birch_a"]] == linked_again
-    assert ([], []) == (board.fixtures(), board.linker.learned)

@@ -24,7 +24,7 @@ def fixture(name: int, start: float, entries: int) -> Fixture:
     """Return a fixture of so many entries, which only matter by their number."""
     fixture_id = FixtureId(f"fx{name:05}")
     names, listed = (BOOK,) * entries, (ENTRY,) * entries
-    return Fixture(fixture_id, 1, (), (), names, listed, BOOK, Place(start, fixture_id), Highest())
+    return Fixture(fixture_id, 1, (), names, listed, BOOK, Place(start, fixture_id), Highest())
 
 
 def next_state(

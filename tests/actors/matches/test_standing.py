@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from immutables import Map
 
-from actors.board.board import is_overdue
+from actors.board.board import is_due
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE
 from actors.core.messages import Removal, SourceMatchId, SourceName
@@ -392,13 +392,13 @@ def test_surebet_goes_at_the_kick_off_by_the_clock_as_it_was_set() -> None:
     overdue = []
     for moved in (86_390, 86_400):
         market.now = Instant(3.0, WALL_0 + moved)
-        overdue.append(is_overdue(market.snapshot, RULES, market.now))
+        overdue.append(is_due(market.snapshot.deadlines, RULES, market.now))
         market.expire()
     gone = market.surebet()
 
     assert (True, None) == (shown is not None, gone)
     assert ([False, True], version + 1) == (overdue, market.snapshot.version)
-    assert not is_overdue(market.snapshot, RULES, market.now), "a read would wait for ever"
+    assert not is_due(market.snapshot.deadlines, RULES, market.now), "a read would wait for ever"
 
 
 def test_surebet_comes_back_when_the_clock_is_set_right() -> None:

@@ -75,7 +75,7 @@ def test_state_is_derived_from_the_facts(
     lists: tuple[ListState, ...], failures: int, error: str | None, expected: BookmakerState
 ) -> None:
     """Nothing accepted yet, withdrawn, suspect, failing, live: the first that holds is the state."""
-    assert expected is _status(failures=failures, error=error).observe(_book(lists), 0.0)
+    assert expected is _status(failures=failures, error=error).observe(_book(lists), Instant(0.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_errors_of_removed_scopes_are_dropped(
     """An error of a league that is no longer requested is dropped, since no success could clear it."""
     status = _status(error="unreadable")
     status.source.scopes = {Scope(one): ScopeStatus() for one in scopes}
-    state = status.observe(_book(STALE + LIVE), 0.0)
+    state = status.observe(_book(STALE + LIVE), Instant(0.0, 0.0))
 
     assert (expected, error, error) == (state, status.error, status.last_error())
 
@@ -104,7 +104,7 @@ def test_quarantine_takes_precedence(whose: str, lists: tuple[ListState, ...]) -
     states = {"actor": ActorState.RUNNING, "source": ActorState.RUNNING, whose: ActorState.QUARANTINED}
     status = _status(actor=states["actor"], source=states["source"], failures=1)
 
-    assert BookmakerState.QUARANTINED is status.observe(_book(lists), 0.0)
+    assert BookmakerState.QUARANTINED is status.observe(_book(lists), Instant(0.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,9 @@ def test_quarantine_takes_precedence(whose: str, lists: tuple[ListState, ...]) -
 )
 def test_other_states_of_actors_do_not_count(actor: ActorState, source: ActorState) -> None:
     """A list on the board is live even while an actor is starting or stopping."""
-    assert BookmakerState.LIVE is _status(actor=actor, source=source).observe(_book(LIVE), 0.0)
+    assert BookmakerState.LIVE is _status(actor=actor, source=source).observe(
+        _book(LIVE), Instant(0.0, 0.0)
+    )
 
 
 def test_state_has_its_start() -> None:
@@ -121,7 +123,7 @@ def test_state_has_its_start() -> None:
     status = _status()
     seen = []
     for at, lists in enumerate([NOTHING, NOTHING, LIVE, LIVE, STALE, LIVE]):
-        status.observe(_book(lists), 100.0 + at)
+        status.observe(_book(lists), Instant(0.0, 100.0 + at))
         seen.append((status.state.value, status.since))
 
     assert seen == [

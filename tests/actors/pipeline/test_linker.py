@@ -7,25 +7,21 @@ from collections.abc import Iterable
 import anyio
 import pytest
 
-from actors.board.published import Published
-from actors.board.snapshot import Snapshot
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch
 from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureView, Kind, first_snapshot, fixtures_of
 from actors.matching.event import Event, EventKey
 from actors.matching.matcher import Changes
-from actors.pipeline.aggregator import AggregatorActor
 from actors.pipeline.linker import LinkerActor
 from actors.review.desk import Desk
 from actors.runtime.actor import ActorState, ActorStatus
-from actors.runtime.conflation import Intake, merged_batches
-from actors.runtime.mailbox import Mailbox
 from actors.runtime.supervisor import ChildSpec
-from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, ROSTER, RULES, TERMS, EqualNames
+from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, ROSTER, TERMS, EqualNames
 from tests.support.builders.messages import batch, match
-from tests.support.systems.supervision import service_record, supervised
-from tests.support.time.virtual import VirtualClock, settle
+from tests.support.systems.aggregator_stage import AggregatorStage
+from tests.support.systems.supervision import supervised
+from tests.support.time.virtual import settle
 
 pytestmark = pytest.mark.anyio
 
@@ -44,27 +40,16 @@ class Breaking(EqualNames):
         return super().update(changed, gone)
 
 
-class Stage:
+class Stage(AggregatorStage):
     """An aggregator and a linker on one board."""
 
     def __init__(self) -> None:
-        clock = VirtualClock()
-        self.intake: Intake = Mailbox(lambda one: (one.bookmaker, one.scope), merged_batches)
-        self.published = Published(first_snapshot(1000, TERMS), RULES, clock, advance=ADVANCING)
-        self.waiting = Waiting()
-        self.published.follow(self.waiting.add)
-        self.status = service_record(*ROSTER)
+        super().__init__(first=first_snapshot(1000, TERMS), advance=ADVANCING)
+        waiting = Waiting()
+        self.published.follow(waiting.add)
         start: type[Partition] = Breaking
-        self.linker = ChildSpec(
-            ActorStatus("linker"),
-            lambda: LinkerActor(self.published, self.waiting, ADVANCING, start, clock, Desk()),
-        )
-        self.aggregator = ChildSpec(
-            self.status.board.actor,
-            lambda: AggregatorActor(
-                self.intake, self.published, self.status, lambda _: None, clock, resumed=lambda: None
-            ),
-        )
+        parts = (self.published, waiting, ROSTER, start, self.intake.put_nowait)
+        self.linker = ChildSpec(ActorStatus("linker"), lambda: LinkerActor(*parts, Desk()))
 
     async def put(self, *batches: Batch) -> None:
         """Commit batches, and let everything run."""
@@ -72,7 +57,7 @@ class Stage:
             self.intake.put_nowait(one)
         await settle()
 
-    async def shown(self) -> list[list[str]]:
+    async def linked(self) -> list[list[str]]:
         """Return the bookmakers of each fixture."""
         return [[*one.entries] for one in fixtures_of(await self.published.read())]
 
@@ -89,45 +74,26 @@ ON_BOTH = (batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=B
 async def test_links_follow_a_commit_in_one_of_their_own() -> None:
     """What a commit brought is linked at once, in the version after it."""
     stage = Stage()
-    async with supervised(stage.aggregator, stage.linker):
+    async with supervised(stage.child, stage.linker):
         await stage.put(*ON_BOTH)
         snapshot = await stage.published.read()
 
-        assert [[ALDER, BIRCH]] == await stage.shown()
+        assert [[ALDER, BIRCH]] == await stage.linked()
         assert 1002 == snapshot.version == fixtures_of(snapshot).version(ALL)
         assert [1001, 1001, 1000] == [book.v2_version for book in snapshot.books.values()]
-
-
-async def test_links_are_published_although_a_read_was_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A read that withdraws something meanwhile makes their commit void, and it is made again."""
-    stage = Stage()
-    replace, void = stage.published.replace, list[int]()
-
-    def faster(base: Snapshot, new: Snapshot) -> bool:
-        if not void and any(len(one.members) > 1 for one in fixtures_of(new)):
-            void.append(new.version)
-            return False
-        return replace(base, new)
-
-    monkeypatch.setattr(stage.published, "replace", faster)
-    async with supervised(stage.aggregator, stage.linker):
-        await stage.put(*ON_BOTH)
-
-        assert [[ALDER, BIRCH]] == await stage.shown()
-        assert [1002] == void
 
 
 async def test_lists_go_on_while_the_linker_is_in_quarantine() -> None:
     """A broken linker is quarantined; lists change, fixtures stay linked as they were, and lose entries."""
     stage = Stage()
-    async with supervised(stage.aggregator, stage.linker):
+    async with supervised(stage.child, stage.linker):
         await stage.put(*ON_BOTH)
         Breaking.is_broken = True
         await stage.put(batch([match("a"), match("c")], bookmaker=ALDER, list_id="2"))
         await anyio.sleep(5)
         await stage.put(batch([match("b"), match("c")], bookmaker=BIRCH, list_id="2", received_mono=5.0))
         broken = stage.linker.status.state
-        unlinked = await stage.shown()
+        unlinked = await stage.linked()
         Breaking.is_broken = False
         await anyio.sleep(20)
         await stage.put(batch(complete=False, list_id="2", received_mono=25.0))
@@ -141,9 +107,9 @@ async def test_linker_links_everything_after_its_quarantine() -> None:
     """The instance after a quarantine links what came meanwhile, also what was unlinked."""
     stage = Stage()
     Breaking.is_broken = True
-    async with supervised(stage.aggregator, stage.linker):
+    async with supervised(stage.child, stage.linker):
         await stage.put(*(one for one in ON_BOTH))
-        before = await stage.shown()
+        before = await stage.linked()
         Breaking.is_broken = False
         for second in range(10, 600, 10):
             await anyio.sleep(10)
@@ -153,5 +119,5 @@ async def test_linker_links_everything_after_its_quarantine() -> None:
             )
 
         assert [[ALDER], [BIRCH]] == sorted(before)
-        assert [[ALDER, BIRCH]] == await stage.shown()
+        assert [[ALDER, BIRCH]] == await stage.linked()
         assert ActorState.RUNNING is stage.linker.status.state

@@ -17,7 +17,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.board import BoardRules
-from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError, SourceError, TransportError
@@ -32,6 +31,7 @@ from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions
 from actors.source_api.plan import Target, every
 from actors.transports.polling import Fetched, Transport, Validators
+from tests.support.systems.committing import Committing
 from tests.support.systems.supervision import source_record, supervised
 from tests.support.time.virtual import WALL_0, VirtualClock
 
@@ -71,7 +71,7 @@ class Stage:
             inboxes={ALDER: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
             status=source_record(),
             refresh=asyncio.Event(),
-            published=Published(Snapshot.empty(1, (ALDER,)), BoardRules(), self.clock),
+            published=Committing(Snapshot.empty(1, (ALDER,)), BoardRules(), self.clock),
             clock=self.clock,
             random=random,
         )

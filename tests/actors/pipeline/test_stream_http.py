@@ -8,7 +8,6 @@ from itertools import pairwise
 import anyio
 import pytest
 
-from actors.core.cooperative import run_now
 from actors.core.errors import TransportError
 from actors.core.messages import Payload
 from actors.pipeline.stream_feed import NAMES_SCOPE
@@ -163,7 +162,7 @@ async def test_names_confirm_no_prices() -> None:
         await anyio.sleep(20)
         named = [one for batch in stage.inbox.batches for one in batch.matches if one.home]
         await anyio.sleep(9.5)
-        is_serving = run_now(stage.context.published.current()).books[EXCHANGE].is_serving
+        is_serving = stage.published.current().books[EXCHANGE].is_serving
 
     assert ["Alder Town"] == [one.home for one in named]
     assert {0.0} == {one.received_mono for one in stage.inbox.batches}

@@ -7,7 +7,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
-from actors.core.cooperative import run_now
 from tests.support.builders.betfair import SUCCESS, Json, heartbeat, image, line, market
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
 from tests.support.time.virtual import settle
@@ -30,7 +29,7 @@ def _late(request: Json) -> list[Json]:
 
 
 def _shown(stage: StreamStage) -> list[str]:
-    book = run_now(stage.context.published.current()).books[EXCHANGE]
+    book = stage.published.current().books[EXCHANGE]
     return [entry.source_match_id for entry in entries_of(book.chunks)]
 
 

@@ -11,7 +11,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
-from actors.core.cooperative import run_now
 from tests.support.builders.betfair import APP_KEY, HOME, Json, change, definition, delta, heartbeat, market
 from tests.support.systems.betfair_playback import token
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
@@ -241,7 +240,7 @@ async def test_list_with_a_lost_part_is_withdrawn_at_once() -> None:
 
 
 def _shown(stage: StreamStage) -> list[str]:
-    book = run_now(stage.context.published.current()).books[EXCHANGE]
+    book = stage.published.current().books[EXCHANGE]
     return [entry.source_match_id for entry in entries_of(book.chunks)]
 
 

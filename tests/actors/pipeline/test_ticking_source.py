@@ -13,7 +13,6 @@ import msgspec
 import pytest
 
 from actors.board.board import Board, BoardRules
-from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
@@ -28,6 +27,7 @@ from actors.service.registry import with_exact_values
 from actors.source_api.kinds import TickingKind
 from actors.source_api.options import SourceOptions
 from tests.support.builders.messages import batch, match
+from tests.support.systems.committing import Committing
 from tests.support.systems.supervision import source_record, supervised
 from tests.support.time.virtual import WALL_0, VirtualClock, settle
 
@@ -89,13 +89,14 @@ class Stage:
         self.inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda one: one.scope, merged_deliveries) for name in NAMES
         }
+        self.published = Committing(Snapshot.empty(1, NAMES), BoardRules(), VirtualClock())
         self.context = SourceContext(
             options=SourceOptions(kind="counting", stale_after_s=12.0),
             keys={name: f"key-{name}" for name in NAMES},
             inboxes=self.inboxes,
             status=source_record(),
             refresh=asyncio.Event(),
-            published=Published(Snapshot.empty(1, NAMES), BoardRules(), VirtualClock()),
+            published=self.published,
             clock=VirtualClock(),
             random=Random(1),
         )
@@ -113,10 +114,9 @@ class Stage:
 
     def change_board(self, change: Callable[[Board], object]) -> None:
         """Publish the board that `change` returns."""
-        base = run_now(self.context.published.current())
-        board = Board(base, BoardRules())
+        board = self.published.board()
         change(board)
-        self.context.published.replace(base, board.commit())
+        self.published.commit(board)
 
     async def play(self, ticks: int, *, accept: bool) -> str:
         """Let it tick; return "I" for each image for alder and "." for each delta; all are applied."""

@@ -69,7 +69,7 @@ def _matches(snapshot: Snapshot, bookmaker: BookmakerId) -> list[Match]:
 
 
 def _prices(system: System) -> list[float]:
-    return [match.home_price for match in _matches(run_now(system.published.current()), CEDAR)]
+    return [match.home_price for match in _matches(system.published.newest, CEDAR)]
 
 
 def _final(path: Path) -> Snapshot:
@@ -101,9 +101,9 @@ async def test_final_content_is_that_of_the_recording(
 
     async with _running(_config(tmp_path, path, f"speed = {speed}")) as system:
         await anyio.sleep(300)
-        after_minutes = _matches(run_now(system.published.current()), CEDAR)
+        after_minutes = _matches(system.published.newest, CEDAR)
         await anyio.sleep(600)
-        much_later = _matches(run_now(system.published.current()), CEDAR)
+        much_later = _matches(system.published.newest, CEDAR)
 
     assert expected == after_minutes == much_later
 
@@ -150,7 +150,7 @@ async def test_bookmaker_without_a_list_is_not_serving(tmp_path: Path) -> None:
     async with _running(_config(tmp_path, path)) as system:
         for second in (5.0, 15.0, 38.0, 45.0, 80.0):
             await anyio.sleep(second - anyio.current_time())
-            snapshot = run_now(system.published.current())
+            snapshot = system.published.newest
             (state,) = system.status.observe(snapshot, VirtualClock().now()).values()
             states.append((state, snapshot.books[CEDAR].count))
 
@@ -170,7 +170,7 @@ async def test_recording_of_a_computed_source(tmp_path: Path) -> None:
             await anyio.sleep(60)
             await settle()
             tasks.cancel_scope.cancel()
-    last = run_now(system.published.current())
+    last = system.published.newest
     path = tmp_path / "simulated.rec.zst"
     text = CONFIG.replace("7000.0", "1_000_000_000.0").replace(
         'kind = "simulated"\nseed = 7\nmatches = 30\nupdates_per_s = 1.0',
@@ -180,7 +180,7 @@ async def test_recording_of_a_computed_source(tmp_path: Path) -> None:
 
     async with _running(config) as played:
         await anyio.sleep(10)
-        snapshot = run_now(played.published.current())
+        snapshot = played.published.newest
 
     assert [_matches(last, name) for name in NAMES] == [_matches(snapshot, name) for name in NAMES]
     assert {True} == {source.is_simulated for source in played.status.sources.values()}

@@ -18,6 +18,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Match, Removal, SourceMatchId
 from actors.runtime.conflation import merged_batches
+from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, batch, match, withdrawn
 from tests.support.time.virtual import WALL_0
 
@@ -266,4 +267,7 @@ def _updated(*batches: Batch) -> dict[str, float]:
     board = Board(Snapshot.empty(1000, (BOOKMAKER,)), BoardRules())
     for one in batches:
         run_now(board.apply(one, Instant(5.0, WALL_0 + 5.0)))
-    return {entry.id: entry.updated for entry in entries_of(board.commit().books[BOOKMAKER].chunks)}
+    return {
+        entry.id: entry.updated
+        for entry in entries_of(run_now(board.finish(START)).books[BOOKMAKER].chunks)
+    }

@@ -56,6 +56,7 @@ async def test_clock_briefly_ahead_loses_no_match(peer: HttpPeer, tmp_path: Path
     async with _polling(peer, tmp_path, answer, WALL) as board:
         before = _shown(board)
         board.clock.put(WALL + AHEAD_S)
+        await board.system.published.read()
         ahead = _shown(board)
         board.clock.put(WALL)
         await board.until(lambda: _shown(board) == {COUNT})

@@ -24,7 +24,6 @@ import anyio
 import pytest
 
 from actors.board.board import BoardRules
-from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId, Payload
 from actors.pipeline.context import SourceContext
@@ -38,6 +37,7 @@ from actors.sources.the_odds_api.options import TheOddsApiOptions
 from actors.sources.the_odds_api.plan import TheOddsApiPlan
 from actors.transports.polling import Fetched, Transport, Validators
 from tests.support.builders.the_odds_api import API_KEY, event, market
+from tests.support.systems.committing import Committing
 from tests.support.systems.supervision import source_record, supervised
 from tests.support.time.virtual import VirtualClock, VirtualLoop
 
@@ -97,7 +97,7 @@ class Month:
             inboxes={bookmaker: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
             status=source_record(),
             refresh=asyncio.Event(),
-            published=Published(Snapshot.empty(1, (bookmaker,)), BoardRules(), clock),
+            published=Committing(Snapshot.empty(1, (bookmaker,)), BoardRules(), clock),
             clock=clock,
             random=Random(7),
             record=self._note,

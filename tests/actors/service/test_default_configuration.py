@@ -9,7 +9,6 @@ from random import Random
 import anyio
 import pytest
 
-from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import BookmakerState
 from actors.service.settings import load
@@ -35,7 +34,7 @@ async def test_absent_bookmaker_is_withdrawn_and_comes_back(tmp_path: Path) -> N
         await tasks.start(system.supervisor.run)
         for _ in range(400):
             await anyio.sleep(5)
-            snapshot = run_now(system.published.current())
+            snapshot = system.published.newest
             for name, state in system.status.observe(snapshot, VirtualClock().now()).items():
                 seen[name].append(state)
         tasks.cancel_scope.cancel()

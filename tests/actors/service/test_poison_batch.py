@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from actors.board.board import BoardRules
 from actors.core.clock import Instant
-from actors.core.cooperative import Sliced, run_now
+from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Extract, Scope, SourceName
 from actors.runtime.actor import ActorState
 from actors.service.settings import (
@@ -89,7 +89,7 @@ def _poison(bookmaker: str, scope: str = SCOPE) -> Batch:
 
 
 def _shown(system: System) -> list[str]:
-    books = run_now(system.published.current()).books.values()
+    books = system.published.newest.books.values()
     return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
 
@@ -180,12 +180,12 @@ async def test_one_poison_of_each_bookmaker_quarantines_none() -> None:
 async def test_poison_of_every_bookmaker_does_not_end_the_process() -> None:
     """With all bookmakers in quarantine the aggregator still ticks, and later all come back."""
     async with _running() as system:
-        versions = [run_now(system.published.current()).version]
+        versions = [system.published.newest.version]
         for _ in range(5):
             for name in NAMES:
                 system.bus.publish(_poison(name, "by-nobody"))
                 await anyio.sleep(0.1)
-                versions.append(run_now(system.published.current()).version)
+                versions.append(system.published.newest.version)
 
         aggregator = system.status.board.actor
         assert dict.fromkeys(NAMES, ActorState.QUARANTINED) == _states(system)

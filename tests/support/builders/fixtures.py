@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from actors.board.board import Advance, Board, BoardRules
+from actors.board.board import Board, BoardRules
 from actors.board.history import HistoryLimits
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.matches.history import FixtureHistory
-from actors.matches.linking import Linking
+from actors.matches.linking import PORTION, Linking, Links, merged_links
 from actors.matches.model import (
     Fixture,
     FixtureChanges,
@@ -65,7 +65,6 @@ class EqualNames:
     def __init__(self) -> None:
         self._events: dict[EventKey, Event] = {}
         self._groups: dict[EventKey, Group] = {}
-        self.learned: list[tuple[EventKey, ...]] = []
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
         """Group all events anew, and return what is different."""
@@ -79,19 +78,9 @@ class EqualNames:
         alone = [key for key in before if key in self._events and key not in self._groups]
         return Changes(tuple(groups), tuple(alone))
 
-    def learn(self, finished: Iterable[tuple[EventKey, ...]]) -> Sliced[Changes]:
-        """Note what is over."""
-        self.learned += finished
-        yield
-        return Changes()
-
     def keys(self) -> Iterator[EventKey]:
         """Iterate over all events that are here."""
         return iter(list(self._events))
-
-    def has(self, event: Event) -> bool:
-        """Return whether an event is here as it is."""
-        return self._events.get(event.key) == event
 
     def lists(self, event: Event) -> bool:
         """Return whether an event is here as it is, but perhaps with other prices."""
@@ -119,7 +108,7 @@ class EqualNames:
 
     def link(self, one: Event, rule: Rule, to: Event) -> Member:
         """Return an event as a member that is linked with another."""
-        return Member(one.key, rule, to.key, self.evidence, self.evidence.price_gap)
+        return Member(one.key, rule, to.key, self.evidence, self.evidence.price_gap, FAR)
 
 
 class LinkedBoard:
@@ -128,12 +117,12 @@ class LinkedBoard:
     def __init__(self, terms: Terms = TERMS, linker: EqualNames | None = None) -> None:
         self.advancing = ADVANCING if terms is TERMS else Advancing(terms)
         self.linker = EqualNames() if linker is None else linker
-        self.withdrawn: set[EventKey] = set()
-        self.linking = Linking(self.linker, self.advancing)
+        self.linking = Linking(self.linker, terms.roster)
+        self.links: Links | None = None
         self.snapshot = first_snapshot(1000, terms)
         self.history = FixtureHistory(self.snapshot, HistoryLimits())
         self.changes: list[FixtureChanges] = []
-        self.waiting: dict[EventKey, bool] = {}
+        self.waiting: dict[EventKey, None] = {}
         self.now = START
 
     @property
@@ -151,45 +140,52 @@ class LinkedBoard:
 
     def apply(self, *batches: Batch) -> None:
         """Apply batches and commit once."""
-        board = self.board(self.advancing)
+        board = self.board()
         for one in batches:
             run_now(board.apply(one, self.now))
         self.publish(board)
 
     def expire(self) -> None:
         """Withdraw what is overdue now."""
-        board = self.board(self.advancing)
+        board = self.board()
         run_now(board.expire(self.now))
         self.publish(board)
 
     def link(self) -> None:
         """Link to the end."""
-        while self.waiting or self.linking.is_outdated:
+        while self.waiting:
             self.propose()
-            while self.linking.is_due:
+            while self.links is not None:
                 self.publish_links()
 
     def propose(self) -> None:
-        """Link what waits, and publish nothing of it."""
+        """Have what waits grouped, and publish nothing of it."""
         waiting, self.waiting = self.waiting, {}
-        run_now(self.linking.update(self.state, waiting))
+        links = run_now(self.linking.update(self.state, waiting))
+        if links is not None:
+            self.links = links if self.links is None else merged_links(self.links, links)
 
     def publish_links(self) -> None:
         """Publish the next links."""
-        self.publish(self.board(self.advancing.linking(self.linking.apply)))
+        if self.links is None:
+            return
+        links, self.links = self.links.cut(PORTION)
+        board = self.board()
+        board.link(links)
+        self.publish(board)
 
     def restart(self) -> None:
         """Let another linker begin anew."""
         self.linker = EqualNames()
-        self.linking = Linking(self.linker, self.advancing)
-        run_now(self.linking.update(self.state, None))
-        while self.linking.is_due:
+        self.linking = Linking(self.linker, self.advancing.roster)
+        self.links = run_now(self.linking.update(self.state, None))
+        while self.links is not None:
             self.publish_links()
         self.link()
 
-    def board(self, advance: Advance) -> Board:
+    def board(self) -> Board:
         """Return a board on the present snapshot."""
-        return Board(self.snapshot, RULES, advance)
+        return Board(self.snapshot, RULES, self.advancing)
 
     def publish(self, board: Board) -> None:
         """Commit, and keep what changed."""
@@ -198,5 +194,5 @@ class LinkedBoard:
         changes = self.snapshot.fixture_changes
         if isinstance(changes, FixtureChanges):
             self.changes.append(changes)
-            self.waiting |= changes.events
+            self.waiting |= dict.fromkeys(changes.events)
             self.snapshot = msgspec.structs.replace(self.snapshot, fixture_changes=None, differences={})

@@ -10,7 +10,6 @@ from random import Random
 import anyio
 from anyio.lowlevel import checkpoint
 
-from actors.core.cooperative import run_now
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Copy, streaming
 from tests.support.systems.site import NAMES, Site
@@ -47,7 +46,7 @@ class Lists:
         assert self._lists[view, copy.version] == copy.matches
 
     def _note(self) -> None:
-        snapshot = run_now(self._site.published.current())
+        snapshot = self._site.published.current()
         for view in VIEWS:
             copy = Copy.of(ORDER, snapshot, view)
             self._lists.setdefault((view, copy.version), copy.matches)

@@ -10,14 +10,13 @@ from typing import TypeAlias
 
 from actors.board import chunks
 from actors.matches import linking, order
-from actors.matches import update as advance
+from actors.pipeline import aggregator
 from web.encoding import fixture_segments, segments
 
 Small: TypeAlias = tuple[tuple[ModuleType, str, int], ...]
 
 PORTIONS: tuple[Small, ...] = (
-    ((advance, "PORTION", 2),),  # events that begin fixtures in one commit
-    ((linking, "PORTION", 1),),  # events that are linked in one commit
+    ((aggregator, "PORTION", 1),),  # events that are linked in one commit
     ((linking, "MAX_WAITING", 6),),  # events that wait to be linked; with more all are linked again
     ((segments, "RUN", 2), (fixture_segments, "RUN", 2)),  # chunks that are encoded together
     *(  # entries in a chunk

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from actors.board.board import BoardRules
+from actors.board.board import Advance, BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import run_now
-from actors.core.messages import BookmakerId
-from actors.pipeline.aggregator import AggregatorActor
-from actors.runtime.conflation import Intake, merged_batches
-from actors.runtime.mailbox import Mailbox
+from actors.core.messages import Batch, BookmakerId, Scope
+from actors.pipeline.aggregator import AggregatorActor, Item, new_intake
 from actors.runtime.supervisor import ChildSpec
 from tests.support.systems.supervision import service_record
 from tests.support.time.virtual import VirtualClock
@@ -36,16 +33,22 @@ class BreakableClock(VirtualClock):
 
 
 class AggregatorStage:
-    """An aggregator for these bookmakers; no other part uses its `clock`."""
+    """An aggregator for these bookmakers, or on the board `first`; no other part uses its `clock`."""
 
-    def __init__(self, *bookmakers: str) -> None:
+    def __init__(
+        self, *bookmakers: str, first: Snapshot | None = None, advance: Advance | None = None
+    ) -> None:
         self.clock = BreakableClock()
-        self.intake: Intake = Mailbox(lambda batch: (batch.bookmaker, batch.scope), merged_batches)
-        empty = Snapshot.empty(FIRST_VERSION, tuple(map(BookmakerId, bookmakers)))
-        self.published = Published(empty, BoardRules(), VirtualClock())
-        self.status = service_record(*bookmakers)
+        self.intake = new_intake()
+        names = tuple(map(BookmakerId, bookmakers))
+        first = Snapshot.empty(FIRST_VERSION, names) if first is None else first
+        ask = self.intake.put_nowait
+        self.published = Published(first, BoardRules(), VirtualClock(), request=ask)
+        self.status = service_record(*first.books)
         self.blamed: list[BookmakerId] = []
+        self.rejected: list[tuple[BookmakerId, Scope, str]] = []
         self.resumed: Callable[[], None] = lambda: None
+        self._advance = advance
         self.child = ChildSpec(
             self.status.board.actor,
             self._start,
@@ -56,14 +59,21 @@ class AggregatorStage:
     @property
     def version(self) -> int:
         """The published version, relative to the first one."""
-        return run_now(self.published.current()).version - FIRST_VERSION
+        return self.published.newest.version - FIRST_VERSION
 
     def shown(self) -> list[str]:
-        """Return the ids of all entries that a reader sees."""
-        books = run_now(self.published.current()).books.values()
+        """Return the ids of all entries on the newest board."""
+        books = self.published.newest.books.values()
         return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
     def _start(self) -> AggregatorActor:
         return AggregatorActor(
-            self.intake, self.published, self.status, self.blamed.append, self.clock, resumed=self.resumed
+            *(self.intake, self.published, self.status, self._blame, self.clock),
+            resumed=self.resumed,
+            on_rejected=lambda *one: self.rejected.append(one),
+            advance=self._advance,
         )
+
+    def _blame(self, item: Item) -> None:
+        assert isinstance(item, Batch)
+        self.blamed.append(item.bookmaker)

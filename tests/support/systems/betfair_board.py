@@ -18,6 +18,7 @@ from actors.core.validation import Bounds, admit
 from actors.pipeline.stream_feed import LineResult, StreamFeed
 from actors.sources.betfair.session import BetfairSession
 from tests.support.builders.betfair import OPTIONS, SUCCESS, TOKEN, Json, line, prices_of
+from tests.support.builders.boards import START
 from tests.support.time.virtual import WALL_0
 
 EXCHANGE = BookmakerId("exchange")
@@ -64,7 +65,7 @@ class Follower:
             admission = run_now(admit(batch, Bounds()))
             self.rejected.update(admission.rejected)
             run_now(board.apply(admission.batch, self.now))
-        self.snapshot = board.commit()
+        self.snapshot = run_now(board.finish(START))
 
     def shown(self) -> dict[str, tuple[float, float, float]]:
         """Return the prices on the board, by match."""

@@ -11,7 +11,8 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.board.snapshot import Entry, Snapshot
+from actors.board.snapshot import Deadlines, Entry, Snapshot
+from actors.core.errors import CommitLateError
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
 from tests.support.builders.messages import match
@@ -51,23 +52,30 @@ BY_BYTES = {
 class Broken:
     """A board whose reading fails."""
 
-    async def read(self) -> Snapshot:
-        """Fail."""
-        raise RuntimeError("hunter2 in /srv/secret.py")
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error or RuntimeError("hunter2 in /srv/secret.py")
 
-    read_lists = read
+    @property
+    def newest(self) -> Snapshot:
+        """Fail."""
+        raise self._error
+
+    async def read(self, deadlines: object = None) -> Snapshot:
+        """Fail."""
+        del deadlines
+        raise self._error
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         """Never called."""
         raise NotImplementedError(bookmaker, entry, why)
 
-    def is_valid(self, snapshot: Snapshot) -> bool:
+    def is_valid(self, deadlines: Deadlines) -> bool:
         """Never called."""
-        raise NotImplementedError(snapshot)
+        raise NotImplementedError(deadlines)
 
-    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
+    def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
         """Never called."""
-        raise NotImplementedError(deadline, first_start, within_s)
+        raise NotImplementedError(deadlines, within_s)
 
 
 @contextlib.asynccontextmanager
@@ -129,6 +137,10 @@ async def problems(server: Serve = serve, *, is_layered: bool = True) -> dict[st
         found["overloaded"] = await _crowded(site, 1)
     async with open_site(names=NAMES, serve=server, is_layered=is_layered) as site:
         found["no_bookmaker_serving"] = await site.raw("GET", "/api/v2/odds")
+    async with open_site(
+        Broken(CommitLateError("it was not withdrawn")), NAMES, serve=server, is_layered=is_layered
+    ) as site:
+        found["commit_late"] = await site.raw("GET", "/api/v2/odds")
     async with open_site(Broken(), NAMES, serve=server, is_layered=is_layered) as site:
         found["internal_error"] = await site.raw("GET", "/api/v2/odds")
     return found

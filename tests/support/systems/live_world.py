@@ -18,12 +18,12 @@ from anyio.lowlevel import checkpoint
 
 from actors.board.board import Board, BoardRules
 from actors.board.history import HistoryLimits
-from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
 from tests.support.builders.messages import batch, match
 from tests.support.peers.stream_client import Copy, events_of
+from tests.support.systems.committing import Committing
 from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, site_status
 from tests.support.time.virtual import WALL_0, ManualClock
 from web.app import create_app
@@ -47,7 +47,7 @@ class World:
         first = Snapshot.empty(FIRST_VERSION, ORDER, EPOCH)
         limits = HistoryLimits(max_changes=max_changes)
         rules = BoardRules(expire_after_kickoff_s=3600.0)
-        self.published = Published(first, rules, self.clock, limits)
+        self.published = Committing(first, rules, self.clock, limits)
         self.audience = Audience(self.published.history, 10_000, 10_000)
         status = site_status(NAMES, WALL_0)
         app = create_app(
@@ -67,7 +67,7 @@ class World:
     @property
     def version(self) -> int:
         """The version of the newest commit."""
-        return run_now(self.published.current()).version
+        return self.published.current().version
 
     def latest(self, view: BookmakerId | None) -> int:
         """The view's own version."""
@@ -87,27 +87,27 @@ class World:
         if roll < 0.15:
             self.clock.pass_(self.random.choice((0.5, 5.0, 12.0, STALE_AFTER_S)))
         else:
-            base = run_now(self.published.current())
+            base = self.published.current()
             board = Board(base, self.published.rules)
             for _ in range(self.random.choice((1, 1, 1, 2, 4))):
                 if roll < 0.2:
                     run_now(board.withdraw(self.random.choice(ORDER), Scope(self.random.choice(SCOPES))))
                 else:
                     run_now(board.apply(self._batch(), self.clock.now()))
-            self._commit(base, board)
-        self._note(run_now(self.published.current()))
+            self._commit(board)
+        self._note(self.published.current())
 
     def publish(self, bookmaker: str, *matches: Match) -> None:
         """Put a complete list of one bookmaker on the board; it never goes stale."""
-        base = run_now(self.published.current())
+        base = self.published.current()
         board = Board(base, self.published.rules)
         self._serial += 1
         one = batch(matches, bookmaker=bookmaker, list_id=str(self._serial), stale_after_s=1e9)
         run_now(board.apply(one, self.clock.now()))
-        self._commit(base, board)
+        self._commit(board)
 
-    def _commit(self, base: Snapshot, board: Board) -> None:
-        assert self.published.replace(base, board.commit())
+    def _commit(self, board: Board) -> None:
+        self.published.commit(board)
         run_now(self.published.history.digest())
 
     def _note(self, snapshot: Snapshot) -> None:
@@ -205,7 +205,7 @@ class Poller:
 
     def __init__(self, world: World, view: BookmakerId | None) -> None:
         self.view = view
-        self.copy = Copy.of(ORDER, run_now(world.published.current()), view)
+        self.copy = Copy.of(ORDER, world.published.current(), view)
         self._world = world
 
     async def poll(self) -> None:
@@ -224,7 +224,7 @@ class Poller:
             self.copy.change(msgspec.json.decode(body))
         else:
             assert self.copy.version < self._world.published.history.oldest(self.view)
-            self.copy = Copy.of(ORDER, run_now(self._world.published.current()), self.view)
+            self.copy = Copy.of(ORDER, self._world.published.current(), self.view)
         self._world.check(self.copy, self.view)
 
 

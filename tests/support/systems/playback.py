@@ -11,7 +11,6 @@ import anyio
 
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Instant
-from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Scope
 from actors.monitoring.status import SourceStatus
 from actors.service.recorder import Recorder
@@ -74,7 +73,7 @@ class Running:
     @property
     def snapshot(self) -> Snapshot:
         """The snapshot that a reader gets now."""
-        return run_now(self.system.published.current())
+        return self.system.published.newest
 
     @property
     def source(self) -> SourceStatus:

@@ -11,7 +11,6 @@ from typing import Any
 import anyio
 
 from actors.board.board import BoardRules
-from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Payload, Scope
@@ -25,6 +24,7 @@ from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions
 from actors.source_api.plan import Target, every
 from actors.transports.polling import Fetched, Transport, Validators
+from tests.support.systems.committing import Committing
 from tests.support.systems.supervision import source_record
 from tests.support.time.virtual import VirtualClock
 
@@ -71,7 +71,7 @@ class ScopesStage:
             inboxes={ALDER: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
             status=source_record(),
             refresh=asyncio.Event(),
-            published=Published(Snapshot.empty(1, (ALDER,)), BoardRules(), self.clock),
+            published=Committing(Snapshot.empty(1, (ALDER,)), BoardRules(), self.clock),
             clock=self.clock,
             random=Longest(),
             record=lambda payload: self.got.append((payload.received_mono, payload.scope)),

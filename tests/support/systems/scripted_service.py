@@ -21,7 +21,6 @@ import msgspec
 
 from actors.board.board import BoardRules
 from actors.board.snapshot import Entry, Snapshot
-from actors.core.cooperative import run_now
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.monitoring.status import SourceStatus
@@ -93,7 +92,7 @@ class ScriptedService:
     @property
     def snapshot(self) -> Snapshot:
         """The snapshot that a reader gets now."""
-        return run_now(self.system.published.current())
+        return self.system.published.newest
 
     def source(self, name: str) -> SourceStatus:
         """Return the record of a source."""

@@ -11,7 +11,6 @@ from random import Random
 import anyio
 
 from actors.board.snapshot import Entry
-from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId
 from actors.monitoring.status import BookmakerState
 from actors.service.settings import load
@@ -59,21 +58,19 @@ class SimulatedService:
 
     def entries(self, *names: BookmakerId) -> list[Entry]:
         """Return the entries of these bookmakers that a reader sees."""
-        books = run_now(self.system.published.current()).books
+        books = self.system.published.newest.books
         return [entry for name in names for chunk in books[name].chunks for entry in chunk.entries]
 
     def states(self) -> list[BookmakerState]:
         """Return the state of every bookmaker."""
-        return list(
-            self.system.status.observe(run_now(self.system.published.current()), self.clock.now()).values()
-        )
+        return list(self.system.status.observe(self.system.published.newest, self.clock.now()).values())
 
     def batches(self, *names: BookmakerId) -> list[int]:
         """Return the number of batches that each of these bookmakers has published."""
         return [self.system.status.bookmakers[name].batches for name in names]
 
     def _kill(self, batch: Batch) -> None:
-        self.versions.append(run_now(self.system.published.current()).version)
+        self.versions.append(self.system.published.newest.version)
         if self.kills[batch.bookmaker]:
             self.kills[batch.bookmaker] -= 1
             raise RuntimeError("killed")

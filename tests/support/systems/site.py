@@ -16,7 +16,6 @@ import httpx2
 
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
-from actors.board.published import Published
 from actors.board.snapshot import Readable
 from actors.core.cooperative import run_now
 from actors.core.limits import Limits
@@ -28,6 +27,7 @@ from actors.monitoring.status import BoardStatus, BookmakerStatus, LinksStatus, 
 from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders.messages import batch
 from tests.support.peers.plain_http import NO_TLS
+from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
 from web.app import create_app
 from web.feeds.subscribers import Audience
@@ -65,7 +65,7 @@ class Site:
     base: str
     client: httpx2.AsyncClient
     clock: ManualClock
-    published: Published
+    published: Committing
     status: ServiceStatus
     audience: Audience
     connections: Connections
@@ -74,23 +74,13 @@ class Site:
 
     def apply(self, *batches: Batch) -> int:
         """Apply batches in one commit and return its version."""
-        base = run_now(self.published.current())
-        board = self.published.board(base)
+        self.published.current()
+        board = self.published.board()
         for one in batches:
             run_now(board.apply(one, self.clock.now()))
-        self.published.replace(base, run_now(board.finish(self.clock.now())))
+        self.published.commit(board)
         run_now(self.published.digest())
-        return run_now(self.published.current()).version
-
-    def publish_lists(self, *batches: Batch) -> int:
-        """Commit batches as the aggregator does before the fixtures are made; return the version."""
-        base = self.published.newest
-        board = self.published.board(base)
-        for one in batches:
-            run_now(board.apply(one, self.clock.now()))
-        self.published.replace(base, board.commit())
-        run_now(self.published.digest())
-        return self.published.newest.version
+        return self.published.current().version
 
     def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
         """Apply a complete list of one bookmaker, received now, and return the version."""
@@ -168,7 +158,7 @@ async def open_site(
     clock = ManualClock()
     terms = Terms(roster_of({name: Listed(SOURCE) for name in names}))
     first = first_snapshot(FIRST_VERSION, terms, EPOCH)
-    published = Published(first, BoardRules(), clock, limits, advance=Advancing(terms))
+    published = Committing(first, BoardRules(), clock, limits, advance=Advancing(terms))
     fixtures = FixtureHistory(first, limits)
     published.follow(fixtures.add, fixtures.digest)
     status = site_status(names, clock.now().wall)

@@ -14,8 +14,7 @@ import msgspec
 from anyio import EndOfStream
 from anyio.abc import ByteStream
 
-from actors.board.board import Board, BoardRules
-from actors.board.published import Published
+from actors.board.board import BoardRules
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.errors import TransportError
@@ -29,6 +28,7 @@ from actors.source_api.stream import StreamOptions
 from actors.sources.betfair.kind import KIND
 from actors.transports.lines import LineConnection
 from tests.support.builders.betfair import OPTIONS, SUCCESS, Json, heartbeat, image, line, market
+from tests.support.systems.committing import Committing
 from tests.support.systems.scopes import Longest
 from tests.support.systems.supervision import source_record, supervised
 from tests.support.time.virtual import VirtualClock, settle
@@ -40,7 +40,7 @@ REFUSED = TransportError("refused", reason="connection")
 class Inbox(Mailbox[Scope, Document | Batch]):
     """An inbox that records each item, and applies it to the board at once while `is_shown`."""
 
-    def __init__(self, published: Published, clock: VirtualClock) -> None:
+    def __init__(self, published: Committing, clock: VirtualClock) -> None:
         super().__init__(lambda delivery: delivery.scope, merged_deliveries)
         self.batches: list[Batch] = []
         self.is_shown = True
@@ -52,10 +52,10 @@ class Inbox(Mailbox[Scope, Document | Batch]):
         assert isinstance(item, Batch)
         self.batches.append(item)
         if self.is_shown:
-            snapshot = run_now(self._published.current())
-            board = Board(snapshot, self._published.rules)
+            self._published.current()
+            board = self._published.board()
             run_now(board.apply(item, self._clock.now()))
-            assert self._published.replace(snapshot, board.commit())
+            self._published.commit(board)
 
 
 class Wire(ByteStream):
@@ -117,7 +117,7 @@ class StreamStage:
         self.web_delay_s = 0.0
         self.taking = anyio.Event()
         self.taking.set()
-        published = Published(
+        self.published = published = Committing(
             Snapshot.empty(1, (EXCHANGE,)), BoardRules(max_matches=max_matches), self.clock
         )
         self.inbox = Inbox(published, self.clock)
@@ -141,7 +141,7 @@ class StreamStage:
     @property
     def version(self) -> int:
         """The version that a reader gets."""
-        return run_now(self.context.published.current()).version
+        return self.published.current().version
 
     def subscriptions(self) -> list[Json]:
         """Return the subscription requests."""
@@ -149,15 +149,15 @@ class StreamStage:
 
     def shown(self) -> int:
         """Return the number of matches that a reader sees."""
-        return run_now(self.context.published.current()).books[EXCHANGE].count
+        return self.published.current().books[EXCHANGE].count
 
     def withdraw(self) -> None:
         """Withdraw everything from the board, as the aggregator does with a list that it rejects."""
-        snapshot = run_now(self.context.published.current())
-        board = Board(snapshot, BoardRules())
-        for scope in snapshot.books[EXCHANGE].lists:
+        scopes = self.published.current().books[EXCHANGE].lists
+        board = self.published.board()
+        for scope in scopes:
             run_now(board.withdraw(EXCHANGE, scope))
-        assert self.context.published.replace(snapshot, board.commit())
+        self.published.commit(board)
 
     def times(self, ending: str) -> list[float]:
         """Return the times of the requests whose address has that ending."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.board.snapshot import Entry, Snapshot
+from actors.board.snapshot import Deadlines, Entry, Snapshot
 from actors.core.messages import BookmakerId
 from tests.support.builders.messages import match
 from tests.support.systems.site import Site, open_site
@@ -107,19 +107,23 @@ async def test_another_method_is_405_and_names_the_allowed(site: Site, path: str
 class _Broken:
     """A board whose reading fails."""
 
-    async def read(self) -> Snapshot:
+    @property
+    def newest(self) -> Snapshot:
+        """Fail."""
         raise RuntimeError("hunter2 in /srv/secret.py")
 
-    read_lists = read
+    async def read(self, deadlines: object = None) -> Snapshot:
+        del deadlines
+        raise RuntimeError("hunter2 in /srv/secret.py")
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         raise NotImplementedError(bookmaker, entry, why)
 
-    def is_valid(self, snapshot: Snapshot) -> bool:
-        raise NotImplementedError(snapshot)
+    def is_valid(self, deadlines: Deadlines) -> bool:
+        raise NotImplementedError(deadlines)
 
-    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
-        raise NotImplementedError(deadline, first_start, within_s)
+    def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
+        raise NotImplementedError(deadlines, within_s)
 
 
 @pytest.mark.parametrize("path", ["/api/odds", "/health", "/health/ready", "/monitor", "/api/stats"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders.messages import batch, match
+from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, FIRST_VERSION, Site
 from tests.support.time.virtual import WALL_0
 
@@ -292,37 +292,3 @@ async def test_nothing_is_served_without_a_bookmaker(empty_site: Site) -> None:
     responses = [await empty_site.get(path) for path in paths]
 
     assert [503] * 4 == [response.status_code for response in responses]
-
-
-OF_LISTS = (
-    *("/api/v2/odds", "/api/odds?bookmaker=alder", "/health", "/health/ready", "/api/stats"),
-    *("/api/v2/changes?since=%d", "/api/v2/changes?since=%d&bookmaker=alder"),
-)
-OF_FIXTURES = (
-    *(FIXTURES, f"{FIXTURES}?bookmaker=alder", SUREBETS, "/monitor"),
-    *("/api/v2/changes?since=%d&view=fixtures", "/api/v2/changes?since=%d&view=surebets"),
-)
-
-
-@pytest.mark.parametrize("path", OF_LISTS)
-async def test_lists_do_not_wait_for_their_fixtures(empty_site: Site, path: str) -> None:
-    """Who asks for lists alone gets the newest ones while their fixtures are still to be made."""
-    since = empty_site.publish("alder", match("m1"))
-    version = empty_site.publish_lists(batch([match("m1", prices=(2.1, 3.5, 4.0))], list_id="list-1"))
-    answer = await empty_site.json(path.replace("%d", str(since)))
-
-    assert since + 1 == version == answer.get("version", answer.get("data", {}).get("version", version))
-    assert empty_site.published.newest.unapplied is not None
-
-
-@pytest.mark.parametrize("path", OF_FIXTURES)
-async def test_fixtures_are_made_before_they_are_shown(empty_site: Site, path: str) -> None:
-    """Who asks for fixtures gets them with the prices of the newest lists, in the version of these."""
-    since = empty_site.publish("alder", match("m1"))
-    version = empty_site.publish_lists(batch([match("m1", prices=(2.1, 3.5, 4.0))], list_id="list-1"))
-    answer = await empty_site.json(path.replace("%d", str(since)))
-
-    assert empty_site.published.newest.unapplied is None
-    if "surebets" not in path:  # of which there are none
-        assert version == answer["version"]
-        assert ("odds" in str(answer)) == ("2.1" in str(answer)) == (path != "/monitor")

@@ -114,6 +114,7 @@ async def test_the_monitor_shows_every_bookmaker_and_its_lists(empty_site: Site)
     """/monitor shows bookmakers in configured order, with their withdrawn and doubted lists."""
     empty_site.publish("alder", match())
     empty_site.clock.pass_(31)
+    empty_site.published.current()
 
     bookmakers = (await _strict(empty_site, "/monitor"))["bookmakers"]
 

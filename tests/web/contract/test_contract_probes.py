@@ -164,6 +164,7 @@ async def test_a_withdrawn_list_is_stale(empty_site: Site) -> None:
     empty_site.apply(batch(bookmaker="alder", list_id="list-2", complete=False, received_mono=20))
 
     empty_site.clock.pass_(20)
+    empty_site.published.current()
 
     code, body = await _probe(empty_site, "/health")
     assert (200, "warn") == (code, body["status"])

@@ -11,7 +11,6 @@ import pytest
 
 from actors.board.history import MAX_ANSWER, HistoryLimits
 from actors.core.clock import elapsed_s
-from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from tests.support.builders.messages import batch, match
 from tests.support.peers.stream_client import Copy, shown
@@ -112,8 +111,8 @@ async def test_the_answer_leads_from_the_old_list_to_the_new_one(
     """The changes turn the list of any earlier version, of this view or another, into the present list."""
     site, copies = empty_site, []
     for number in range(9):
-        copies.append(Copy.of(ORDER, run_now(site.published.current()), view))
-        copies[-1].version = run_now(site.published.current()).version
+        copies.append(Copy.of(ORDER, site.published.current(), view))
+        copies[-1].version = site.published.current().version
         site.clock.pass_(4)
         some = (match(f"m{one}", home="Home" * ((one + number) % 3)) for one in range(number))
         site.publish(ORDER[number % 3], *some)
@@ -121,7 +120,7 @@ async def test_the_answer_leads_from_the_old_list_to_the_new_one(
     for copy in copies:
         copy.change(await site.json(_query(f"{copy.version}-{EPOCH}", view)))
 
-    newest = Copy.of(ORDER, run_now(site.published.current()), view)
+    newest = Copy.of(ORDER, site.published.current(), view)
     assert {(newest.version, newest.matches)} == {(one.version, one.matches) for one in copies[:-1]}
 
 

@@ -102,7 +102,7 @@ async def test_a_clients_copy_equals_the_list(site: Site, view: str | None) -> N
             site.publish(
                 name, *(match(f"m{one}", home="x" * ((number + one) % 2)) for one in range(number))
             )
-            newest = Copy.of(ORDER, run_now(site.published.current()), view)
+            newest = Copy.of(ORDER, site.published.current(), view)
             while copy.version < newest.version:
                 await _taken(copy, connection, 1)
 
@@ -204,7 +204,7 @@ async def test_staleness_is_sent_as_removals(site: Site) -> None:
     async with streaming(site.base) as connection:
         await connection.event()
         site.clock.pass_(31)
-        run_now(site.published.current())
+        site.published.current()
         run_now(site.published.history.digest())
         event = await connection.event()
 

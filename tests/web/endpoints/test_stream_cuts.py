@@ -12,7 +12,6 @@ from anyio.lowlevel import checkpoint
 from sseclient import Event as TheirEvent
 from sseclient import SSEClient
 
-from actors.core.cooperative import run_now
 from tests.support.builders.messages import match
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.peers.stream_client import Copy, streaming
@@ -33,7 +32,7 @@ async def test_a_slow_client_gets_merged_changes(empty_site: Site) -> None:
             site.publish("alder", *(match(name, prices=prices) for name in names))
             for _ in range(20):
                 await checkpoint()
-        newest = Copy.of(ORDER, run_now(site.published.current()))
+        newest = Copy.of(ORDER, site.published.current())
         events = []
         while copy.version < newest.version:
             events.append(await connection.event())
@@ -82,7 +81,7 @@ async def test_an_independent_parser_reads_the_stream(site: Site) -> None:
     decoded = [(one.event, one.id, one.data) for one in seen]
     for name, _, data in decoded:
         _apply(copy, name, data)
-    newest = Copy.of(ORDER, run_now(site.published.current()), None)
+    newest = Copy.of(ORDER, site.published.current(), None)
     assert (newest.version, newest.matches) == (copy.version, copy.matches)
     assert ["reset", "snapshot"] == [name for name, *_ in decoded[:2]]
     assert ("bye", True) == (decoded[-1][0], 1000 <= int(seen[-1].retry or 0) <= 5000)

@@ -10,12 +10,12 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from actors.board.history import History, HistoryLimits
-from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after
 from tests.support.builders.messages import batch, match
+from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
 from web.encoding.schemas import ResetReason
 from web.feeds import events as frames
@@ -37,7 +37,7 @@ def _frames(*snapshots: Snapshot, max_known_bytes: int = MAX_KNOWN_BYTES) -> Lis
 
 
 def _answers(snapshot: Snapshot) -> Answers:
-    return Answers(Published(snapshot, RULES, ManualClock()), NAMES)
+    return Answers(Committing(snapshot, RULES, ManualClock()), NAMES)
 
 
 @pytest.mark.parametrize("view", [None, ALDER])

@@ -14,10 +14,11 @@ import anyio
 import pytest
 
 from actors.board.board import Board, BoardRules
-from actors.board.snapshot import Chunk, Entry, Snapshot
+from actors.board.snapshot import Chunk, Deadlines, Entry, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId
+from tests.support.builders.boards import START
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 from web.encoding.segments import Api
@@ -43,21 +44,26 @@ class _Board:
     overdue: Snapshot | None = None
     next: Snapshot | None = None
 
-    async def read(self) -> Snapshot:
+    @property
+    def newest(self) -> Snapshot:
         return self.snapshot
 
-    read_lists = read
+    async def read(self, deadlines: object = None) -> Snapshot:
+        del deadlines
+        return self.snapshot
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
         raise AssertionError(f"{bookmaker} {entry} {why}")
 
-    def is_valid(self, snapshot: Snapshot) -> bool:
-        if snapshot is self.overdue and self.next is not None:
+    def is_valid(self, deadlines: Deadlines) -> bool:
+        del deadlines
+        read = self.snapshot
+        if read is self.overdue and self.next is not None:
             self.snapshot = self.next
-        return snapshot is not self.overdue
+        return read is not self.overdue
 
-    def is_due(self, deadline: float, first_start: float, within_s: float) -> bool:
-        del deadline, first_start, within_s
+    def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
+        del deadlines, within_s
         return False
 
 
@@ -94,7 +100,7 @@ def _after(base: Snapshot, *batches: Batch, mono: float = 0.0) -> Snapshot:
     for one in batches:
         run_now(board.apply(one, now))
     run_now(board.expire(now))
-    return board.commit()
+    return run_now(board.finish(START))
 
 
 FULL = _after(

@@ -15,6 +15,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.validation import Reason
 from actors.sources.football_data.fixtures import LEAGUES, match_id_of
+from tests.support.builders.boards import START
 from tests.support.builders.football_data import COLUMNS, ROW, changed, csv_bytes, judged, shown
 from tests.support.builders.messages import BOOKMAKER
 
@@ -154,7 +155,7 @@ def test_match_that_gets_its_result_leaves_as_finished(prices: tuple[str, ...]) 
     for row in ((*ROW, ""), (*ROW[:5], *prices, "2")):
         board = Board(snapshot, BoardRules())
         run_now(board.apply(judged(csv_bytes(row, header=header)).batch, Instant(0.0, 0.0)))
-        snapshot = board.commit()
+        snapshot = run_now(board.finish(START))
 
     assert {_id(): RemovalReason.FINISHED} == snapshot.differences[BOOKMAKER].reasons
 
