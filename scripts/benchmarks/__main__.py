@@ -10,33 +10,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scripts.benchmarks import compare
-from scripts.benchmarks.parts import (
-    fixture_reads,
-    freshness,
-    intake,
-    loop,
-    memory,
-    proxy,
-    publish,
-    reads,
-    scale,
-    stream,
-    streams,
-)
+from scripts.benchmarks.parts import intake, proxy, publish, reads, scale, stream, streams
 from scripts.benchmarks.report import Report
 
 BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "reads": ("Reads", reads.run),
-    "fixture_reads": ("Reads of fixtures", fixture_reads.run),
     "proxy": ("Behind nginx", proxy.run),
     "publish": ("Publishing", publish.run),
     "intake": ("Intake", intake.run),
     "stream": ("The exchange's stream", stream.run),
     "streams": ("Streams of changes", streams.run),
-    "freshness": ("Freshness", freshness.run),
-    "memory": ("Memory", memory.run),
     "scale": ("Scale of one process", scale.run),
-    "loop": ("The event loop", loop.run),
 }
 
 
@@ -44,12 +28,12 @@ def main(arguments: list[str]) -> int:
     """Run the requested parts. Return 1 if one of them could not be measured."""
     given = _parsed(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    report = Report(is_short=given.short, has_peers=not given.without_peers)
+    report = Report(is_short=given.short, has_peers=not given.without_peers, scale_file=given.file)
     code = 0
     for name in given.names:
         title, run = BENCHMARKS[name]
         began = time.monotonic()
-        report.section(name, title)
+        report.section(title)
         try:
             if given.against:
                 compare.run(report, name, given.against.resolve())
@@ -59,8 +43,6 @@ def main(arguments: list[str]) -> int:
             report.paragraph(f"Not measured: {error}.")
             code = 1
         print(f"\n({name}: {time.monotonic() - began:.0f} s)", flush=True)
-    if given.write:
-        report.write(tuple(BENCHMARKS))
     return code
 
 
@@ -70,7 +52,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; default all")
     parser.add_argument("--short", action="store_true", help="a few runs of everything, for trying")
-    parser.add_argument("--write", action="store_true", help="keep the results in docs/benchmarks.md")
+    parser.add_argument("--file", type=Path, help="the configuration of `scale`, default scale.toml")
     parser.add_argument("--without-peers", action="store_true", help="measure the service itself only")
     parser.add_argument(
         "--against", type=Path, metavar="CLONE", help="compare with the commit of another clone, in turn"
@@ -79,8 +61,6 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     known: Mapping[str, object] = compare.PARTS if given.against else BENCHMARKS
     if unknown := [name for name in given.names if name not in known]:
         parser.error(f"{unknown[0]!r} is not one of {', '.join(known)}")
-    if given.write and (given.short or given.without_peers or given.against):
-        parser.error("--write keeps the results of a whole run of this clone only")
     if given.against and not (given.against / "scripts" / "bench").is_file():
         parser.error(f"{given.against} is no clone: it has no scripts/bench")
     given.names = given.names or list(known)

@@ -55,9 +55,7 @@ PARTS: Mapping[str, Part] = {
     "intake": Part(r"ms", 4, runs_in_process=True),
     "stream": Part(r"ms", 4, runs_in_process=True),
     "streams": Part(r"median, ms|p99, ms|CPU a client and event, us|memory a client, kB", 3),
-    "freshness": Part(r"median, ms|p99, ms", 5),
     "scale": Part(r"cost", 3),
-    "loop": Part(r"longest step, ms|without collections, ms|a timer late: p99.9, ms", 3),
 }
 
 

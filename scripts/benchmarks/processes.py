@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -78,11 +77,6 @@ def python_of(root: Path) -> str:
     return sys.executable if root == ROOT else str(root / ".venv-bench" / "bin" / "python")
 
 
-def client_command(module: str, *arguments: str) -> list[str]:
-    """Return the command line of a program of `clients`, pinned to the clients' core."""
-    return pinned(CLIENT_CORE, [sys.executable, "-m", f"scripts.benchmarks.clients.{module}", *arguments])
-
-
 @contextlib.contextmanager
 def server(arguments: list[str], root: Path = ROOT) -> Iterator[Served]:
     """Run a Python program that logs a `service.started` line with its URL, until the block ends.
@@ -96,16 +90,6 @@ def server(arguments: list[str], root: Path = ROOT) -> Iterator[Served]:
             raise RuntimeError(f"{arguments} ended before it served")
         threading.Thread(target=process.stdout.read, daemon=True).start()
         yield Served(json.loads(started)["url"], psutil.Process(process.pid))
-
-
-@contextlib.contextmanager
-def service(config: str) -> Iterator[Served]:
-    """Run oddsboard as shipped, with the text of a configuration, until the block ends."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bench.toml"
-        path.write_text(config, encoding="utf-8")
-        with configured_service(path) as served:
-            yield served
 
 
 @contextlib.contextmanager

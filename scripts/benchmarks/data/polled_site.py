@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 @contextlib.contextmanager
-def site(bodies: Mapping[str, Sequence[bytes]]) -> Iterator[str]:
+def site(bodies: Mapping[str, Iterator[bytes]]) -> Iterator[str]:
     """Serve bodies by path, those of each path in turn. Yield the address."""
-    turns = {path: itertools.cycle(given) for path, given in bodies.items()}
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body = next(turns[self.path.partition("?")[0]])
+            body = next(bodies[self.path.partition("?")[0]])
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -12,6 +12,7 @@ import shutil
 import socket
 import tempfile
 import time
+from itertools import repeat
 from pathlib import Path
 
 from scripts.benchmarks.clients import wrk
@@ -53,7 +54,9 @@ def run(report: Report) -> None:
     )
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as running:
         folder, config = Path(name), Path(name) / "bench.toml"
-        files = running.enter_context(site({"/fixtures.csv": [csv_body(MATCHES // len(reads.BOOKMAKERS))]}))
+        files = running.enter_context(
+            site({"/fixtures.csv": repeat(csv_body(MATCHES // len(reads.BOOKMAKERS)))})
+        )
         config.write_text(reads.configuration(files), encoding="utf-8")
         service = running.enter_context(configured_service(config))
         etag = get(service.url, reads.PATH, {})[1]["etag"]

@@ -22,7 +22,6 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match
-from scripts.benchmarks import plots
 from scripts.benchmarks.data.boards import NOW, RULES, batch, snapshot
 from scripts.benchmarks.figures import cpu_now_s, median, milliseconds, quantile, seconds, short, spread
 from scripts.benchmarks.list_bodies import ListBodies
@@ -61,13 +60,11 @@ async def _sizes(report: Report) -> None:
     runs = report.size(50, 10)
     rows: list[list[str]] = []
     ours: list[tuple[float, float]] = []
-    whole: list[tuple[float, float]] = []
     for size in SIZES:
         bodies = ListBodies(snapshot(size, BOOKMAKERS), NAMES)
         costs = await _changes(bodies, runs, 1)
         times = milliseconds(seconds(lambda bodies=bodies: _whole(bodies.snapshot), 3))  # type: ignore[misc]
         ours.append((size, costs.total))
-        whole.append((size, median(times)))
         shown = [spread(one) for one in (costs.commits, costs.packed, costs.plain, times)]
         against = [f"1/{median(times) / costs.total:.0f}", f"{costs.total / ours[0][1]:.1f}"]
         count = sum(book.count for book in bodies.snapshot.books.values())
@@ -83,11 +80,6 @@ async def _sizes(report: Report) -> None:
         f"against {SIZES[0]:,} matches",
     ]
     report.table("One changed match, until its bodies are ready", header, rows)
-    title = "Cost of one changed match"
-    series = {"oddsboard: commit and gzip body": ours, "encoding and gzipping the whole": whole}
-    report.plot(
-        "publish", title, lambda file: plots.lines(file, title, ("matches on the board", "ms"), series)
-    )
 
 
 async def _chunk_sizes(report: Report) -> None:

@@ -18,12 +18,12 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from http import HTTPStatus
+from itertools import repeat
 from math import inf
 from pathlib import Path
 
 from msgspec import Struct
 
-from scripts.benchmarks import plots
 from scripts.benchmarks.clients import wrk
 from scripts.benchmarks.data.boards import KEYS, csv_body
 from scripts.benchmarks.data.polled_site import site
@@ -92,9 +92,6 @@ def _measure(report: Report, size: int) -> None:
     ours = {form: rates[peers[0].name, form] for form in FORMS}
     rows = [_row(peer.name, rates, ours) for peer in peers]
     report.table(f"{size:,} matches: requests a second", header, rows)
-    medians = {peer.name: [median(rates[peer.name, form]) for form in FORMS] for peer in peers}
-    title = f"Requests a second by server, {size:,} matches"
-    report.plot(f"reads-{size}", title, lambda file: plots.bars(file, title, FORMS, medians))
 
 
 def _row(
@@ -111,7 +108,7 @@ def _row(
 def _peers(running: contextlib.ExitStack, folder: Path, size: int, *, has_peers: bool) -> list[Peer]:
     """Start the service, then the peers, and check that all send the same data. Raises: RuntimeError."""
     config = folder / "bench.toml"
-    files = running.enter_context(site({"/fixtures.csv": [csv_body(size // len(BOOKMAKERS))]}))
+    files = running.enter_context(site({"/fixtures.csv": repeat(csv_body(size // len(BOOKMAKERS)))}))
     config.write_text(configuration(files), encoding="utf-8")
     ours = running.enter_context(configured_service(config))
     peers = [_peer("oddsboard (Hypercorn)", ours)]

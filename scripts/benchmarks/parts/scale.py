@@ -1,108 +1,167 @@
-"""Scale of one process: scale.toml on one core, while a client polls a filtered view."""
+"""The scale that one process is built for: scale.toml with new events, and what a client sees of it.
+
+The service polls one list more, of which each body has a new match and a new price. A client waits for the
+changes of that list; the time from a price's body to its answer is measured by the client's own clock. The
+service runs in a process that times each step of its event loop.
+"""
 
 from __future__ import annotations
 
-import http
+import contextlib
 import http.client
+import json
+import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import msgspec
-
+from scripts.benchmarks.data.feed import CONFIG, POLL_S, Feed
+from scripts.benchmarks.data.polled_site import site
 from scripts.benchmarks.figures import median, milliseconds, quantile, short
-from scripts.benchmarks.processes import CLIENT_CORE, ROOT, Served, configured_service, get, on_core
+from scripts.benchmarks.processes import CLIENT_CORE, SERVICE_ROOT, Served, get, on_core, server
 from scripts.benchmarks.report import Report
 
-CONFIG = Path(__file__).resolve().parents[1] / "scale.toml"
-EVERY_S = 0.1
-WARM_UP_S = 5.0
+FOLDER = Path(__file__).resolve().parents[1]
+FILE, INSTRUMENTED = FOLDER / "scale.toml", FOLDER / "instrumented_service.py"
+FEWER = ("matches = 1_000", "matches = 100")
+STABLE_S, EVERY_S, WITHIN_S = 6.0, 0.25, 900.0
+AIM_STEP_S, SHOWN = 0.025, 8
+Step = tuple[float, float, float, str]
 
 
 def run(report: Report) -> None:
-    """Print the memory and processor time of the process, and its throughput."""
-    seconds = report.size(30.0, 8.0)
-    with configured_service(CONFIG) as served, on_core(CLIENT_CORE):
-        path = f"/api/v2/odds?bookmaker={_bookmakers(served)[0]}"
-        while get(served.url, path, {})[0] != http.HTTPStatus.OK:  # the first lists of all take seconds
-            time.sleep(EVERY_S)
-        _read(served, path, WARM_UP_S)
-        before, cpu_s, began = _stats(served), served.cpu_s(), time.perf_counter()
-        times = _read(served, path, seconds)
-        took = time.perf_counter() - began
-        share, after = (served.cpu_s() - cpu_s) / took, _stats(served)
-        resident = served.rss_bytes()
-    rates = {name: (after[name] - before[name]) / took for name in ("commits", "matches_upserted")}
-    counts = [
-        ["matches on the board", f"{after['matches']:,}"],
-        ["bookmakers", f"{len(after['bookmakers'])}"],
-        ["commits a second", short(rates["commits"])],
-        ["changed matches a second", f"{rates['matches_upserted']:,.0f}"],
-        ["batches conflated", f"{after['batches_conflated'] - before['batches_conflated']:,}"],
-    ]
-    title = f"`{CONFIG.relative_to(ROOT)}` for {took:.0f} s"
-    report.table(title, ["what", "figure"], counts)
-    costs = [
-        ["share of one core", f"{share:.1%}"],
-        ["resident memory", f"{resident / 1e6:,.0f} MB"],
-        *_latencies(after),
-        *_times(f"GET {path}: new body", times[200]),
-        *_times("the same: 304", times[304]),
-        *_times("the same: 503, its list was withdrawn", times[503]),
-    ]
-    report.table(f"What it costs, {title}", ["what", "cost"], costs)
+    """Print what the scale costs, and how long links take from the start, for a tenth of it as well."""
+    text = (report.scale_file or FILE).read_text(encoding="utf-8")
+    with _run(text) as (feed, served, began, steps):
+        linked_s = _linked(served, began)
+        rows = _costs(served, feed, report.size(60.0, 12.0))
+        at = time.monotonic()
+    entries = rows[0][1]
+    if FEWER[0] in text:
+        with _run(text.replace(*FEWER)) as (_, served, again, _):
+            rows.append(
+                [f"of {_matches(served):,} entries linked after", f"{_linked(served, again):.1f} s", "5 s"]
+            )
+    rows.append([f"of {entries} entries linked after", f"{linked_s:.1f} s", "60 s"])
+    found = [one for one in steps if one[0] < at]
+    until, since = (
+        [one for one in found if (one[0] < began + linked_s) is is_until] for is_until in (True, False)
+    )
+    rows += [*_longest("until all is linked", until), *_longest("then", since)]
+    report.table("The scale of one process", ["what", "cost", "aim"], rows)
+    report.table(
+        "The longest steps of the loop", ["where", "times above 25 ms", "longest, ms"], _places(found)
+    )
     report.paragraph(
-        f"The view is polled every {EVERY_S * 1e3:.0f} ms with the ETag of the last answer, uncompressed."
+        "A step is measured by the processor's time, so that other programs do not count; the collector of"
+        " Python does. The answer to a price is one of `/api/v2/changes` with `wait`."
     )
 
 
-def _bookmakers(served: Served) -> list[str]:
-    capabilities = msgspec.json.decode(get(served.url, "/api/capabilities", {})[2])
-    return list(capabilities["supported_bookmakers"])
+@contextlib.contextmanager
+def _run(text: str) -> Iterator[tuple[Feed, Served, float, list[Step]]]:
+    """Run the service; the list gets its long steps when it has ended."""
+    feed, steps = Feed(), list[Step]()
+    with tempfile.TemporaryDirectory() as folder, on_core(CLIENT_CORE):
+        config, result = Path(folder) / "scale.toml", Path(folder) / "steps.json"
+        with site({"/feed.csv": feed.bodies()}) as url:
+            config.write_text(text + CONFIG.format(url=url, every=POLL_S), encoding="utf-8")
+            began = time.monotonic()
+            arguments = [str(INSTRUMENTED), str(result), "serve", "--config", str(config)]
+            with server(arguments, SERVICE_ROOT) as served:
+                yield feed, served, began, steps
+        steps += [
+            (one[0], one[1], one[2], one[3]) for one in json.loads(result.read_text(encoding="utf-8"))
+        ]
 
 
-def _stats(served: Served) -> dict[str, Any]:
-    data: dict[str, Any] = msgspec.json.decode(get(served.url, "/api/stats", {})[2])["data"]
-    return data
+def _linked(served: Served, began: float) -> float:
+    """Return the seconds from `began` until the fixtures stay as many. Raises: TimeoutError."""
+    before, since = 0, time.monotonic()
+    while (now := time.monotonic()) - since < STABLE_S:
+        if now - began > WITHIN_S:
+            raise TimeoutError(f"not all was linked within {WITHIN_S:.0f} s")
+        monitor = json.loads(get(served.url, "/monitor", {})[2])
+        count = monitor["fixtures"]["fixtures"]
+        of_each = max(one["matches"] for one in monitor["bookmakers"])
+        # All bookmakers list the same matches: more fixtures than that are not linked yet.
+        if abs(count - before) > before * 0.02 or not 0 < count < 1.5 * of_each:
+            before, since = count, now
+        time.sleep(EVERY_S)
+    return since - began
 
 
-def _latencies(data: dict[str, Any]) -> list[list[str]]:
-    """Return a row for each figure of latency that the service itself shows."""
+def _costs(served: Served, feed: Feed, seconds: float) -> list[list[str]]:
+    """Return rows of what it costs to go on for `seconds`."""
+    waits: list[float] = []
+    end = time.monotonic() + seconds
+    client = threading.Thread(target=_follow, args=(served, feed, waits, end))
+    before, cpu_s = _stats(served), served.cpu_s()
+    client.start()
+    client.join()
+    after = _stats(served)
+    took = after["uptime_s"] - before["uptime_s"]
+    each = milliseconds(waits)
     return [
-        [f"{key} of `{name}` in /api/stats", str(value)]
-        for name, figures in data.items()
-        if isinstance(figures, dict) and ("latency" in name or name.endswith(("_ms", "_s")))
-        for key, value in figures.items()
+        ["entries", f"{after['matches']:,}", ""],
+        [
+            "changed entries a second",
+            f"{(after['matches_upserted'] - before['matches_upserted']) / took:,.0f}",
+            "",
+        ],
+        ["new events a second", f"{1 / POLL_S:.0f} at most", ""],
+        ["commits a second", short((after["commits"] - before["commits"]) / took), ""],
+        [f"a price from its body to its answer, median of {len(each):,}", f"{short(median(each))} ms", ""],
+        ["the same, p99", f"{short(quantile(each, 0.99))} ms", "50 ms"],
+        *(
+            [f"a commit, {name} of `commit_ms`", f"{after['commit_ms'][name]} ms", ""]
+            for name in ("p50", "p99")
+        ),
+        ["share of one core", f"{(served.cpu_s() - cpu_s) / took:.0%}", ""],
+        ["resident memory", f"{served.rss_bytes() / 1e6:,.0f} MB", ""],
     ]
 
 
-def _read(served: Served, path: str, seconds: float) -> dict[int, list[float]]:
-    """Poll for `seconds`. Return the seconds of each answer, by status."""
-    at = urlsplit(served.url)
-    connection = http.client.HTTPConnection(at.hostname or "", at.port, timeout=30)
-    times: dict[int, list[float]] = {200: [], 304: [], 503: []}
-    etag = ""
-    due = time.perf_counter()
-    end = due + seconds
-    while due < end:
-        time.sleep(max(due - time.perf_counter(), 0.0))
-        connection.request("GET", path, headers={"If-None-Match": etag})
-        response = connection.getresponse()
-        etag = response.headers.get("ETag", "")
-        response.read()
-        times[response.status].append(time.perf_counter() - due)
-        due += EVERY_S
+def _follow(served: Served, feed: Feed, waits: list[float], end: float) -> None:
+    """Wait for the changes of the feed; add the seconds from each price's body to its answer."""
+    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=30)
+    since = get(served.url, "/api/v2/odds?bookmaker=feed", {})[1]["etag"].strip('"')
+    epoch = since.partition("-")[2]
+    seen = set(feed.sent)
+    while time.monotonic() < end:
+        connection.request("GET", f"/api/v2/changes?bookmaker=feed&wait=5&since={since}")
+        body = connection.getresponse().read()
+        now, answer = time.perf_counter(), json.loads(body)
+        for price in {one["odds"]["1"] for one in answer["matches"]} & (feed.sent.keys() - seen):
+            seen.add(price)
+            waits.append(now - feed.sent[price])
+        since = f"{answer['version']}-{epoch}"
     connection.close()
-    return times
 
 
-def _times(what: str, times: Sequence[float]) -> list[list[str]]:
-    if not times:
-        return [[what, "none"]]
-    each = milliseconds(times)
+def _stats(served: Served) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(get(served.url, "/api/stats", {})[2])["data"]
+    return data
+
+
+def _matches(served: Served) -> int:
+    return int(_stats(served)["matches"])
+
+
+def _longest(when: str, steps: Sequence[Step]) -> list[list[str]]:
+    longest = max((cpu_s for _, _, cpu_s, _ in steps), default=0.0)
+    return [[f"longest step of the loop, {when}", f"{longest * 1e3:.1f} ms", f"{AIM_STEP_S * 1e3:.0f} ms"]]
+
+
+def _places(steps: Sequence[Step]) -> list[list[str]]:
+    """Return rows of the places with the longest steps."""
+    places: dict[str, list[float]] = {}
+    for _, _, cpu_s, place in steps:
+        places.setdefault(place, []).append(cpu_s)
+    first = sorted(places, key=lambda place: -max(places[place]))[:SHOWN]
     return [
-        [f"{what}, median of {len(each):,}", f"{short(median(each))} ms"],
-        [f"{what}, p99", f"{short(quantile(each, 0.99))} ms"],
+        [one, str(sum(cpu_s > AIM_STEP_S for cpu_s in places[one])), f"{max(places[one]) * 1e3:.1f}"]
+        for one in first
     ]

@@ -1,0 +1,79 @@
+"""A polled list whose bodies bring new matches and new prices, each price with a number of its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import count
+from zoneinfo import ZoneInfo
+
+from actors.core.cooperative import run_now
+from actors.core.messages import Match
+from actors.sources.simulated.kind import SimulatedMachine, SimulatedOptions
+from scripts.benchmarks.data.boards import NOW
+
+POLL_S = 0.1
+"""The interval of the polls: with a new match in each body there are ten new events a second."""
+
+WORLD, LISTED = 1_000, 300
+NUMBERS = 999  # of prices, told apart by the decimals behind the second
+LONDON = ZoneInfo("Europe/London")
+HEADER = ("Div", "Date", "Time", "HomeTeam", "AwayTeam", "B365H", "B365D", "B365A")
+CONFIG = """
+[sources.feed]
+kind = "football_data"
+url = "{url}/feed.csv"
+poll_interval_s = {every}
+[bookmakers.feed]
+name = "Feed"
+source = "feed"
+key = "B365"
+"""
+
+
+class Feed:
+    """300 matches of the simulated world at a time; `sent` has when a home price was sent first."""
+
+    def __init__(self) -> None:
+        self.sent: dict[float, float] = {}
+        options = SimulatedOptions(kind="simulated", matches=WORLD)
+        machine = SimulatedMachine(options, ("standard",), NOW)
+        run_now(machine.advance(NOW))
+        image = run_now(machine.image())["standard"].matches
+        self._matches = [one for one in image if one.home and one.away and _is_later(one)]
+
+    def bodies(self) -> Iterator[bytes]:
+        """Yield files: each has one match that the one before had not, and another with a new price."""
+        prices = {at: one.home_price for at, one in enumerate(self._matches)}
+        for number in count():
+            listed = [at % len(self._matches) for at in range(number, number + LISTED)]
+            for turn, at in enumerate((listed[-1], listed[LISTED // 2])):
+                mark = (2 * number + turn) % NUMBERS + 1
+                prices[at] = round(int(self._matches[at].home_price * 100) / 100 + mark / 100_000, 5)
+            rows = [_row(self._matches[at], prices[at]) for at in listed]
+            text = io.StringIO(newline="")
+            csv.writer(text).writerows([HEADER, *rows])
+            for at in (listed[-1], listed[LISTED // 2]):
+                self.sent[prices[at]] = time.perf_counter()
+            yield text.getvalue().encode()
+
+
+def _is_later(match: Match) -> bool:
+    return match.start_time is not None and match.start_time > NOW.wall + 3600
+
+
+def _row(match: Match, home_price: float) -> list[object]:
+    start = datetime.fromtimestamp(match.start_time or 0, LONDON)
+    when = start.strftime("%d/%m/%Y"), start.strftime("%H:%M")
+    return [
+        match.league or "",
+        *when,
+        match.home,
+        match.away,
+        home_price,
+        match.draw_price,
+        match.away_price,
+    ]
