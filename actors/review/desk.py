@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from actors.board.snapshot import Snapshot
 from actors.core.clock import elapsed_s
-from actors.core.cooperative import SLICE, Lane, Sliced, run_sliced
+from actors.core.cooperative import SLICE, Sliced, run_sliced
 from actors.matches.model import fixtures_of
 from actors.matching.abstentions import Abstention, in_order
 from actors.matching.event import EventKey
@@ -76,7 +76,7 @@ class Desk:
     async def nearest(self, keys: tuple[EventKey, ...]) -> list[Abstention]:
         """Return the nearest candidates of some events that are not linked with them."""
         async with self.turn:
-            return [] if self.linker is None else await run_sliced(self.linker.nearest(keys), Lane.LINKS)
+            return [] if self.linker is None else await run_sliced(self.linker.nearest(keys))
 
     async def watch(self, read: Callable[[], Awaitable[Snapshot]]) -> None:
         """Make surveys for ever, of what `read` returns, some time apart and only if it changed."""
@@ -101,13 +101,13 @@ class Desk:
                 return self.survey
             async with self.turn:  # not while a new linker is given its events: it would lack the others
                 began, linker, overrides = elapsed_s(), self.linker, self.overrides
-                keys = iter(() if linker is None else await run_sliced(_listed(linker), Lane.LINKS))
+                keys = iter(() if linker is None else await run_sliced(_listed(linker)))
             found: list[Abstention] = []
             while portion := tuple(islice(keys, PORTION)):
                 if linker is not self.linker:
                     return None
                 found += await self.nearest(portion)
-            missing = await run_sliced(absent(overrides, fixtures_of(snapshot)), Lane.LINKS)
+            missing = await run_sliced(absent(overrides, fixtures_of(snapshot)))
             if linker is None or linker is not self.linker:
                 return None
             some = in_order(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 
 from actors.board.history import MAX_ANSWER
-from actors.core.cooperative import Lane, run_sliced
+from actors.core.cooperative import run_sliced
 from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import FixtureChanges
 from web.encoding.schemas import Changes
@@ -83,7 +83,7 @@ async def _coded(delta: Pieces, request: Asked, headers: dict[str, str]) -> Piec
     if not wants_gzip or sum(map(len, delta)) < MIN_GZIP_BYTES:
         return delta
     headers["Content-Encoding"] = Coding.GZIP
-    return await run_sliced(gzipped(delta), Lane.READERS)
+    return await run_sliced(gzipped(delta))
 
 
 def _not_available(asked: Since, history: Versioned[Watched], view: Watched, current: int) -> Problem:

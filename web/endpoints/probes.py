@@ -12,7 +12,7 @@ from typing import Any
 
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.cooperative import Lane, Sliced, run_sliced
+from actors.core.cooperative import Sliced, run_sliced
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
 from actors.review.counts import Counting
 from actors.review.desk import Desk
@@ -146,7 +146,7 @@ class _Probes:
             "bookmakers": [
                 bookmaker_view(one, snapshot.books[one.id], now.mono) for one in status.bookmakers.values()
             ],
-            "fixtures": await run_sliced(self.fixtures(snapshot), Lane.READERS),
+            "fixtures": await run_sliced(self.fixtures(snapshot)),
         }
         return prepared_json(content, Vary="Accept")
 

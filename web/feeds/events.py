@@ -12,7 +12,7 @@ import msgspec
 
 from actors.board.history import Change, History
 from actors.board.snapshot import RemovalReason
-from actors.core.cooperative import SLICE, Lane, Sliced, run_sliced
+from actors.core.cooperative import SLICE, Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, match_v2
 from web.encoding.segments import MATCHES, UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
@@ -100,7 +100,7 @@ class Frames(ABC, Generic[K]):
     async def _made(self, view: K, since: int, *, is_marked: bool) -> tuple[int, Pieces] | None:
         while True:
             try:
-                return await run_sliced(self._delta(view, since, is_marked=is_marked), Lane.READERS)
+                return await run_sliced(self._delta(view, since, is_marked=is_marked))
             except UnencodableError as error:
                 await self._answers.reject(error)
 

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.snapshot import Book, Deadlines, Readable, Snapshot
-from actors.core.cooperative import Lane, Sliced, run_now, run_sliced
+from actors.core.cooperative import Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
 from actors.matching.event import FixtureId
@@ -178,10 +178,10 @@ class Answers:
         try:
             if choice is not EVERYTHING and isinstance(view := page.view, FixturesOf):
                 making = self._chosen(view, page, coding, snapshot, choice)
-                return await run_sliced(making, Lane.READERS)
+                return await run_sliced(making)
             async with page.making[coding]:
                 if coding not in page.ready:
-                    page.ready[coding] = await run_sliced(self._make(page, coding, snapshot), Lane.READERS)
+                    page.ready[coding] = await run_sliced(self._make(page, coding, snapshot))
                 return page.ready[coding]
         except UnencodableError as error:
             await self.reject(error)
