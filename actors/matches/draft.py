@@ -30,7 +30,6 @@ from actors.matches.model import (
     live_of,
 )
 from actors.matches.order import Chunks, Firsts, changed
-from actors.matches.watchlist import Standing
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
 from actors.matching.rules import Rule
@@ -52,7 +51,7 @@ class Draft:
         self.events: dict[EventKey, None] = {}
         """The events that may have to be linked anew."""
         self.reasons: dict[FixtureId, tuple[RemovalReason, FixtureId | None]] = {}
-        self.standing: dict[FixtureId, Standing | None] = {}
+        self.candidates = base.candidates
         self.aged: set[FixtureId] = set()
         """Those whose surebet is gone because of its age."""
         self._roster = roster
@@ -178,7 +177,7 @@ class Draft:
 
     def finish(self) -> Sliced[Linked | None]:
         """Return the fixtures with all changes, and what readers see of them; None if nothing changed."""
-        if not (self.standing or self._fixtures or self.events):
+        if self.candidates is self.base.candidates and not (self._fixtures or self.events):
             return None
         base, versions = self.base, self.base.versions
         chunks, firsts, places = yield from self._arranged()
@@ -193,7 +192,7 @@ class Draft:
             (yield from _changed(base.places, places)),
             (yield from _changed(base.by_event, self._by_event)),
             versions,
-            (yield from base.watched.changed(self.standing)),
+            self.candidates,
         )
         noted = FixtureChanges(tuple(changes), tuple(self.events))
         return Linked(state, noted, bool(changes))

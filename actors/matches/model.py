@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId, Match, Prices, SourceName
+from actors.matches.candidates import Candidates
 from actors.matches.fair import Method
 from actors.matches.surebets import SurebetRules
-from actors.matches.watchlist import Watchlist
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
 
@@ -201,8 +201,8 @@ class FixtureState(Struct, frozen=True, eq=False):
 
     `firsts` has the first place of each chunk, to be searched in.
     `places` is where to find a fixture by its id, `by_event` the fixture of each event.
-    `watched` are those whose prices would be a surebet. At `valid_until` (monotonic seconds) one of these
-    appears, or a price of one becomes too old; at `kick_off` (Unix seconds) one ends.
+    `candidates` are those whose prices would be a surebet. At `valid_until` (monotonic seconds), or at
+    `kick_off` (Unix seconds), the first of those that are shown ends.
     """
 
     first_version: int
@@ -212,17 +212,17 @@ class FixtureState(Struct, frozen=True, eq=False):
     places: Map[FixtureId, Place] = field(default_factory=Map)
     by_event: Map[EventKey, FixtureId] = field(default_factory=Map)
     versions: Mapping[Kind, Mapping[BookmakerId | None, int]] = {}
-    watched: Watchlist = field(default_factory=Watchlist)
+    candidates: Candidates = field(default_factory=Candidates)
 
     @property
     def valid_until(self) -> float:
         """Monotonic second at which it changes by itself."""
-        return self.watched.due
+        return self.candidates.until
 
     @property
     def kick_off(self) -> float:
         """Unix second at which it does, also if that clock was set meanwhile."""
-        return self.watched.kick_off
+        return self.candidates.kick_off
 
     def version(self, view: FixtureView) -> int:
         """Return the last commit that changed what the view shows."""

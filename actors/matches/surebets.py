@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from fractions import Fraction
 from itertools import combinations
-from math import ceil, inf
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
@@ -89,13 +87,6 @@ class Surebet(Struct, frozen=True):
         return 1 / self.book_sum - 1
 
 
-class Stakes(Struct, frozen=True):
-    """Amounts on home, draw and away, and what is returned at least, whatever wins."""
-
-    amounts: tuple[float, float, float]
-    returned: float
-
-
 def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, Best, Best]:
     """Return the best gross price of home, draw and away. At least one bookmaker must be there."""
     home, draw, away = zip(*prices.values(), strict=True)
@@ -123,48 +114,6 @@ def surebet(legs: Iterable[Leg], fair: Chances | None, now: float, rules: Surebe
     home, draw, away = (one / book_sum for one in needed)
     until = min(leg.vouched_mono for leg in found) + _max_age(found, rules)
     return Surebet(found, book_sum, (home, draw, away), until, _doubts(found, fair, now, rules))
-
-
-def awaited(legs: Sequence[Leg], now: float, rules: SurebetRules) -> frozenset[BookmakerId]:
-    """Return those whose confirmation alone may change what `surebet` finds: a leg is too old for another.
-
-    Once all are fresh, later confirmations only make it last. With a limit of skew any may change it.
-    """
-    if not legs:
-        return frozenset()
-    limit = -inf if rules.max_skew_s is not None else _max_age(legs, rules)
-    return frozenset([leg.bookmaker for leg in legs if now >= leg.vouched_mono + limit])
-
-
-def is_beaten(found: Surebet, legs: Iterable[Leg]) -> bool:
-    """Return whether a surebet would gain more if all live legs were believed."""
-    cheapest = _cheapest_of(_live(legs))
-    return cheapest is not None and sum(_needed(cheapest)) < found.book_sum
-
-
-def stakes(legs: Legs, total: float, step: float = 0.01) -> Stakes | None:
-    """Divide `total`, rounded down to the step of the currency, so that no outcome returns less than it.
-
-    All amounts are whole steps, and the smallest return has as many whole steps as it can have. None if
-    any such amounts lose. Numbers are taken as they are written: 2.1 is 21/10.
-    """
-    unit = Fraction(str(step))
-    count = Fraction(str(total)) // unit
-    terms = [_Terms.of(leg, legs) for leg in legs]
-    low, high = count, ceil(count * min(term.price for term in terms)) + 1
-    if count <= 0 or (amounts := _least(terms, count, low)) is None:
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        if (least := _least(terms, count, middle)) is None:
-            high = middle
-        else:
-            low, amounts = middle, least
-    places = [one for one in range(3) if terms[one].is_shared] or range(3)
-    for _ in range(count - sum(amounts)):  # a few steps, or the smallest return could be larger
-        amounts[min(places, key=lambda one: amounts[one] * terms[one].net)] += 1
-    home, draw, away = (float(one * unit) for one in amounts)
-    return Stakes((home, draw, away), float(low * unit))
 
 
 def _best(prices: Mapping[BookmakerId, Odds], of_outcome: Sequence[float]) -> Best:
@@ -248,32 +197,3 @@ def _needed(legs: Legs) -> list[float]:
         staked = gross / (1 + leg.commission * gross)
         needed.append((1 - leg.commission * staked) / (leg.price * kept))
     return needed
-
-
-class _Terms(Struct, frozen=True):
-    """A leg's exact price and commission, what it returns alone, and whether others are on its market."""
-
-    price: Fraction
-    taken: Fraction
-    net: Fraction
-    is_shared: bool
-
-    @classmethod
-    def of(cls, leg: Leg, legs: Legs) -> _Terms:
-        price, taken = Fraction(str(leg.price)), Fraction(str(leg.commission))
-        is_shared = sum(other.bookmaker == leg.bookmaker for other in legs) > 1
-        return cls(price, taken, 1 + (price - 1) * (1 - taken), is_shared)
-
-
-def _least(terms: Sequence[_Terms], count: int, goal: int) -> list[int] | None:
-    """Return the smallest stakes that return `goal` each, in whole steps; None if that takes over `count`.
-
-    What the other legs do not need is staked on the market with several legs, if there is one: the larger
-    its sum, the less each of its legs needs.
-    """
-    amounts = [0 if term.is_shared else ceil(goal / term.net) for term in terms]
-    staked = count - sum(amounts)
-    for one, term in enumerate(terms):
-        if term.is_shared:
-            amounts[one] = ceil((goal - term.taken * staked) / (term.price * (1 - term.taken)))
-    return amounts if sum(amounts) <= count else None

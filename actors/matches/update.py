@@ -52,7 +52,7 @@ class Advancing:
             for fixture in apply(draft, links, self.roster):
                 self._part(draft, fixture, {member.key.source for member in fixture.members})
                 yield
-        yield from self._surebets.settle(draft, base.books, books, now)
+        yield from self._surebets.settle(draft, books, now)
         return (yield from draft.finish())
 
     def take(self, draft: Draft, books: Books, noted: Noted) -> Sliced[None]:

@@ -242,13 +242,14 @@ class Playback:
             yield Arrival(Instant(one.received_s + offset_s, payload.received_at), source, payload)
 
     def _deadline(self) -> Instant:
-        """Return when the next list is stale or the next match past its time; infinity for never."""
-        now, stale_mono = self._now, self.snapshot.valid_until
+        """Return when the next list is stale, match past its time or surebet due; infinity for never."""
+        now = self._now
+        due_mono = min(self.snapshot.valid_until, fixtures_of(self.snapshot).candidates.due)
         # One step up, so that taking the time off again cannot end below the kick-off by rounding.
         over_at = nextafter(self.snapshot.first_start + self._rules.expire_after_kickoff_s, inf)
         over_mono = now.mono + max(over_at - now.wall, 0.0)
-        if stale_mono <= over_mono:
-            return Instant(stale_mono, now.wall + (stale_mono - now.mono))
+        if due_mono <= over_mono:
+            return Instant(due_mono, now.wall + (due_mono - now.mono))
         return Instant(over_mono, over_at)
 
 

@@ -15,9 +15,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.surebets import Leg, Stakes, stakes
+from actors.matches.surebets import Leg
 from tests.support.browsing import Complaints
 from tests.support.builders.the_odds_api import event, market, serve
+from tests.support.oracles.stakes import Stakes, stakes
 from tests.support.peers.http import HttpPeer, http_peer, respond
 from tests.support.systems.process import Service, service
 
@@ -231,7 +232,7 @@ def test_a_linker_that_does_not_work_is_said(two: Two, page: Page) -> None:
 
 
 def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> None:
-    """The stakes are those of the service; what is no surebet any more leaves at once."""
+    """The stakes are exact to the cent; what is no surebet any more leaves at once."""
     two.offer(SURE)
     row = _opened(page, two)
     page.get_by_role("button", name="Surebets").click()
@@ -308,7 +309,7 @@ def test_no_match_is_shown_as_a_surebet_when_the_connection_is_lost(
     expect(page.locator(".match:visible")).to_have_count(0)
 
 
-def test_the_pages_stakes_are_those_of_the_service(two: Two, page: Page) -> None:
+def test_stakes_of_the_page_are_exact(two: Two, page: Page) -> None:
     """For random prices, commissions and totals, equal to the cent, and never losing."""
     page.goto(two.service.base)
     choose = random.Random(19)

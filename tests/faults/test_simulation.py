@@ -57,6 +57,6 @@ def test_nothing_wrong_is_shown_in_a_day(first: int) -> None:
         "followed",
         "read 503",
         *("merged", "surebets", "links.good", "links.bad", "links.held", "links", "linked anew"),
-        *("reset", "changes"),
+        *("reset", "changes", "surebets evaluated"),
     }
     assert set() == happened - seen.keys()

@@ -7,17 +7,16 @@ from math import inf
 
 import msgspec
 import pytest
-from immutables import Map
 
 from actors.board.board import is_due
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE
 from actors.core.messages import Removal, SourceMatchId, SourceName
+from actors.matches.candidates import EVERY_S, Candidate, Candidates
 from actors.matches.draft import Draft
 from actors.matches.fair import Odds
 from actors.matches.model import FixtureState, FixtureView, Kind, Listed, Surebet, Terms, roster_of
 from actors.matches.standing import Surebets
-from actors.matches.watchlist import Standing, Watchlist
 from actors.matching.event import Event, FixtureId
 from actors.matching.groups import Group, Member
 from actors.matching.rules import Rule
@@ -74,12 +73,12 @@ class Market(LinkedBoard):
         )
 
     def pass_to(self, second: float) -> None:
-        """Let the time pass, with a read at every moment at which the board changes by itself."""
-        while self.snapshot.valid_until <= second:
-            deadline = self.snapshot.valid_until
-            self.now = Instant(deadline, WALL_0 + deadline)
+        """Let the time pass, with a commit whenever the board changes by itself, or candidates are due."""
+        while (due := min(self.snapshot.valid_until, self.state.candidates.due)) <= second:
+            self.now = Instant(due, WALL_0 + due)
             self.expire()
-            assert self.snapshot.valid_until > deadline, "a read would wait for ever"
+            assert self.snapshot.valid_until > due, "a read would wait for ever"
+            assert self.state.candidates.due > due
         self.now = Instant(second, WALL_0 + second)
 
     def surebet(self) -> Surebet | None:
@@ -106,13 +105,13 @@ def test_shares_that_are_shown_lose_nothing_whatever_wins() -> None:
 def test_surebet_appears_after_two_seconds_in_a_version_of_its_own() -> None:
     """What stands for two seconds is shown from then on; `since` is when it began."""
     market = Market()
-    before, until = market.snapshot.version, market.snapshot.valid_until
+    before = market.snapshot.version
     market.pass_to(1.9)
     early = market.surebet()
     market.pass_to(2.0)
     found = market.surebet()
 
-    assert (2.0, None) == (until, early)
+    assert early is None
     assert found is not None
     assert (WALL_0, before + 1) == (found.since, market.snapshot.version)
     assert pytest.approx(1 / (1 / 2.2 + 1 / 3.9 + 1 / 4.2) - 1, abs=1e-6) == found.profit
@@ -220,7 +219,7 @@ def test_view_that_shows_no_surebet_before_or_after_keeps_its_version() -> None:
     assert market.snapshot.version == market.state.version(FixtureView(Kind.FIXTURES, CEDAR))
 
 
-def test_better_price_that_is_confirmed_again_is_shown_at_once() -> None:
+def test_better_price_that_is_confirmed_again_is_shown_within_a_second() -> None:
     """While it was too old another surebet stood without it, and nothing was wrong with that."""
     market = Market(first_s=30.0, second_s=1000.0)
     market.list_again("cedar", (2.0, 3.0, 4.1))
@@ -229,11 +228,10 @@ def test_better_price_that_is_confirmed_again_is_shown_at_once() -> None:
         market.list_again(name, prices)
     market.pass_to(31)
     without = market.surebet()
-    (standing,) = market.state.watched.standing.values()
     market.confirm("birch")
+    market.pass_to(32)
     again = market.surebet()
 
-    assert {BIRCH} == standing.awaited
     assert [4.1, 4.2] == [one.legs[2].odds for one in (without, again) if one is not None]
 
 
@@ -252,21 +250,21 @@ def test_surebet_goes_with_the_age_of_a_leg() -> None:
     assert "age" == _last_reason(market)
 
 
-def test_confirmation_brings_a_surebet_back_but_each_time_later() -> None:
-    """After it went because of age it must stand for twice as long, so that it does not flicker."""
+def test_confirmation_brings_a_surebet_back() -> None:
+    """After it went because of age it must stand for two seconds again, `since` when it is back."""
     market = Market(first_s=1000.0, second_s=50.0)
-    shown: list[float] = []
-    for second in range(1, 1200):
+    shown: dict[float, float] = {}
+    for second in range(1, 300):
         market.pass_to(second)
         if second % 5 == 0:
             market.confirm("birch")
         if second % 60 == 0:
             market.list("alder", ONE)
-        if market.surebet() is not None:
-            shown.append(second)
-    began = [second for second in shown if second - 1 not in shown]
+        if (surebet := market.surebet()) is not None:
+            shown[second] = surebet.since - WALL_0
+    began = {second: since for second, since in shown.items() if second - 1 not in shown}
 
-    assert [2, 64, 128, 196, 272] == [round(second) for second in began]
+    assert {2: 0, 63: 61, 123: 121, 183: 181, 243: 241} == began
 
 
 def test_surebet_appears_once_a_price_that_made_it_too_good_is_too_old() -> None:
@@ -274,19 +272,19 @@ def test_surebet_appears_once_a_price_that_made_it_too_good_is_too_old() -> None
     market = _doubted()
     market.pass_to(45)
     market.confirm("birch")
-    doubted, until = market.surebet(), market.snapshot.valid_until
+    doubted = market.surebet()
     market.pass_to(51.9)
     early = market.surebet()
     market.pass_to(52)
     found = market.surebet()
 
-    assert (None, 50.0, None) == (doubted, until, early)
+    assert (None, None) == (doubted, early)
     assert found is not None
     assert [ALDER, ALDER, CEDAR] == [leg.bookmaker for leg in found.legs]
 
 
 def test_surebet_goes_when_a_confirmation_makes_a_better_one_too_good() -> None:
-    """What was left out because it was too old is doubted again, in the version of the confirmation."""
+    """What was left out because it was too old is doubted again, within a second of the confirmation."""
     market = _doubted()
     market.pass_to(45)
     market.confirm("birch")
@@ -294,6 +292,7 @@ def test_surebet_goes_when_a_confirmation_makes_a_better_one_too_good() -> None:
     shown = market.surebet()
     market.list("alder", ONE)
     market.list_again(CEDAR, OTHER)
+    market.pass_to(53)
 
     assert shown is not None
     assert market.surebet() is None
@@ -313,32 +312,30 @@ def test_surebet_whose_price_is_too_old_comes_back_although_a_suspect_price_make
     gone = market.surebet()
     market.pass_to(60)
     market.list("alder", ONE)
-    market.pass_to(63.9)
+    market.pass_to(61.9)
     early = market.surebet()
-    market.pass_to(64)
+    market.pass_to(63)
 
     assert (True, None, None) == (shown is not None, gone, early)
     assert market.surebet() is not None
 
 
-def test_doubted_surebet_is_looked_at_again_with_confirmations_only_while_a_price_is_too_old() -> None:
-    """Else there may be hundreds, for each commit: more confirmations of what is fresh change nothing."""
-    market = _doubted()
-    (fresh,) = market.state.watched.standing.values()
-    market.pass_to(45)
-    market.confirm("birch")
-    market.pass_to(51)
-    (old,) = market.state.watched.standing.values()
-    market.list("alder", ONE)
-    market.list_again(CEDAR, OTHER)
-    (again,) = market.state.watched.standing.values()
+def test_candidates_are_evaluated_once_a_second() -> None:
+    """Whatever is confirmed in between; that alone makes no version."""
+    market = Market()
+    market.pass_to(5)
+    version, found = market.snapshot.version, []
+    for tenth in range(1, 31):
+        market.now = Instant(5 + tenth / 10, WALL_0 + 5 + tenth / 10)
+        market.confirm("alder", "birch")
+        found.append(round(market.state.candidates.due - EVERY_S, 1))
 
-    assert [inf, inf] == [fresh.appears, again.appears]
-    assert [set(), {ALDER, CEDAR}, set()] == [fresh.awaited, old.awaited, again.awaited]
+    assert [*[5] * 9, *[6] * 10, *[7] * 10, 8] == found
+    assert version == market.snapshot.version
 
 
 @pytest.mark.parametrize("how", ["for a shorter time", "before"])
-def test_surebet_goes_in_the_version_in_which_a_leg_turns_out_too_old(how: str) -> None:
+def test_surebet_goes_within_a_second_when_a_leg_turns_out_too_old(how: str) -> None:
     """A list may hold for a shorter time from now on, or its source have vouched for a price earlier."""
     market = Market(first_s=1000.0, second_s=50.0)
     market.pass_to(30)
@@ -351,6 +348,7 @@ def test_surebet_goes_in_the_version_in_which_a_leg_turns_out_too_old(how: str) 
     else:
         again = msgspec.structs.replace(again, stale_after_s=20.0)
     market.apply(again)
+    market.pass_to(31)
 
     assert shown is not None
     assert market.surebet() is None
@@ -458,14 +456,14 @@ def test_surebet_goes_in_the_version_in_which_a_leg_goes(how: str) -> None:
     assert market.snapshot.version == market.state.version(SUREBETS)
 
 
-def test_many_that_stand_are_looked_at_in_slices() -> None:
-    """Also where none of them is due."""
+def test_many_candidates_are_evaluated_in_slices() -> None:
+    """Also where none of them is there any more."""
     terms = Terms(roster_of({}))
-    many = {FixtureId(f"fx{number}"): Standing(inf, inf, 0.0, 0) for number in range(9 * SLICE)}
-    state = FixtureState(1, terms, watched=Watchlist(Map(many), due=0.0))
+    many = {FixtureId(f"fx{number}"): Candidate() for number in range(9 * SLICE)}
+    state = FixtureState(1, terms, candidates=Candidates(many, due=0.0))
     draft = Draft(state, terms.roster, 2)
 
-    steps = [*Surebets(terms).settle(draft, {}, {}, Instant(1.0, WALL_0))]
+    steps = [*Surebets(terms).settle(draft, {}, Instant(1.0, WALL_0))]
 
     assert len(steps) == 9
-    assert not draft.standing
+    assert ({}, inf) == (draft.candidates.by_fixture, draft.candidates.due)

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.surebets import Best, Doubt, Leg, Legs, SurebetRules, best, stakes, surebet
+from actors.matches.surebets import Best, Doubt, Leg, Legs, SurebetRules, best, surebet
 from actors.matching.event import Chances
 from tests.support.oracles.bets import (
     NO_GAIN,
@@ -22,6 +22,7 @@ from tests.support.oracles.bets import (
     equal_stakes,
     settled,
 )
+from tests.support.oracles.stakes import stakes
 
 NOW = 1000.0
 RULES = SurebetRules()

@@ -18,6 +18,7 @@ from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices, SourceName
 from actors.matches import surebets
+from actors.matches.candidates import EVERY_S
 from actors.matches.model import (
     Fixture,
     FixtureChanges,
@@ -52,6 +53,7 @@ class FixtureRules:
     def __init__(self, first: Snapshot, names: Mapping[BookmakerId, str], clock: Clock) -> None:
         self.broken: str | None = None
         self.surebets = 0
+        self.evaluations = 0
         self.merged = 0
         self._names = dict(names)
         self._clock = clock
@@ -65,7 +67,7 @@ class FixtureRules:
             try:
                 check_entries(new)
                 self._check_changes(fixtures_of(self._last), new)
-                check_surebets(new, self._clock.now())
+                self._check_surebets(new)
             except (AssertionError, LookupError, TypeError, StopIteration) as error:
                 self.broken = f"version {new.version}: {type(error).__name__}: {error}"
         self._last = new
@@ -81,6 +83,12 @@ class FixtureRules:
             made = _encode(fixture_v2(fixture, self._names, state.terms, fair))
             known = self._json[fixture.id] = fixture, made
         return known[1]
+
+    def _check_surebets(self, new: Snapshot) -> None:
+        now, due = self._clock.now(), fixtures_of(new).candidates.due
+        is_exact = fixtures_of(self._last).candidates.due != due == now.mono + EVERY_S
+        self.evaluations += is_exact
+        check_surebets(new, now, is_exact=is_exact)
 
     def _check_changes(self, old: FixtureState, new: Snapshot) -> None:
         state, changes = fixtures_of(new), new.fixture_changes
@@ -168,36 +176,45 @@ def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> Non
     assert Highest(*map(max, zip(*prices, strict=True))) == fixture.highest
 
 
-def check_surebets(snapshot: Snapshot, now: Instant) -> None:
-    """Check that surebets are those of the prices that are there, and fresh. Raises: AssertionError."""
+def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) -> None:
+    """Check that surebets are of prices that are there, and fresh. Raises: AssertionError.
+
+    With `is_exact`, because all candidates were evaluated just now, also that they are the best, and all.
+    """
     state = fixtures_of(snapshot)
     if now.mono >= snapshot.valid_until or now.wall >= state.kick_off:
         return  # nobody reads it
-    assert not {*state.watched.standing} - {one.id for one in state}
+    candidates, left = state.candidates, {*state.candidates.by_fixture}
     for fixture in state:
         legs = [*_legs(fixture, snapshot)]
-        standing, found = state.watched.standing.get(fixture.id), None
+        candidate, found = candidates.by_fixture.get(fixture.id), None
         highest = [
             max(
                 [leg.price for leg in legs if leg.prices is Prices.LIVE and leg.outcome == one], default=1.0
             )
             for one in range(3)
         ]
-        if sum(1 / price for price in highest) < 1:
+        assert (candidate is not None) == (sum(1 / price for price in highest) < 1)
+        left.discard(fixture.id)
+        if candidate is not None:
             chances = fair_chances(fixture, state.terms)
             found = surebets.surebet(legs, chances, now.mono, state.terms.surebets)
+        if fixture.surebet is not None:
+            assert now.wall < min(_live_starts(fixture, state), default=inf)
+            assert candidate is not None
+            assert candidate.appears <= now.mono < candidate.until, f"{fixture.id}: {candidate}"
+            _check_legs(fixture, legs, now.mono)
         starts = [one.match.start_time for one in fixture.entries.values()]
-        assert fixture.surebet is None or now.wall < min(_live_starts(fixture, state), default=inf)
         if any(start is not None and start <= now.wall + CLOCK_MOVES_S for start in starts):
             continue  # in play, perhaps, by a wall clock that may have been set since
-        is_good = found is not None and not found.doubts
-        stands = standing is not None and standing.appears < inf
-        assert is_good == stands, f"{fixture.id}: {found} but {standing}"
-        is_due = stands and standing is not None and standing.appears <= now.mono
-        assert is_due == (fixture.surebet is not None), f"{fixture.id}: {standing}, {fixture.surebet}"
-        if fixture.surebet is not None and found is not None:
-            assert round(found.profit, 6) == fixture.surebet.profit, f"{fixture.id}: {found}"
-            _check_legs(fixture, legs, now.mono)
+        if is_exact:
+            is_good = found is not None and not found.doubts
+            assert is_good == (candidate is not None and candidate.appears < inf), f"{found} {candidate}"
+            is_due = candidate is not None and candidate.appears <= now.mono
+            assert is_due == (fixture.surebet is not None), f"{candidate}, {fixture.surebet}"
+            if fixture.surebet is not None and found is not None:
+                assert round(found.profit, 6) == fixture.surebet.profit, f"{fixture.id}: {found}"
+    assert not left, f"{left} are not there"
 
 
 def _check_legs(fixture: Fixture, legs: Sequence[surebets.Leg], now: float) -> None:

@@ -67,7 +67,9 @@ async def _simulated(seed: int, hours: float) -> Lived:
             error = "; ".join(_texts(errors))
     world.seen["list.doubted"] += world.records[Verdict.SUSPECT]
     world.seen.update(world.fixture_readers.counts)
-    world.seen["surebets"], world.seen["merged"] = world.fixture_rules.surebets, world.fixture_rules.merged
+    rules = world.fixture_rules
+    world.seen["surebets"], world.seen["merged"] = rules.surebets, rules.merged
+    world.seen["surebets evaluated"] = rules.evaluations
     return Lived(seed, world.digest.hexdigest(), tuple(world.lines), world.seen, error)
 
 

@@ -102,6 +102,7 @@ async def surebets() -> Answered:
         site.publish("alder", derby(prices=(2.2, 3.9, 3.0)))
         site.publish("birch", derby(prices=(2.0, 3.0, 4.2)))
         site.clock.pass_(2)
+        site.apply()
         return await site.raw("GET", "/api/v2/surebets")
 
 

@@ -26,7 +26,9 @@ def _publish(empty_site: Site) -> None:
 
 
 def _wait(empty_site: Site, seconds: float) -> None:
+    """Let time pass, with the commit of a turn at its end."""
     empty_site.clock.pass_(seconds)
+    empty_site.apply()
 
 
 async def test_bookmakers_stand_side_by_side(empty_site: Site) -> None:
@@ -46,7 +48,7 @@ async def test_bookmakers_stand_side_by_side(empty_site: Site) -> None:
 
 
 async def test_surebet_appears_and_goes_with_time_alone(empty_site: Site) -> None:
-    """Reads past the moments mint a version each; the lists keep theirs."""
+    """It appears in a commit that brings nothing else, and a read past its end shows none."""
     _publish(empty_site)
     odds = (await empty_site.json("/api/v2/odds?bookmaker=alder"))["version"]
     empty = await empty_site.json(SUREBETS)
@@ -55,7 +57,7 @@ async def test_surebet_appears_and_goes_with_time_alone(empty_site: Site) -> Non
     found = shown["fixtures"][0]["surebet"]
     whole = await empty_site.json(FIXTURES)
     still = (await empty_site.json("/api/v2/odds?bookmaker=alder"))["version"]
-    _wait(empty_site, 28)
+    empty_site.clock.pass_(28)
     gone = await empty_site.get(SUREBETS)
 
     assert (0, FIRST_VERSION) == (empty["fixtures_count"], empty["version"])
@@ -227,7 +229,7 @@ async def test_choice_that_is_not_of_times_has_matches_without_a_kick_off(empty_
     """These stand last; a choice by league or profit alone finds them there."""
     empty_site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0), start_time=None))
     empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2), start_time=None))
-    empty_site.clock.pass_(2)
+    _wait(empty_site, 2)
     queries = ("league=League", "min_profit=0.01", "bookmaker=alder&league=League", "to=2000000000")
     counts = [(await empty_site.json(f"/api/v2/surebets?{one}"))["fixtures_count"] for one in queries]
 
