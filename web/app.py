@@ -53,7 +53,6 @@ def create_app(
     turned_away: Callable[[], int] = lambda: 0,
     watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
     limits: Limits = Limits(),  # noqa: B008 - a frozen value
-    is_layered: bool = True,
     desk: Desk | None = None,
 ) -> Quart:
     """Return the application that shows `board`; `names` are display names in configured order.
@@ -61,7 +60,7 @@ def create_app(
     `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's,
     and `turned_away` counts the clients that it answered by itself.
     `watched` returns an application around the part that may wait, and tells it when a client has left.
-    The linker is asked at the `desk`. Without `is_layered` Quart answers all but the stream, just as well.
+    The linker is asked at the `desk`. Quart routes what `FastPath` and the stream do not answer.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = HttpCounters(partial(_figures, audience, limit, turned_away))
@@ -73,11 +72,10 @@ def create_app(
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
     handlers |= _describing(tuple(paths), tuple(names))
     quart_setup.install(app, counters)
-    quart_setup.add_routes(app, handlers | waiting)
-    app.add_url_rule(stream.PATH, "stream", methods=["GET"])  # for the methods that are not `Stream`'s
+    quart_setup.add_routes(app, waiting, answered_before=(*handlers, stream.PATH))
     waits = watched(stream.Stream(app.asgi_app, live, counters, keep_fresh))
     inner = quart_setup.Guard(waits, refusals, counters)
-    fast_path = FastPath(inner, handlers if is_layered else {}, counters, status)
+    fast_path = FastPath(inner, handlers, counters, status)
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[assignment, method-assign]  # as Quart documents
     return app

@@ -8,16 +8,12 @@ import pytest
 
 from tests.support.builders.messages import match
 from tests.support.systems.site import Site, open_site
-from web.server.servers import serve, serve_with_uvicorn
 
 
-@pytest.fixture(
-    params=["layer", *(pytest.param(name, marks=pytest.mark.long) for name in ("quart", "uvicorn"))]
-)
-async def empty_site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
-    """Return a site without any odds yet: with the fast path, without it, and on uvicorn."""
-    served_by = serve_with_uvicorn if request.param == "uvicorn" else serve
-    async with open_site(is_layered=request.param != "quart", serve=served_by) as one:
+@pytest.fixture
+async def empty_site() -> AsyncIterator[Site]:
+    """Return a site without any odds yet."""
+    async with open_site() as one:
         yield one
 
 

@@ -21,7 +21,7 @@ from web.feeds.subscribers import Live, Rest
 from web.protocol.contract import EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
 from web.protocol.problems import Problem
 from web.protocol.query import BOOKMAKER, CONFLATE, LAST_SINCE, NOT_IN_CHANGES, VIEW, Query, since_of
-from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, send_problem
+from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, exact_path, send_problem
 from web.server.listener import KeepFresh
 
 PATH = "/api/v2/stream"
@@ -171,8 +171,7 @@ class _Follower:
 
 
 def _is_ours(scope: HTTPScope) -> bool:
-    is_exact = scope["path"] == PATH and b"%2f" not in scope["raw_path"].lower()  # as the router reads it
-    return is_exact and scope["method"] in {"GET", "HEAD"}
+    return scope["method"] in {"GET", "HEAD"} and exact_path(scope) == PATH
 
 
 async def _cancel_when_gone(receive: ASGIReceiveCallable, scope: anyio.CancelScope) -> None:

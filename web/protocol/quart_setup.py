@@ -1,8 +1,8 @@
-"""Quart, kept from what it cannot read, and made to answer as the layer in front of it does."""
+"""Quart, kept from what it cannot read: it routes what the layers in front of it do not answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from uuid import uuid4
@@ -21,6 +21,7 @@ from web.protocol.responses import (
     HttpCounters,
     Prepared,
     asked,
+    exact_path,
     prepared_error,
     send_problem,
 )
@@ -79,9 +80,8 @@ def install(app: Quart, counters: HttpCounters) -> None:
         g.asked = asked(request.scope, uuid4().hex)  # type: ignore[arg-type]  # never of a WebSocket
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=g.asked.id)
-        raw_path = request.scope["raw_path"].lower()
-        if raw_path.startswith(b"//") or b"%2f" in raw_path:
-            raise NotFound  # paths are exact, but the router reads these as one of ours
+        if exact_path(request.scope) is None:  # type: ignore[arg-type]  # as above
+            raise NotFound
 
     @app.after_request
     async def end(response: Response) -> Response:
@@ -101,11 +101,13 @@ def install(app: Quart, counters: HttpCounters) -> None:
         return _response(prepared_error(known, g.asked))
 
 
-def add_routes(app: Quart, handlers: Mapping[str, Handler]) -> None:
-    """Route each path to its handler."""
+def add_routes(app: Quart, handlers: Mapping[str, Handler], answered_before: Iterable[str]) -> None:
+    """Route each path to its handler; of those `answered_before`, other methods are 405 or OPTIONS."""
     for path, handler in handlers.items():
         rule = path.replace("{", "<").replace("}", ">")
-        app.add_url_rule(rule, endpoint=path.replace(".", "-"), view_func=partial(_view, handler))
+        app.add_url_rule(rule, endpoint=path, view_func=partial(_view, handler))
+    for path in answered_before:
+        app.add_url_rule(path, endpoint=path.replace(".", "-"), methods=["GET"])
 
 
 async def _view(handler: Handler, **_: str) -> Response:

@@ -102,6 +102,14 @@ def asked(scope: HTTPScope, request_id: str) -> Asked:
     return Asked(method, path, query, headers, request_id, elapsed_s(), client)
 
 
+def exact_path(scope: HTTPScope) -> str | None:
+    """Return the path as a router reads it; None if an encoded or a doubled slash makes it none of ours."""
+    raw_path = scope["raw_path"]
+    if raw_path.startswith(b"//") or b"%2f" in raw_path or b"%2F" in raw_path:
+        return None
+    return scope["path"]
+
+
 def _random_ids() -> Iterator[str]:
     """Return ids that nobody can guess, and that tell nothing; random numbers come many at a time."""
     while True:
@@ -255,7 +263,7 @@ class FastPath:
     ) -> None:
         self._app = app
         self._status = status
-        self._handlers = {path.encode(): handler for path, handler in handlers.items()}
+        self._handlers = handlers
         self._counters = counters
         self._ids = _random_ids()
 
@@ -264,7 +272,7 @@ class FastPath:
         if self._status.is_draining:
             send = _closing(send)
         if scope["type"] == "http" and scope["method"] in {"GET", "HEAD"}:
-            handler = self._handlers.get(scope["raw_path"])
+            handler = self._handlers.get(exact_path(scope) or "")
             if handler is not None:
                 request = asked(scope, next(self._ids))
                 try:

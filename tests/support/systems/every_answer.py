@@ -114,9 +114,9 @@ async def failing_probes() -> dict[str, Answered]:
         return {path: await site.raw("GET", path) for path in PROBES}
 
 
-async def problems(server: Serve = serve, *, is_layered: bool = True) -> dict[str, Answered]:
+async def problems(server: Serve = serve) -> dict[str, Answered]:
     """Return an answer for each code."""
-    async with showing(serve=server, is_layered=is_layered) as site:
+    async with showing(serve=server) as site:
         found = {code: await site.raw("GET", target) for code, target in BY_TARGET.items()}
         found |= {code: parsed(await site.exchange(data)) for code, data in BY_BYTES.items()}
         refusing = "Accept-Encoding: identity;q=0, gzip;q=0"
@@ -126,23 +126,22 @@ async def problems(server: Serve = serve, *, is_layered: bool = True) -> dict[st
         await site.audience.leave()
         found["stopping"] = await site.raw("GET", "/api/v2/stream")
     one = Limits(max_streams_per_client=1, trusted_proxies=("127.0.0.1",))
-    async with showing(serve=server, is_layered=is_layered, of_clients=one) as site:
+    async with showing(serve=server, of_clients=one) as site:
         found["too_many_client_streams"] = await _crowded(site, 1, "X-Forwarded-For: 198.51.100.1")
     few = Limits(requests_per_s=0.01, burst=1, trusted_proxies=("127.0.0.1",))
-    async with showing(serve=server, is_layered=is_layered, of_clients=few) as site:
+    async with showing(serve=server, of_clients=few) as site:
         for _ in range(2):
             found["too_many_requests"] = await site.raw(
                 "GET", "/api/v2/odds", "X-Forwarded-For: 198.51.100.1"
             )
-    async with showing(serve=server, is_layered=is_layered, caps=Caps(connections=1)) as site:
+    async with showing(serve=server, caps=Caps(connections=1)) as site:
         found["overloaded"] = await _crowded(site, 1)
-    async with open_site(names=NAMES, serve=server, is_layered=is_layered) as site:
+    async with open_site(names=NAMES, serve=server) as site:
         found["no_bookmaker_serving"] = await site.raw("GET", "/api/v2/odds")
-    async with open_site(
-        Broken(CommitLateError("it was not withdrawn")), NAMES, serve=server, is_layered=is_layered
-    ) as site:
+    late = Broken(CommitLateError("what is overdue was not withdrawn in time"))
+    async with open_site(late, NAMES, serve=server) as site:
         found["commit_late"] = await site.raw("GET", "/api/v2/odds")
-    async with open_site(Broken(), NAMES, serve=server, is_layered=is_layered) as site:
+    async with open_site(Broken(), NAMES, serve=server) as site:
         found["internal_error"] = await site.raw("GET", "/api/v2/odds")
     return found
 

@@ -149,7 +149,6 @@ async def open_site(
     limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
     *,
     of_clients: Limits = Limits(),  # noqa: B008 - the same
-    is_layered: bool = True,
     serve: Serve = serve,
     caps: Caps = Caps(),  # noqa: B008 - a frozen value
     bind: tuple[str, int | None] = ("127.0.0.1", 0),
@@ -176,7 +175,6 @@ async def open_site(
         turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         limits=of_clients,
-        is_layered=is_layered,
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)

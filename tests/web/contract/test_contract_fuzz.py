@@ -19,7 +19,6 @@ from web.protocol.contract import IF_NONE_MATCH
 from web.protocol.problems import CODES, Problem, ProblemDocument
 from web.protocol.query import CONFLATE, SINCE, WAIT, Parameter, Query
 from web.protocol.responses import COMMON
-from web.server.servers import serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
 
@@ -80,13 +79,10 @@ _weights = st.dictionaries(
 )
 
 
-@pytest.fixture(
-    params=["layer", *(pytest.param(name, marks=pytest.mark.long) for name in ("quart", "uvicorn"))]
-)
-async def site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
-    """Return a site with a bookmaker that serves: with the fast path, without it, and on uvicorn."""
-    server = serve_with_uvicorn if request.param == "uvicorn" else serve
-    async with open_site(serve=server, is_layered=request.param != "quart") as one:
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    """Return a site with a bookmaker that serves."""
+    async with open_site() as one:
         for bookmaker in NAMES:
             one.publish(bookmaker)
         one.publish("alder", match())

@@ -16,18 +16,10 @@ OF_GATE = {"bad_request", "http2_not_supported", "too_many_parameters", "target_
 OF_GATE |= {"headers_too_large"}
 
 
-@pytest.mark.parametrize(
-    ("server", "is_layered"),
-    [
-        (serve, True),
-        (serve_with_uvicorn, True),
-        pytest.param(serve, False, marks=pytest.mark.long),
-        pytest.param(serve_with_uvicorn, False, marks=pytest.mark.long),
-    ],
-)
-async def test_every_error_is_a_problem_document_for_any_origin(server: Serve, *, is_layered: bool) -> None:
+@pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
+async def test_every_error_is_a_problem_document_for_any_origin(server: Serve) -> None:
     """Each code there is comes with its status, the common headers, and no content but its document."""
-    found = await problems(server, is_layered=is_layered)
+    found = await problems(server)
 
     assert CODES == {code: one.status for code, one in found.items()}
     for code, one in found.items():

@@ -18,7 +18,6 @@ from actors.core.limits import Limits
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import streaming
 from tests.support.systems.site import Answered, Site, open_site
-from web.server.servers import serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
 
@@ -35,14 +34,12 @@ LIMITS = Limits(
 ONE, OTHER = "198.51.100.1", "198.51.100.2"
 POLICY = '"client";q=3;w=300'
 FIELDS = ("ratelimit-policy", "ratelimit")
-SERVED_BY = ["layer", *(pytest.param(name, marks=pytest.mark.long) for name in ("quart", "uvicorn"))]
 
 
-@pytest.fixture(params=SERVED_BY)
-async def site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
-    """Return a site behind a trusted proxy: with the fast path, without it, and on uvicorn."""
-    served_by = serve_with_uvicorn if request.param == "uvicorn" else serve
-    async with open_site(of_clients=LIMITS, is_layered=request.param != "quart", serve=served_by) as one:
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    """Return a site behind a trusted proxy."""
+    async with open_site(of_clients=LIMITS) as one:
         one.publish("alder", match("a"))
         yield one
 

@@ -80,10 +80,9 @@ def crowd(site: Site) -> Iterator[Crowd]:
             client.close()
 
 
-@SERVERS
-async def test_above_the_cap_the_connection_that_is_idle_longest_is_closed(server: Serve) -> None:
+async def test_above_the_cap_the_connection_that_is_idle_longest_is_closed() -> None:
     """A request makes a connection the newest one; half a head does not."""
-    async with open_site(serve=server, caps=Caps(connections=3, most=100)) as site:
+    async with open_site(caps=Caps(connections=3, most=100)) as site:
         with crowd(site) as clients:
             used, half, unused = await clients.join(), await clients.join(LIVE[:-2]), await clients.join()
             used.send(LIVE)
@@ -97,12 +96,9 @@ async def test_above_the_cap_the_connection_that_is_idle_longest_is_closed(serve
                 assert (await clients.received(one)).startswith(b"HTTP/1.1 200")
 
 
-@SERVERS
-async def test_who_waits_or_follows_is_not_idle_and_who_comes_above_the_cap_is_refused(
-    server: Serve,
-) -> None:
+async def test_who_waits_or_follows_is_not_idle_and_who_comes_above_the_cap_is_refused() -> None:
     """Only probes are answered to those who come then; the others go on."""
-    async with open_site(serve=server, caps=Caps(connections=2, most=100)) as site:
+    async with open_site(caps=Caps(connections=2, most=100)) as site:
         with crowd(site) as clients:
             _ = [await clients.join(STREAM) for _ in range(2)]
             await site.until(lambda: len(site.audience) == 2)
@@ -128,14 +124,11 @@ async def test_who_waits_or_follows_is_not_idle_and_who_comes_above_the_cap_is_r
             assert (await clients.received(again)).startswith(b"HTTP/1.1 404")
 
 
-@SERVERS
-async def test_who_was_just_accepted_has_time_to_ask(
-    server: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_was_just_accepted_has_time_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those who come above the cap wait meanwhile, however many they are."""
     now = 0.0
     monkeypatch.setattr(connections, "elapsed_s", lambda: now)
-    async with open_site(serve=server, caps=Caps(connections=2, most=100)) as site:
+    async with open_site(caps=Caps(connections=2, most=100)) as site:
         with crowd(site) as clients:
             slow, silent = await clients.join(), await clients.join()
             waiting = [await clients.join(is_refused=True) for _ in range(20)]

@@ -10,7 +10,6 @@ import pytest
 from tests.support.peers.raw_client import exchange, problem_in
 from tests.support.systems.site import Site, open_site
 from web.server.connections import Caps
-from web.server.servers import Serve, serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
 
@@ -120,11 +119,10 @@ async def test_request_ids_cannot_be_guessed(site: Site) -> None:
     assert 3 == len({one[:8] for one in ids}) == len({one[-8:] for one in ids})
 
 
-@pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
-async def test_a_connection_has_a_bounded_number_of_requests(server: Serve) -> None:
+async def test_a_connection_has_a_bounded_number_of_requests() -> None:
     """The last one allowed gets `Connection: close`, the next ones nothing."""
     request = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
-    async with open_site(serve=server, caps=Caps(requests=3)) as site:
+    async with open_site(caps=Caps(requests=3)) as site:
         answer = (await exchange(site, request * 5)).lower()
 
         assert 3 == answer.count(b"http/1.1 200")

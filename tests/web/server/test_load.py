@@ -13,7 +13,6 @@ from tests.support.peers.raw_client import problem_in
 from tests.support.systems.site import Site, open_site
 from web.server import connections
 from web.server.load import HIGH_S, LATE_S, PATIENCE_S, RECENT_S, Load
-from web.server.servers import Serve, serve, serve_with_uvicorn
 
 LATE = LATE_S + 0.01
 REQUEST = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -81,13 +80,12 @@ async def _ask(site: Site, request: bytes, *, begins: bool = False) -> bytes:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
 async def test_new_clients_are_turned_away_but_probes_and_streams_answered(
-    server: Serve, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """503 as any problem, counted, without a body for HEAD; a connection is not kept for them."""
     monkeypatch.setattr(connections, "FEW", -1)
-    async with open_site(serve=server) as site:
+    async with open_site() as site:
         site.publish("alder", match())
         site.connections.load = load = _High()
 
@@ -137,10 +135,9 @@ async def test_who_has_left_already_is_closed_at_once() -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
-async def test_what_waits_is_counted_until_it_begins(server: Serve) -> None:
+async def test_what_waits_is_counted_until_it_begins() -> None:
     """Whether it is answered, refused by the gate, left alone, or waits for changes."""
-    async with open_site(serve=server) as site:
+    async with open_site() as site:
         site.publish("alder", match())
         for request in (
             b"GET /api/v2/odds",
