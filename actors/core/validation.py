@@ -45,7 +45,7 @@ class Reason(StrEnum):
     TWO_WAY = "two_way"  # a market without a draw
     LAY = "lay"  # the other side of an exchange: what it takes, not what it offers
     SPORT = "sport"  # not football
-    TYPE = "type"  # a value that cannot be converted to the type that is needed
+    TYPE = "type"  # a value that is not of exactly the type that is needed
     TOO_MANY = "too_many"  # the board has no room for more of the bookmaker's matches
     LAGGING = "lagging"  # a price that was already old when the source answered
     UNREADABLE = "unreadable"  # so broken that its prices, or even its id, are unknown

@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from actors.core.clock import Instant
-from actors.core.cooperative import Sliced, run_now
+from actors.core.cooperative import Sliced
 from actors.core.errors import ConfigError, PayloadError, SourceError
 from actors.core.exact import NotExactError, exact_extract, seconds, text
 from actors.core.messages import Extract, Scope
@@ -108,14 +108,14 @@ def _loaded(point: EntryPoint) -> Kind:
 
 
 def _exact_result(steps: Sliced[object]) -> Sliced[Extract]:
-    return (yield from _exact((yield from steps)))
+    return _exact((yield from steps))
 
 
-def _exact(given: object) -> Sliced[Extract]:
+def _exact(given: object) -> Extract:
     try:
-        return (yield from exact_extract(given))
+        return exact_extract(given)
     except NotExactError as error:
-        raise PayloadError(f"what the plug-in read from it {error}") from error
+        raise PayloadError(f"from the plug-in: {error}") from error
 
 
 class _Wrapper:
@@ -131,7 +131,7 @@ class _Wrapper:
 class _ExactPlan(_Wrapper):
     def targets(self) -> tuple[Target, ...]:
         return tuple(
-            Target(Scope(text(one.scope)), text(one.url), bool(one.is_catalogue))
+            Target(Scope(text(one.scope, "scope")), text(one.url, "url"), bool(one.is_catalogue))
             for one in self._inner.targets()
         )
 
@@ -151,41 +151,40 @@ class _ExactPlan(_Wrapper):
         return seconds(self._inner.on_failed(target, error, now), "on_failed")
 
 
-class _ExactMachine:
+class _ExactMachine(_Wrapper):
     def __init__(self, machine: Machine) -> None:
-        self.scope = Scope(text(machine.scope))
-        self._machine = machine
+        super().__init__(machine)
+        self.scope = Scope(text(machine.scope, "scope"))
 
     @property
     def interval_s(self) -> float:
-        return seconds(self._machine.interval_s, "interval_s")
+        return seconds(self._inner.interval_s, "interval_s")
 
     def image(self) -> Sliced[Mapping[str, Extract]]:
-        return _exact_by_key(self._machine.image())
+        return _exact_by_key(self._inner.image())
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        return _exact_by_key(self._machine.advance(now))
+        return _exact_by_key(self._inner.advance(now))
 
 
 def _exact_by_key(steps: Sliced[Mapping[str, Extract]]) -> Sliced[Mapping[str, Extract]]:
     exact: dict[str, Extract] = {}
     for key, extract in (yield from steps).items():
-        exact[key] = yield from exact_extract(extract)
+        exact[key] = exact_extract(extract)
+        yield
     return exact
 
 
 class _ExactSession(_Wrapper):
     def receive(self, line: bytes) -> Sliced[Reaction]:
         reaction: Reaction = yield from self._inner.receive(line)
-        image, changes = reaction.image, reaction.changes
-        if image is not None:
-            image = yield from _exact(image)
-        if changes is not None:
-            changes = yield from _exact(changes)
+        image, changes = (
+            None if one is None else _exact(one) for one in (reaction.image, reaction.changes)
+        )
         return replace(reaction, image=image, changes=changes)
 
     def name(self, names: Mapping[str, Any]) -> Extract:
-        return run_now(exact_extract(self._inner.name(names)))
+        return exact_extract(self._inner.name(names))
 
 
 _OWN = (simulated.KIND, football_data.KIND, the_odds_api.KIND, betfair.KIND)

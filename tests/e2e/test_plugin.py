@@ -146,22 +146,19 @@ class Text(str):
 
 def extract(rows, key, options):
     given = yield from oddsboard_lines.extract(rows, key, options)
-    prices = ("home_price", "draw_price", "away_price")
-    odd = [
-        msgspec.structs.replace(
-            one, home=Text(one.home), **{name: Fraction(str(getattr(one, name))) for name in prices}
-        )
-        for one in given.matches
+    (good,) = given.matches
+    odd = {"home": Text("A"), "draw_price": Fraction(7, 2), "away_price": "3.5", "start_time": 1.0}
+    refused = [
+        msgspec.structs.replace(good, source_match_id=name, **{name: value}) for name, value in odd.items()
     ]
-    nothing = msgspec.structs.replace(odd[0], source_match_id="m2", draw_price="3.5")
-    return Extract((*odd, nothing), title=Text("One"), passed_over={Text("lay"): Fraction(2)})
+    return Extract((good, *refused), title="One", passed_over={Text("lay"): 1, "sport": 2})
 
 KIND = msgspec.structs.replace(oddsboard_lines.KIND, name="fractions", extract=extract)
 """
 
 
-def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: Path) -> None:
-    """Fractions from a plug-in become floats, or are rejected."""
+def test_values_of_other_types_are_refused(installed: Path, tmp_path: Path) -> None:
+    """Fractions and the like from a plug-in are rejected and counted, and its other matches are shown."""
     info = tmp_path / "fractions_kind-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fractions_kind\nVersion: 1.0\n", "utf-8")
@@ -187,7 +184,7 @@ def test_numbers_of_other_types_are_shown_as_numbers(installed: Path, tmp_path: 
         one["odds"] for one in listed["matches"]
     ]
     assert "pass" == health["status"]
-    assert {"type": 1, "lay": 2} == stats["data"]["bookmakers"]["one"]["rejected"]
+    assert {"type": 4, "sport": 2} == stats["data"]["bookmakers"]["one"]["rejected"]
 
 
 @pytest.mark.parametrize(

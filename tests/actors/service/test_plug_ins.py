@@ -58,6 +58,7 @@ QUESTIONS: dict[str, Callable[[Plan], float]] = {
         ("1", "was a str, must be a number"),
         (None, "was a NoneType, must be a number"),
         (True, "was a bool, must be a number"),
+        (Decimal("2.5"), "was a Decimal, must be a number"),
     ],
 )
 def test_plan_with_a_time_that_is_not_a_number_is_refused(question: str, value: object, found: str) -> None:
@@ -69,9 +70,9 @@ def test_plan_with_a_time_that_is_not_a_number_is_refused(question: str, value: 
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize(("value", "expected"), [(Decimal("2.5"), 2.5), (-1, 0.0)])
-def test_number_of_another_type_becomes_a_float(question: str, value: Any, expected: float) -> None:
-    """A number below zero becomes zero."""
+@pytest.mark.parametrize(("value", "expected"), [(2.5, 2.5), (2, 2.0), (-1, 0.0)])
+def test_number_of_seconds_is_a_float(question: str, value: float, expected: float) -> None:
+    """An int becomes a float, and a number below zero becomes zero."""
     answer = QUESTIONS[question](_answering(question, value))
 
     assert (float, expected) == (type(answer), answer)
@@ -134,6 +135,6 @@ def _started(interval_s: Any) -> Machine:
 
 def test_machine_with_a_time_that_is_not_a_number_is_refused() -> None:
     """The interval of a plug-in's machine must be a number of seconds."""
-    assert 2.5 == _started(Decimal("2.5")).interval_s
+    assert 2.5 == _started(2.5).interval_s
     with pytest.raises(ValueError, match=r"^interval_s was nan, must be a number of seconds$"):
         _ = _started(nan).interval_s
