@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 from actors.core.cooperative import run_now
@@ -9,7 +11,7 @@ from actors.matching.comparison import Judge
 from actors.matching.event import Event
 from actors.matching.evidence import How, LeagueEvidence
 from actors.matching.overrides import Overrides, Pair, TeamAlias
-from actors.matching.rules import Reason, Rule
+from actors.matching.rules import FAR, OFF, Reason, Rule
 from tests.support.builders.events import SATURDAY, Followed, event, groups, keys, linker
 
 HOUR = 3600
@@ -24,6 +26,31 @@ def test_a_member_has_its_rule_and_evidence() -> None:
     assert (Rule.SAME, first.key) == (second.rule, second.to)
     assert second.evidence is not None
     assert (-60, 0.0) == (second.evidence.kickoff_delta_s, second.evidence.price_gap)
+
+
+@pytest.mark.parametrize(
+    ("other", "limit"),
+    [
+        (event("b"), inf),
+        (event("b", league=None), FAR),
+        (event("b", start=SATURDAY + HOUR), FAR),
+        (event("b", "Arsenl", league=None), OFF),
+        (event("b", "Arsenl", start=SATURDAY + HOUR), OFF),
+    ],
+)
+def test_a_member_has_the_limit_of_prices_of_its_link(other: Event, limit: float) -> None:
+    """That of the condition that holds; none where prices do not matter."""
+    ((first, second),) = groups(event("a"), other)
+
+    assert (inf, limit) == (first.max_price_gap, second.max_price_gap)
+
+
+def test_a_link_by_hand_bears_any_prices() -> None:
+    """Though a rule holds as well."""
+    a, b = event("a", league=None), event("b", league=None)
+    ((_, member),) = groups(a, b, overrides=Overrides(must=(Pair(a.key, b.key),)))
+
+    assert (Rule.MUST, inf) == (member.rule, member.max_price_gap)
 
 
 def test_what_goes_leaves_its_group() -> None:

@@ -38,6 +38,17 @@ def test_a_limit_stands_for_all_below_it(far: int) -> None:
         assert expected == list(open_to(better, worse, limit, league, country)[0])
 
 
+def test_the_first_condition_that_holds_bears_most_of_its_likes() -> None:
+    """Prices that part beyond its limit end the link: no later condition holds it."""
+    for better, worse, limit, league, country in product(
+        Likeness, Likeness, LIMITS, LeagueEvidence, (-1, 0, 1)
+    ):
+        gaps = [one.gap for one in open_to(better, worse, limit, league, country)[0] if not one.priced]
+        priced = [one.gap for one in open_to(better, worse, limit, league, country)[0]]
+        assert gaps[:1] == ([max(gaps)] if gaps else [])
+        assert priced[:1] == ([max(priced)] if priced else [])
+
+
 def test_what_is_unknown_may_turn_out_well() -> None:
     """Same names hours apart bear each other without a league; in different leagues they do not."""
     same = Likeness.SAME
