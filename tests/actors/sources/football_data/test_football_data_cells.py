@@ -7,7 +7,7 @@ import gzip
 import pytest
 from msgspec import structs
 
-from actors.core.cooperative import SLICE, run_now
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.validation import Reason
 from actors.sources.football_data.kind import KIND
@@ -93,16 +93,6 @@ def test_last_row_of_a_repeated_match_counts() -> None:
 
     assert shown_prices == {"Alder Town": 2.2, "Cedar City": 2.1}
     assert dict(admission.rejected) == {Reason.DUPLICATE: 1}
-
-
-@pytest.mark.parametrize(
-    "row", [("",) * 8, ROW, (*ROW[:1], "never", *ROW[2:])], ids=["blank", "good", "unreadable"]
-)
-def test_long_file_is_read_in_slices(row: tuple[str, ...]) -> None:
-    """For any rows, the computation yields after every few hundred of them."""
-    slices = sum(1 for _ in KIND.decode(payload(csv_bytes(*[row] * 10_000)), OPTIONS))
-
-    assert slices >= 10_000 // SLICE
 
 
 def test_file_without_rows_is_an_empty_list() -> None:

@@ -529,29 +529,3 @@ def test_images_are_in_the_order_of_their_matches() -> None:
 
     assert names["sharp"] == names["standard"] == names["wide"]
     assert all(earlier < later for earlier, later in pairwise(names["sharp"]))
-
-
-@pytest.mark.long
-def test_work_is_done_in_steps_of_limited_size() -> None:
-    """For many matches and after a long gap, the computation is cut into slices."""
-    options = SimulatedOptions(kind="simulated", matches=2_000, updates_per_s=2_000.0)
-    machine = KIND.start(options, KEYS, START)
-
-    first = sum(1 for _ in machine.advance(START))
-    image = sum(1 for _ in machine.image())
-    later = sum(1 for _ in machine.advance(_after(10.0)))
-
-    assert first > 4 * 2_000 / 64
-    assert image > 3 * 2_000 / 512
-    assert later >= 20_000 / 64
-
-
-@pytest.mark.long
-def test_gap_is_worked_off_in_steps_of_limited_size() -> None:
-    """After hours without a call, the computation is cut into slices."""
-    machine = KIND.start(SimulatedOptions(kind="simulated", updates_per_s=1.0), KEYS, START)
-    run_now(machine.advance(START))
-
-    steps = sum(1 for _ in machine.advance(_after(18_000.0)))
-
-    assert steps > 3 * 18_000 / 64
