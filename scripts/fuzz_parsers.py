@@ -11,7 +11,6 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct, json, structs
@@ -22,24 +21,6 @@ from tests.support.fuzzing.target import Target
 from tests.support.fuzzing.targets import targets
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/fuzzing.md"
-HEAD = """# Fuzzing
-
-What `scripts/fuzz` found until {date}; `scripts/fuzz --write` makes this page. The script gives every
-parser of what comes from outside invented bytes: Atheris changes small
-inputs, which `tests/support/fuzzing` makes, up to 4,096 bytes, and keeps those that
-reach new code.
-
-What a parser may raise by its docstring is no fault. A crash is any other exception, an answer that differs
-from that of a second reader where there is one, more than 20 s or 2 GB, and an invalid price: one that
-the integrity gate let through and that is not finite, not above 1, in a book sum out of its bounds, or of a
-match whose name or id may not be shown. The input of a crash is kept, and becomes a test.
-
-The figures are sums over runs on one core, others working beside them. A run begins with what the runs
-before it kept, which counts again. Those of a target begin anew when what it found is mended. Prices are
-checked three a match; a target that reads none has 0.
-
-"""
 MAX_WORD = 64  # bytes of a word that the fuzzer puts into inputs
 LIMITS = ("-timeout=20", "-rss_limit_mb=2048", f"-max_len={MAX_BYTES}", "-verbosity=0")
 
@@ -72,10 +53,6 @@ def main() -> int:
     found: list[Path] = []
     file: Path = options.folder / "totals.json"
     totals = json.decode(file.read_bytes(), type=dict[str, Total]) if file.is_file() else {}
-    if options.write:
-        page = HEAD.format(date=datetime.now(UTC).date()) + "\n".join([*table(totals), ""])
-        PAGE.write_text(page, "utf-8")
-        return 0
     for name in options.target or targets():
         before = totals.get(name, Total())
         done, crashes = _fuzzed(targets()[name], options, options.seed + before.runs)
@@ -139,7 +116,6 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0, help="for other inputs (default 0)")
     parser.add_argument("--folder", type=Path, default=ROOT / ".fuzz", help="what is kept (default .fuzz)")
-    parser.add_argument("--write", action="store_true", help="write the totals so far into docs/fuzzing.md")
     parser.add_argument("--shown", type=int, default=4000, help="characters of a crash (default 4000)")
     options = parser.parse_args()
     if unknown := set(options.target) - set(targets()):

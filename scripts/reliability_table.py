@@ -1,4 +1,8 @@
-"""Runs the tests that tests/faults/rows.toml names, and makes docs/reliability.md of the results."""
+"""Runs the tests that tests/faults/rows.toml names, and prints a table of the results.
+
+A case is one test with one set of values. The rows of sections A to D also occur at random in the
+simulation (`scripts/soak`), which checks the whole service.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +19,9 @@ from xml.etree import ElementTree as ET
 from tests.support.documents import document, rows
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/reliability.md"
 _PYTEST = ("-m", "pytest", "-q", "-n", "2", "-o", "junit_family=xunit1")
-HEAD = """# Reliability
-
-What a run of the tests of every row of [faults.md](faults.md) found. `scripts/reliability` makes this page;
-`tests/faults/rows.toml` names the tests of a row. A case is one test with one set of values. The rows of
-sections A to D also occur at random in the simulation (`scripts/soak`), which checks the whole service.
-
-{left_out}| id | fault | cases passed | figure, or why it is not shown |
-|---|---|---|---|
-"""
+HEAD = """| id | fault | cases passed | figure, or why it is not shown |
+|---|---|---|---|"""
 
 
 class Case(NamedTuple):
@@ -37,11 +33,9 @@ class Case(NamedTuple):
 
 
 def main() -> int:
-    """Run the tests, print or write the table; return 1 if one failed."""
+    """Run the tests and print the table; return 1 if one failed."""
     parser = argparse.ArgumentParser(prog="scripts/reliability", description=__doc__)
-    parser.add_argument(
-        "row", nargs="*", help="an id of docs/faults.md; without any, all, and write the page"
-    )
+    parser.add_argument("row", nargs="*", help="an id of docs/faults.md; without any, all")
     parser.add_argument("--short", action="store_true", help="without the tests that take long")
     parser.add_argument(
         "--whole", action="store_true", help="with the counts and times that the rows ask for"
@@ -52,12 +46,7 @@ def main() -> int:
     tests = {row: named for row, named in listed["tests"].items() if not wanted or row in wanted}
     extent = [] if options.short else ["--long", "--whole"] if options.whole else ["--long"]
     cases = run(sorted({one for named in tests.values() for one in named}), extent)
-    lines = list(table(tests, {} if wanted else listed["reasons"], cases))
-    if wanted:
-        print("\n".join(lines))
-    else:
-        left_out = "This run left out the tests that take long.\n\n" if options.short else ""
-        PAGE.write_text(HEAD.format(left_out=left_out) + "\n".join([*lines, ""]), "utf-8")
+    print(HEAD, *table(tests, {} if wanted else listed["reasons"], cases), sep="\n")
     failed = [one.test for one in cases if not one.has_passed]
     print(f"{len(cases)} cases, {len(failed)} failed: {', '.join(failed)}")
     return 1 if failed else 0

@@ -16,7 +16,7 @@ from actors.core.messages import SourceMatchId
 
 # Entries a chunk is cut to: some 30 kB of JSON, deflated in well below a millisecond. Half as many make a
 # change a third cheaper and gzip bodies an eighth larger; twice as many save a tenth of the body and double
-# the cost of scattered changes (100,000 matches, docs/benchmarks.md).
+# the cost of scattered changes (100,000 matches, docs/figures.md).
 CHUNK_SIZE = 128
 _MAX_SIZE = CHUNK_SIZE * 3 // 2
 _MIN_SIZE = CHUNK_SIZE // 4

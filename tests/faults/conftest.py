@@ -19,7 +19,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> object:
 
 @pytest.fixture
 def figure(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
-    """Return what keeps a text for the table of docs/reliability.md."""
+    """Return what keeps a text for the table of `scripts/reliability`."""
     return lambda text: record_property("figure", text)
 
 

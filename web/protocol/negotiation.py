@@ -25,7 +25,7 @@ class Coding(StrEnum):
     """The content codings of the odds lists.
 
     zstd and brotli cannot be joined from parts in a way that every client reads: each version would be
-    compressed as a whole (docs/benchmarks.md).
+    compressed as a whole (docs/figures.md).
     """
 
     IDENTITY = "identity"
