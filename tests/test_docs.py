@@ -117,7 +117,7 @@ def test_every_fault_that_the_code_cites_is_documented() -> None:
 
 def test_documents_cited_by_the_code_exist() -> None:
     """A document named in the code is in the repository, and so is the cited section."""
-    sections = set(re.findall(r"^#+ ([\d.]*\d)\.? ", document("docs/interface.md"), re.MULTILINE))
+    sections = set(re.findall(r"^#+ ([\d.]*\d)\.? ", document("docs/api.md"), re.MULTILINE))
     texts = {
         file.relative_to(ROOT): file.read_text("utf-8")
         for folder in ("actors", "web", "tests", "scripts", "config")
@@ -134,7 +134,7 @@ def test_documents_cited_by_the_code_exist() -> None:
     assert [] == [
         (file, number)
         for file, text in texts.items()
-        for cited in re.findall(r"interface\.md, ([\d., and]*\d)", text)
+        for cited in re.findall(r"api\.md, ([\d., and]*\d)", text)
         for number in re.findall(r"[\d.]*\d", cited)
         if number not in sections
     ]

@@ -232,7 +232,7 @@ class _Comparison:
         return new
 
     def _updated_of(self, match: Match) -> float:
-        """Return the source's own time if it has one, never after the receipt (docs/interface.md, 10)."""
+        """Return the source's own time if it has one, never after the receipt (docs/api.md, 10)."""
         updated = self._updated.get(match.source_time)
         if updated is None:
             updated = round(min(match.source_time or 0.0, self._received_at), 3)

@@ -1,4 +1,4 @@
-"""The public JSON of v1 and v2 (docs/interface.md, 2), which stays when the messages inside change."""
+"""The public JSON of v1 and v2 (docs/api.md, 2), which stays when the messages inside change."""
 
 from __future__ import annotations
 

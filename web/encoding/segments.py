@@ -1,4 +1,4 @@
-"""The bodies of the odds lists (docs/interface.md, 2.3), JSON and gzip, spliced of what the chunks keep.
+"""The bodies of the odds lists (docs/api.md, 2.3), JSON and gzip, spliced of what the chunks keep.
 
 A segment is a chunk's JSON, and the same deflated, each made once in the chunk's life. A deflated segment
 ends with a full flush, on a byte, and refers to nothing before it (RFC 1951): segments one after the

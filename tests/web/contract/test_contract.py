@@ -1,4 +1,4 @@
-"""The interface on a real socket: capabilities, paths and the filter (docs/interface.md, 2.4, 4 and 9)."""
+"""The interface on a real socket: capabilities, paths and the filter (docs/api.md, 2.4, 4 and 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ETags, 304 and compression on a real socket (docs/interface.md, 8 and 9)."""
+"""ETags, 304 and compression on a real socket (docs/api.md, 8 and 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors on a real socket (docs/interface.md, 4 and 7)."""
+"""Errors on a real socket (docs/api.md, 4 and 7)."""
 
 from __future__ import annotations
 

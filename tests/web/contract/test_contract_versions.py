@@ -1,4 +1,4 @@
-"""The two versions of the odds list on a real socket, entry by entry (docs/interface.md, 2.1 to 2.3, 9)."""
+"""The two versions of the odds list on a real socket, entry by entry (docs/api.md, 2.1 to 2.3, 9)."""
 
 from __future__ import annotations
 

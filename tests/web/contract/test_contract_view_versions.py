@@ -1,4 +1,4 @@
-"""The version of each view on a real socket, which follows what the view shows (docs/interface.md, 9)."""
+"""The version of each view on a real socket, which follows what the view shows (docs/api.md, 9)."""
 
 from __future__ import annotations
 

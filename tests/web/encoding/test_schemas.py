@@ -1,4 +1,4 @@
-"""The JSON of one match in both versions of the API (docs/interface.md, 2.1 and 2.2)."""
+"""The JSON of one match in both versions of the API (docs/api.md, 2.1 and 2.2)."""
 
 from __future__ import annotations
 
