@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import anyio
+import anyio.lowlevel
 import structlog
 from structlog.typing import FilteringBoundLogger
 
@@ -19,7 +20,7 @@ from actors.board.board import Advance, Applied, Board, is_due
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
-from actors.core.cooperative import run_now, run_sliced
+from actors.core.cooperative import BUDGET_S, run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId, Scope
 from actors.matches.linking import PORTION, Links, merged_links
 from actors.monitoring.status import ServiceStatus
@@ -114,9 +115,13 @@ class AggregatorActor:
         self._singly = max(self._singly - 1, 0)
         board, turn = Board(base, self.published.rules, self.advance), _Turn()
         await run_sliced(board.expire(self.clock.now()))
+        yielded = began
         while first is not None:
             await self._take(board, first, turn)
             self.intake.mark_processed()
+            if elapsed_s() - yielded >= BUDGET_S:  # many short items add up
+                await anyio.lowlevel.checkpoint()
+                yielded = elapsed_s()
             first = self.intake.get_nowait() if waiting else None
             waiting -= 1
         snapshot = await self._finished(board)
