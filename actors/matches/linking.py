@@ -88,12 +88,12 @@ class Waiting:
 class Links(Struct, frozen=True, eq=False):
     """Groups that are to be fixtures, an event alone as a group of one; `events` are those of all groups.
 
-    `events` have no prices. Of two links the one with the larger `number` was made later.
+    `events` have no prices. With `is_whole` all events are there: what was sent before holds no more.
     """
 
-    number: int
     groups: tuple[Group, ...]
     events: Mapping[EventKey, Event]
+    is_whole: bool = False
 
     def cut(self, most: int) -> tuple[Links, Links | None]:
         """Return the first groups, of about so many events, and the others, None if that is all."""
@@ -104,17 +104,17 @@ class Links(Struct, frozen=True, eq=False):
         if count == len(self.groups):
             return self, None
         first, rest = self.groups[:count], self.groups[count:]
-        return Links(self.number, first, self.events), Links(self.number, rest, self.events)
+        return Links(first, self.events), Links(rest, self.events, self.is_whole)
 
 
 def merged_links(old: Links, new: Links) -> Links:
-    """Return the effect of both; a newer group replaces an older one with the same first event."""
-    if new.number < old.number:
-        old, new = new, old
-    firsts = {group[0].key for group in new.groups}
-    kept = tuple(group for group in old.groups if group[0].key not in firsts)
+    """Return the effect of both: what the newer links say of an event replaces what the older ones do."""
+    if new.is_whole:
+        return new
+    said = {member.key for group in new.groups for member in group}
+    kept = tuple(group for group in old.groups if said.isdisjoint([member.key for member in group]))
     events = {member.key: old.events[member.key] for group in kept for member in group}
-    return Links(new.number, (*kept, *new.groups), {**events, **new.events})
+    return Links((*kept, *new.groups), {**events, **new.events}, old.is_whole)
 
 
 class Linking:
@@ -123,12 +123,12 @@ class Linking:
     def __init__(self, linker: Partition, roster: Roster) -> None:
         self.linker = linker
         self._roster = roster
-        self._number = 0
 
     def update(self, state: FixtureState, keys: Iterable[EventKey] | None) -> Sliced[Links | None]:
         """Have these events, or (None) all there are, grouped as `state` has them.
 
-        Returns what has to be linked otherwise than `state` has it; None if nothing has.
+        Returns what has to be linked otherwise than `state` has it, and what was grouped otherwise before,
+        because links that were sent may still wait; None if that is nothing.
         """
         if keys is None:
             wanted: Iterable[EventKey] = (member.key for fixture in state for member in fixture.members)
@@ -138,18 +138,21 @@ class Linking:
         gone = [key for key in known if state.of_event(key) is None]
         due: dict[EventKey, None] = {}
         changes = yield from self.linker.update(self._events(state, wanted, due), gone)
-        due |= dict.fromkeys(changes.alone) | {group[0].key: None for group in changes.groups}
+        changed = {*changes.alone, *(group[0].key for group in changes.groups)}
+        if keys is None:
+            changed.update(due)
         ending: dict[EventKey, Group] = {}
         others: dict[EventKey, Group] = {}
-        for count, key in enumerate(due, 1):
-            if (group := self._lacking(state, key)) is not None:
+        for count, key in enumerate((*due, *changed.difference(due)), 1):
+            group = self._compared(state, key)
+            if group is not None and (key in changed or not _is_grouped(state.of_event(key), group)):
                 (ending if _ends_links(state, group) else others)[group[0].key] = group
             if count % (SLICE // 4) == 0:
                 yield
-        if not (groups := ending | others):  # two matches as one cost people money: that goes first
+        if not (groups := ending | others) and keys is not None:
             return None
-        self._number += 1
-        return Links(self._number, tuple(groups.values()), (yield from self._compared(state, groups)))
+        events = yield from self._without_prices(state, groups.values())
+        return Links(tuple(groups.values()), events, keys is None)  # links that end others go first
 
     def _events(
         self, state: FixtureState, keys: Iterable[EventKey], due: dict[EventKey, None]
@@ -160,25 +163,22 @@ class Linking:
                 due[key] = None
                 yield event_of(fixture, key, self._roster)
 
-    def _lacking(self, state: FixtureState, key: EventKey) -> Group | None:
-        """Return the group of an event if its fixture differs; None also if an event has changed again."""
-        fixture = state.of_event(key)
-        if fixture is None:
-            return None
+    def _compared(self, state: FixtureState, key: EventKey) -> Group | None:
+        """Return the group of an event; None if it is gone, or one of the group has changed again."""
         group = self.linker.group(key) or (Member(key, Rule.FIRST),)
         is_known = all(
             (there := state.of_event(member.key)) is not None
             and self.linker.lists(unpriced_event_of(there, member.key, self._roster))
             for member in group
         )
-        return group if is_known and not _is_grouped(fixture, group) else None
+        return group if is_known else None
 
-    def _compared(
-        self, state: FixtureState, groups: Mapping[EventKey, Group]
+    def _without_prices(
+        self, state: FixtureState, groups: Iterable[Group]
     ) -> Sliced[dict[EventKey, Event]]:
         """Return the events of groups, without prices."""
         events: dict[EventKey, Event] = {}
-        for count, group in enumerate(groups.values(), 1):
+        for count, group in enumerate(groups, 1):
             for member in group:
                 if (fixture := state.of_event(member.key)) is not None:
                     events[member.key] = unpriced_event_of(fixture, member.key, self._roster)
@@ -194,9 +194,9 @@ def _ends_links(state: FixtureState, group: Group) -> bool:
     return any(member.key not in keys for fixture in fixtures for member in fixture.members)
 
 
-def _is_grouped(fixture: Fixture, group: Group) -> bool:
+def _is_grouped(fixture: Fixture | None, group: Group) -> bool:
     """Return whether a fixture has the events of a group, linked as there."""
-    return {*bonds(fixture.members)} == {*bonds(group)}
+    return fixture is not None and {*bonds(fixture.members)} == {*bonds(group)}
 
 
 def apply(draft: Draft, links: Links, roster: Roster) -> Iterator[Fixture]:

@@ -17,6 +17,7 @@ from actors.matching.graph import Graph, Node, Piece, packed
 from actors.matching.groups import Group
 from actors.matching.overrides import Overrides, Pair
 from actors.matching.parting import Overridden, parts_of
+from actors.matching.rules import price_gap
 
 
 class Pieces:
@@ -59,9 +60,13 @@ class Pieces:
         self._unsettle(node)
         graph.add(node)
         near = yield from graph.near(listing)
-        there = {
-            one.node.piece for other, of in near.items() for one in graph.found(node, other, of) if one.way
-        }
+        there: set[Piece] = set()
+        for other, relation in near.items():
+            for known in graph.at(other):  # nearly all of one piece: prices are compared with few of them
+                if known.piece in there or known.key.source == key.source:
+                    continue
+                if relation.way(price_gap(node.chances, known.chances)) is not None:
+                    there.add(known.piece)
         there.update(one.piece for name in self.overridden.must.get(key, ()) if (one := graph.get(name)))
         self._set(own)
         self._merge([own, *sorted(there, key=_number)])

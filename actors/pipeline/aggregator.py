@@ -129,7 +129,7 @@ class AggregatorActor:
         now, took_s = self.clock.now(), elapsed_s() - began
         self.intake.ack_all()
         if turn.rest is not None:
-            self.intake.put_nowait(turn.rest)
+            self.intake.put_back(turn.rest)
         for rejected in turn.rejected:
             self.on_rejected(*rejected)
         record_latencies(self.status, turn.batches, turn.applied, now)
@@ -157,8 +157,9 @@ class AggregatorActor:
 
     async def _finished(self, board: Board) -> Snapshot:
         """Return the next snapshot; nothing in it is overdue yet."""
-        if len(self.intake.unacked) == 1:  # a crash can only be due to that
-            self.intake.in_flight = self.intake.unacked[0]
+        items = self.intake.unacked
+        if len(items) == 1 and not isinstance(items[0], Overdue):  # a crash can only be due to that
+            self.intake.in_flight = items[0]
         for _ in range(MAX_TRIES):
             now = self.clock.now()
             await run_sliced(board.expire(now))

@@ -68,6 +68,13 @@ class Mailbox(Generic[K, V]):
         self._pending[key] = item
         self._arrived.set()
 
+    def put_back(self, item: V) -> None:
+        """Add the rest of an item that was taken: older than what is pending of its key."""
+        key = self._key(item)
+        newer = self._pending.get(key)
+        self._pending[key] = item if newer is None else self._merge(item, newer)
+        self._arrived.set()
+
     async def get(self) -> V:
         """Wait for an item; it is in flight until `mark_processed` or `ack_all`."""
         while (item := self.get_nowait()) is None:
@@ -102,10 +109,8 @@ class Mailbox(Generic[K, V]):
                 key = self._key(item)
                 requeued[key] = self._merge(requeued[key], item) if key in requeued else item
         self._unacked.clear()
-        for key, item in requeued.items():
-            newer = self._pending.get(key)
-            self._pending[key] = item if newer is None else self._merge(item, newer)
-            self._arrived.set()
+        for item in requeued.values():
+            self.put_back(item)
         return blamed
 
     def discard(self, predicate: Callable[[V], bool]) -> None:

@@ -10,7 +10,7 @@ from actors.board.snapshot import Entry
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId, SourceName
 from actors.matches.draft import Draft, bonds, rooted
-from actors.matches.linking import PORTION, Linking
+from actors.matches.linking import PORTION, Linking, Links, merged_links
 from actors.matches.links import join, part
 from actors.matches.model import (
     Fixture,
@@ -21,7 +21,7 @@ from actors.matches.model import (
     Terms,
     roster_of,
 )
-from actors.matching.event import EventKey
+from actors.matching.event import Event, EventKey
 from actors.matching.matcher import Group, Member
 from actors.matching.rules import FAR, Rule
 from tests.support.builders.fixtures import (
@@ -408,3 +408,20 @@ def test_what_must_not_be_linked_any_more_is_parted_first(sources: str) -> None:
     board.publish_links()
 
     assert PORTION + 1 == len(before) == len(board.shown()) - 1
+
+
+def test_newer_links_of_an_event_replace_older_ones_that_still_wait() -> None:
+    """Whatever the groups are called by: else a group that the matcher has ended would be linked."""
+    a, b, c, d = (EventKey(ONE, SourceMatchId(name)) for name in "abcd")
+    older = Links(
+        ((Member(a, Rule.FIRST), Member(b, Rule.SAME, a)), (Member(c, Rule.FIRST),)), _events(a, b, c)
+    )
+    newer = Links(((Member(b, Rule.FIRST),), (Member(d, Rule.FIRST),)), _events(b, d))
+    whole = Links(newer.groups, newer.events, is_whole=True)
+
+    assert [[c], [b], [d]] == [[one.key for one in group] for group in merged_links(older, newer).groups]
+    assert whole is merged_links(older, whole)
+
+
+def _events(*keys: EventKey) -> dict[EventKey, Event]:
+    return {key: Event(key, "Home", "Away", None, Scope("s"), None) for key in keys}
