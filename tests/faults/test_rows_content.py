@@ -132,7 +132,7 @@ NO_JSON = {"NaN", "infinity"}
 
 def _bad_list(form: str, size: int, token: str, at: int, random: Random) -> bytes:
     """Return a list with good prices but for the favourite's of one match: 1.0 would fit its book sum."""
-    good = [(random.uniform(1.2, 1.25), 9.0, 17.0) for _ in range(size)]
+    good = [(random.uniform(1.15, 1.19), 9.0, 17.0) for _ in range(size)]
     written = [[f"{price:.4f}" for price in odds] for odds in good]
     written[at][0] = TOKENS[token][form == "csv"]
     if form == "json":

@@ -80,7 +80,7 @@ def test_g4_idle_connections_are_bounded(tmp_path: Path, figure: Figure) -> None
     with attacked(tmp_path) as running:
         base, most = descriptors(running), 0
         with crowd(running, "probe", path=LIST) as normal:
-            with crowd(running, "idle", clients=5_000, seconds=9) as idle:
+            with crowd(running, "idle", clients=5_000, seconds=20) as idle:
                 while idle.process.poll() is None:
                     most = max(most, descriptors(running))
                     let_pass(0.05)
