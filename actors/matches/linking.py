@@ -1,7 +1,7 @@
 """Between the fixtures and the matcher: events that changed go there, its groups come back as links.
 
 Pure, in slices. Links say which events they were made for: what changed meanwhile is dropped when they are
-applied, because such an event is on its way to the matcher again.
+applied. The events of all links are on their way to the matcher again then.
 """
 
 from __future__ import annotations
@@ -200,8 +200,12 @@ def _is_grouped(fixture: Fixture | None, group: Group) -> bool:
 
 
 def apply(draft: Draft, links: Links, roster: Roster) -> Iterator[Fixture]:
-    """Make the groups fixtures, as far as their events are those compared; yield each that has several."""
+    """Make the groups fixtures, as far as their events are those compared; yield each that has several.
+
+    The matcher looks at all of them again: it may have grouped them otherwise while the links waited.
+    """
     for group in links.groups:
+        draft.events |= dict.fromkeys([member.key for member in group])
         if all(_is_current(draft, links.events[member.key], roster) for member in group):
             if len(group) == 1:
                 part(draft, group[0].key)
