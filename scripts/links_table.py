@@ -7,6 +7,7 @@ from collections import Counter
 from random import Random
 
 from actors.matching.event import EventKey
+from actors.review.explanation import explain
 from tests.support.labelled import HARDER, WEEKS, Measured, measured, week
 
 
@@ -46,8 +47,9 @@ def _print_pair(what: str, found: Measured, pair: tuple[EventKey, EventKey]) -> 
     for key in pair:
         one = events[key]
         print(f"  {what}: {one.source} {one.home} v {one.away}, {one.league}, {one.start_time}")
-    explained = found.linker.explain(*pair)
-    print(f"    {explained.rule or explained.reason}: {explained.evidence}")
+    explained = explain(found.linker, *pair)
+    if explained is not None:
+        print(f"    {explained.rule or explained.reason}: {explained.evidence}")
 
 
 if __name__ == "__main__":

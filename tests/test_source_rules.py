@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 
 from tests.support.source_code import ROOT, files, imported, is_any_of, modules, names_used
 
+MAX_MODULES = 12
 MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 40
 
@@ -52,6 +54,15 @@ def test_importing_everything_does_nothing() -> None:
     )
 
     assert (0, b"", b"") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_packages_are_small() -> None:
+    """No package has more than 12 modules."""
+    packages = Counter(
+        module.rpartition(".")[0] for module, file in files().items() if file.stem != "__init__"
+    )
+
+    assert {} == {package: count for package, count in packages.items() if count > MAX_MODULES}
 
 
 def test_files_are_short() -> None:

@@ -20,7 +20,7 @@ import structlog
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError, OddsboardError, ServiceUnreachableError
 from actors.core.limits import Limits
-from actors.matching.clubs import load as load_tables
+from actors.matching.tables import load as load_tables
 from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import LogStatus, ServiceStatus
@@ -130,7 +130,7 @@ async def _run_service(
         turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         limits=settings.limits,
-        desk=system.desk,
+        review=system.review,
     )
     announce = partial(_announce, status, url=address_of(sock))
     if server == "uvicorn":
@@ -187,7 +187,7 @@ async def _run_replay(
         refusals=sock.refusals,
         turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
-        desk=playback.desk,
+        review=playback.review,
     )
     announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
     ends = (start_exit_deadline, audience.leave)

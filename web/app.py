@@ -13,7 +13,7 @@ from actors.core.clock import Clock
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import ServiceStatus
-from actors.review.desk import Desk
+from actors.review.review import Review
 from web.endpoints import capabilities, changes, docs, fixtures, links, odds, openapi, pages, probes, stream
 from web.feeds.events import ListFrames
 from web.feeds.fixture_events import FixtureFrames
@@ -53,21 +53,21 @@ def create_app(
     turned_away: Callable[[], int] = lambda: 0,
     watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
     limits: Limits = Limits(),  # noqa: B008 - a frozen value
-    desk: Desk | None = None,
+    review: Review | None = None,
 ) -> Quart:
     """Return the application that shows `board`; `names` are display names in configured order.
 
     `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's,
     and `turned_away` counts the clients that it answered by itself.
     `watched` returns an application around the part that may wait, and tells it when a client has left.
-    The linker is asked at the `desk`. Quart routes what `FastPath` and the stream do not answer.
+    The linker is asked at the `review`. Quart routes what `FastPath` and the stream do not answer.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = HttpCounters(partial(_figures, audience, limit, turned_away))
     answers, live = _live(board, names, audience)
-    handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock, desk)
+    handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock, review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
-    waiting = changes.handlers(live) | links.handlers(board, clock, desk)  # Quart notices who has gone
+    waiting = changes.handlers(live) | links.handlers(board, clock, review)  # Quart notices who has gone
     waiting |= fixtures.handlers_of_one(answers, audience.fixtures)  # which Quart alone can route
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
     handlers |= _describing(tuple(paths), tuple(names))

@@ -94,16 +94,17 @@ def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
 
 
 def stats_lines(given: argparse.Namespace) -> Iterator[str]:
-    """Yield the counts of `/monitor`. Raises: ServiceUnreachableError."""
+    """Yield the counts of a survey, and of `/monitor`. Raises: ServiceUnreachableError."""
+    found = _answer(given.url, "/monitor/abstentions/0", LinkSuggestions)
     counts = _answer(given.url, "/monitor", _Monitor).fixtures
     for name in ("fixtures", "linked", "surebets"):
         yield f"{name:<40}{counts[name]:>9}"
-    for title, some in (("linked by", counts["links"]), ("not linked because of", counts["abstentions"])):
-        for name, count in (some or {}).items():
+    for title, some in (("linked by", counts["links"]), ("not linked because of", found.abstentions)):
+        for name, count in some.items():
             yield f"{f'{title}: {name}':<40}{count:>9}"
-    if counts["abstentions"] is None:
-        yield "what is not linked was not looked at yet"
-    for line in counts["absent"] or ():
+    if not found.linking:
+        yield "the linker does not run; /health says why"
+    for line in found.absent:
         yield f"in the file of links: {line}"
 
 

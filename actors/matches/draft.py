@@ -287,7 +287,7 @@ def _is_seen(old: Fixture | None, new: Fixture | None) -> bool:
 
 def bonds(members: Iterable[Member]) -> list[tuple[EventKey, Rule, EventKey | None, float, bool]]:
     """Return what links events, and whether there is evidence, but not which."""
-    return [(one.key, one.rule, one.to, one.max_price_gap, one.basis is None) for one in members]
+    return [(one.key, one.rule, one.to, one.max_price_gap, one.evidence is None) for one in members]
 
 
 def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:

@@ -155,7 +155,7 @@ def _is_good(link: Member, chances: Mapping[SourceName, Chances]) -> bool:
 
     Without evidence nobody has compared the two yet.
     """
-    if link.to is None or link.basis is None:
+    if link.to is None or link.evidence is None:
         return link.to is None
     if link.rule in WELL_LINKED:
         return True

@@ -1,7 +1,7 @@
-"""Judges two matches: names, class, kick-off and leagues, and which rules they leave open.
+"""Compares two matches: names, class, kick-off and leagues, and which conditions that leaves open.
 
 Pure, given overrides. Prices are compared later, by event: everything else is alike for all
-events with the same names, league and kick-off, which share one `Listing`.
+events with the same names, league and kick-off, which share one `Description`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,7 @@ from functools import lru_cache
 from math import inf
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from actors.core.messages import SourceName
-from actors.matching.clubs import load
 from actors.matching.event import Event, EventKey
 from actors.matching.evidence import (
     EQUAL,
@@ -24,13 +21,13 @@ from actors.matching.evidence import (
     LeagueEvidence,
     Likeness,
     NameEvidence,
-    basis_of,
     is_unmatched,
     likeness,
     shared_words,
+    stems,
 )
 from actors.matching.leagues import League, competitions_of, league_of
-from actors.matching.names import stems
+from actors.matching.names import Name, parse
 from actors.matching.overrides import Overrides, joined
 from actors.matching.rules import (
     BONUS,
@@ -44,19 +41,18 @@ from actors.matching.rules import (
     Reason,
     open_to,
 )
+from actors.matching.tables import load
 from actors.matching.team_class import TeamClass, differ
-from actors.matching.words import Name, parse
 
 MUST_RANK = 9.0  # more than evidence can give
 
 _GIVEN = NameEvidence(Likeness.SAME, 1.0, How.GIVEN)
 
 
-class Listing(Struct, eq=False, gc=False):
+class Description(Struct, eq=False, gc=False):
     """What events have in common that list a match in the same way; `start` is Unix seconds.
 
-    `keys` are those of these events, `source` the one that all of them are of, None if of several, or none.
-    `shared` are uncommon words that both teams have.
+    `keys` are those of these events. `shared` are uncommon words that both teams have.
     """
 
     home: Name
@@ -67,28 +63,32 @@ class Listing(Struct, eq=False, gc=False):
     away_team: TeamClass
     shared: frozenset[str]
     keys: tuple[EventKey, ...] = ()
-    source: SourceName | None = None
+
+    @property
+    def parts(self) -> tuple[Name, Name, League, int | None]:
+        """What it is made of."""
+        return self.home, self.away, self.league, self.start
 
 
-def listing_of(home: Name, away: Name, league: League, start: int | None) -> Listing:
-    """Return a listing without events."""
+def described(home: Name, away: Name, league: League, start: int | None) -> Description:
+    """Return a description without events."""
     teams = home.team | league.team, away.team | league.team
-    return Listing(home, away, league, start, *teams, shared_words(home, away, league.country))
+    return Description(home, away, league, start, *teams, shared_words(home, away, league.country))
 
 
-def swapped(listing: Listing) -> Listing:
+def swapped(description: Description) -> Description:
     """Return it with home and away the other way round, without events."""
-    return listing_of(listing.away, listing.home, listing.league, listing.start)
+    return described(description.away, description.home, description.league, description.start)
 
 
 class Relation(Struct, frozen=True, gc=False):
-    """What two listings say about each other, a and b.
+    """What two descriptions say about each other, a and b.
 
     With prices further apart than `bearable` nothing could make them one match, whatever else became
-    known; -1 if nothing could anyway. `reason` holds if no way does.
+    known; -1 if nothing could anyway. `reason` holds if no condition does.
     """
 
-    ways: tuple[Condition, ...]
+    conditions: tuple[Condition, ...]
     bearable: float
     rank: float
     reason: Reason
@@ -98,20 +98,11 @@ class Relation(Struct, frozen=True, gc=False):
     league: LeagueEvidence
     country: int
 
-    def evidence(self, gap: float | None) -> Evidence:
-        """Return all evidence about two events with these listings and that difference of prices."""
-        return Evidence(self.home, self.away, self.delta_s, self.league, self.country, gap)
-
-    @property
-    def basis(self) -> Evidence:
-        """The evidence without prices, the same object for equal ones."""
-        return basis_of(self.home, self.away, self.delta_s, self.league, self.country)
-
-    def way(self, gap: float | None) -> Condition | None:
-        """Return the first way that holds with that difference of prices."""
-        for way in self.ways:
-            if (gap is None and not way.priced) or (gap is not None and gap <= way.gap):
-                return way
+    def condition(self, gap: float | None) -> Condition | None:
+        """Return the first condition that holds with that difference of prices."""
+        for one in self.conditions:
+            if (gap is None and not one.priced) or (gap is not None and gap <= one.gap):
+                return one
         return None
 
     def bears(self, gap: float | None) -> bool:
@@ -119,8 +110,8 @@ class Relation(Struct, frozen=True, gc=False):
         return self.bearable >= (gap or 0.0)
 
 
-class Judge:
-    """Finds the relation of two listings. Reads the shipped tables when it is made, some 0.5 s."""
+class Comparator:
+    """Finds the relation of two descriptions. Reads the shipped tables when it is made, some 0.5 s."""
 
     def __init__(self, overrides: Overrides) -> None:
         load()
@@ -144,7 +135,7 @@ class Judge:
         """Return the operator's other names for that name, of any country."""
         return [other for _, names in self._aliases.get(name.text, ()) for other in names]
 
-    def relation(self, a: Listing, b: Listing) -> Relation | None:
+    def relation(self, a: Description, b: Description) -> Relation | None:
         """Return the relation; None if nothing speaks for one match."""
         if a.start is None or b.start is None or (far := abs(a.start - b.start)) > LONGEST:
             return None
@@ -167,7 +158,7 @@ class Judge:
         may_be_again = far > _moves_at_most(a, b)
         return _relation(home, away, b.start - a.start, league, country, _differ(a, b), may_be_again)
 
-    def is_swapped(self, a: Listing, b: Listing) -> bool:
+    def is_swapped(self, a: Description, b: Description) -> bool:
         """Return whether the teams are the same with home and away the other way round."""
         straight, crossed = (
             [
@@ -178,17 +169,13 @@ class Judge:
         )
         return min(crossed) >= Likeness.ALIKE and min(crossed) > max(straight)
 
-    def basis(self, a: Listing, b: Listing) -> Evidence:
-        """Return the evidence about two listings without prices, whatever they are."""
+    def evidence(self, a: Description, b: Description, gap: float | None) -> Evidence:
+        """Return the evidence about two events with these, whose prices differ by `gap`."""
         home = self._names(a.home, b.home, a.league, b.league)
         away = self._names(a.away, b.away, a.league, b.league)
         delta_s = None if a.start is None or b.start is None else b.start - a.start
         country = _countries(a.league, b.league)
-        return basis_of(home, away, delta_s, self._league(a.league, b.league, country), country)
-
-    def evidence(self, a: Listing, b: Listing, gap: float | None) -> Evidence:
-        """Return the same with a difference of prices."""
-        return replace(self.basis(a, b), price_gap=gap)
+        return Evidence(home, away, delta_s, self._league(a.league, b.league, country), country, gap)
 
     def _names(self, a: Name, b: Name, league: League, other: League) -> NameEvidence:
         one = _likeness(a, b, league, other)
@@ -237,15 +224,15 @@ def _relation(  # noqa: PLR0917
     """Return the relation that this makes, the same object for equal ones: most are one of a few."""
     far, worse, better = abs(delta_s), *sorted((home.likeness, away.likeness))
     rank = rank_of(home, away, far, league, country)
-    ways, bearable = open_to(better, worse, LIMITS[bisect_left(LIMITS, far)], league, country)
+    conditions, bearable = open_to(better, worse, LIMITS[bisect_left(LIMITS, far)], league, country)
     reason = Reason.NAME if worse < Likeness.SAME and far <= LONGEST_FUZZY else Reason.KICK_OFF
     if league is LeagueEvidence.DIFFERENT:
         reason = Reason.LEAGUE
     if is_other_class:
         reason = Reason.CLASS
     if is_other_class or may_be_again:
-        ways, bearable = (), -1.0
-    return Relation(ways, bearable, rank, reason, home, away, delta_s, league, country)
+        conditions, bearable = (), -1.0
+    return Relation(conditions, bearable, rank, reason, home, away, delta_s, league, country)
 
 
 def rank_of(
@@ -256,9 +243,9 @@ def rank_of(
     return home.similarity + away.similarity - far / DAY / 2 + 0.3 * known + 0.1 * country
 
 
-def rank_with(relation: Relation, way: Condition | None, gap: float | None) -> float:
-    """Return the rank of two events: that of their listings, more by some rules, less for prices apart."""
-    bonus = BONUS.get(way.rule, 0.0) if way is not None else 0.0
+def rank_with(relation: Relation, condition: Condition | None, gap: float | None) -> float:
+    """Return the rank of two events: of their descriptions, more by some rules, less for prices apart."""
+    bonus = BONUS.get(condition.rule, 0.0) if condition is not None else 0.0
     return relation.rank + bonus - (0.0 if gap is None else min(2 * gap, 0.5))
 
 
@@ -293,26 +280,26 @@ def _countries(a: League, b: League) -> int:
     return 1 if a.country == b.country else -1
 
 
-def _moves_at_most(a: Listing, b: Listing) -> float:
+def _moves_at_most(a: Description, b: Description) -> float:
     """Return how far apart two kick-offs of one match can be, where the same teams soon meet again."""
     if a.home_team.other or a.away_team.other or _is_played(a) or _is_played(b):
         return LONGEST_FUZZY  # simulated: some meet every quarter of an hour
     return ON_TIME if a.league.is_friendly or b.league.is_friendly else inf
 
 
-def _is_played(listing: Listing) -> bool:
+def _is_played(description: Description) -> bool:
     """Return whether both teams have a word in brackets, as simulated ones have their player.
 
     Where it is their country instead, only links of moved kick-offs are missed.
     """
-    return listing.home.is_explained and listing.away.is_explained
+    return description.home.is_explained and description.away.is_explained
 
 
 def _share_stem(a: Name, b: Name) -> bool:
     return not stems(a).isdisjoint(stems(b))
 
 
-def _differ(a: Listing, b: Listing) -> bool:
+def _differ(a: Description, b: Description) -> bool:
     """Return whether a known or an unknown mark of class is on one of the two only."""
     if differ(a.home_team, b.home_team) or differ(a.away_team, b.away_team):
         return True

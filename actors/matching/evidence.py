@@ -7,16 +7,23 @@ from enum import IntEnum, StrEnum
 from functools import lru_cache
 
 from msgspec import Struct
+from rapidfuzz.distance import JaroWinkler, Levenshtein
 
-from actors.matching.clubs import clubs_of, country_of, is_spelling
-from actors.matching.names import of_words, similarity
-from actors.matching.rarity import is_common
-from actors.matching.tables import country_codes
-from actors.matching.words import Name, set_of
+from actors.matching.names import Name, may_be_one
+from actors.matching.tables import clubs_of, country_codes, country_of, is_common, is_spelling, weight
 
 NEAR_FROM = 0.8
 ALIKE_FROM = 0.5
 PAIRS = 1 << 15  # pairs of names whose likeness is kept
+
+WORD_PAIRS = 1 << 13  # pairs of words whose similarity is kept
+STEMS = 1 << 12  # names whose stems are kept: those of the matches of some hours
+STEM = 3  # letters
+
+MOST_WORDS = 12  # the longest real names have eight; pairs of more would take the linker's time
+
+_SHORT = 3  # letters of initials: with two, "St" is Sloboda Tuzla
+_LONG = 4  # letters of a word that is long enough for a comparison letter by letter
 
 
 class Likeness(IntEnum):
@@ -74,14 +81,6 @@ _is_state = re.compile(r"a[clmp]|ba|ce|df|es|go|m[agst]|p[abeir]|r[jnors]|s[cep]
 _OF_TABLE = NameEvidence(Likeness.SAME, 1.0, How.TABLE)
 
 
-@lru_cache(maxsize=1 << 12)
-def basis_of(
-    home: NameEvidence, away: NameEvidence, delta_s: int | None, league: LeagueEvidence, country: int
-) -> Evidence:
-    """Return evidence without prices, the same object for equal ones: most links have a few in common."""
-    return Evidence(home, away, delta_s, league, country, None)
-
-
 @lru_cache(maxsize=PAIRS)
 def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
     """Return how alike two names are, in leagues of that country if it is known."""
@@ -122,10 +121,10 @@ def shared_words(home: Name, away: Name, country: str | None) -> frozenset[str]:
     """
     shared = {*home.words} & {*away.words}
     if not shared or is_spelling(home) or is_spelling(away):
-        return set_of(())
+        return frozenset()
     if country == "brazil":
         shared = {word for word in shared if not _is_state(word)}
-    return set_of(word for word in shared if not is_common(word) and word not in country_codes())
+    return frozenset(word for word in shared if not is_common(word) and word not in country_codes())
 
 
 def is_unmatched(shared: frozenset[str], home: Name, away: Name) -> bool:
@@ -134,3 +133,94 @@ def is_unmatched(shared: frozenset[str], home: Name, away: Name) -> bool:
         all(of_words(word, other) < 0.6 for other in (*home.words, *away.words))  # noqa: PLR2004
         for word in shared
     )
+
+
+@lru_cache(maxsize=STEMS)
+def stems(name: Name) -> frozenset[str]:
+    """Return the first letters of the uncommon words, and the initials of the first three words.
+
+    Names that are similar are found by these: without one in common they are not compared any further.
+    """
+    rare = [word for word in name.words if not is_common(word)] or name.words
+    initials = ["".join([word[:1] for word in name.words[:STEM]])] if len(name.words) >= STEM else []
+    return frozenset([*(word[:STEM] for word in rare), *initials])
+
+
+def similarity(a: Name, b: Name) -> float:
+    """Return 0 to 1: how much of the names' words, weighted by rarity, resemble each other.
+
+    Words that only the longer name has count a third of those that each has and the other lacks.
+    """
+    if a.joined == b.joined:
+        return 1.0 if may_be_one(a, b) else 0.9
+    return _similarity(a.words, b.words)
+
+
+def _similarity(a: tuple[str, ...], b: tuple[str, ...]) -> float:
+    if a == b or "".join(a) == "".join(b):
+        return 1.0
+    if len(a) > MOST_WORDS or len(b) > MOST_WORDS:
+        return 0.3 * Levenshtein.normalized_similarity("".join(a), "".join(b))
+    if (spelled := _spelled_out(a, b)) is not None:
+        return 0.9 * _similarity(spelled, b)
+    if (spelled := _spelled_out(b, a)) is not None:
+        return 0.9 * _similarity(a, spelled)
+    pairs = sorted(
+        ((alike, i, j) for i, x in enumerate(a) for j, y in enumerate(b) if (alike := of_words(x, y))),
+        reverse=True,
+    )
+    left, right = set(range(len(a))), set(range(len(b)))
+    score = matched = 0.0
+    for alike, i, j in pairs:
+        if i in left and j in right:
+            left.discard(i)
+            right.discard(j)
+            heavy = max(weight(a[i]), weight(b[j]))
+            score += alike * heavy
+            matched += heavy
+    rest = sorted((sum(weight(a[i]) for i in left), sum(weight(b[j]) for j in right)))
+    if not matched:
+        return 0.3 * Levenshtein.normalized_similarity("".join(a), "".join(b))
+    return score / (matched + rest[0] + 0.35 * (rest[1] - rest[0]))
+
+
+def _spelled_out(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return `a` with initials replaced by the words of `b` that they stand for, None if there are none."""
+    for i, word in enumerate(a):
+        if (_SHORT <= len(word) <= _LONG or word == "mk") and word not in b:
+            for j in range(len(b) - len(word) + 1):
+                if "".join(other[:1] for other in b[j : j + len(word)]) == word:
+                    return a[:i] + b[j : j + len(word)] + a[i + 1 :]
+    return None
+
+
+@lru_cache(maxsize=WORD_PAIRS)
+def of_words(a: str, b: str) -> float:
+    """Return 0 to 1, at least 0.55 if above 0: equal, shortened, or nearly equal words."""
+    if a == b:
+        return 1.0
+    short, long = sorted((a, b), key=len)
+    size = len(short)
+    if size == 1:
+        return 0.6 if long[0] == short else 0.0
+    if long.startswith(short):
+        return {2: 0.75, 3: 0.88}.get(size, 0.93)
+    if _is_contraction(short, long):
+        return 0.75
+    alike = Levenshtein.normalized_similarity(short, long)
+    if size >= _LONG and alike >= 0.7:  # noqa: PLR2004
+        return 0.95 * alike
+    near = JaroWinkler.similarity(short, long)
+    return 0.8 * near if size > _LONG and near >= 0.9 else 0.0  # noqa: PLR2004
+
+
+def _is_contraction(short: str, long: str) -> bool:
+    """Return whether `short` is `long` with letters left out, such as Rvs for Rovers."""
+    if (
+        not (_SHORT <= len(short) <= _LONG + 1 <= len(long))
+        or short[0] != long[0]
+        or short[-1] not in long[len(long) // 2 :]
+    ):
+        return False
+    rest = iter(long)
+    return all(letter in rest for letter in short)

@@ -9,9 +9,9 @@ from functools import lru_cache
 from msgspec import Struct
 
 from actors.core.messages import Scope, SourceName
+from actors.matching.names import plain
 from actors.matching.tables import countries, rows
 from actors.matching.team_class import TeamClass, of_league
-from actors.matching.words import plain
 
 _FRIENDLY = re.compile(
     "friendl|amistos|amichevol|amical|freundschaft|testspiel|oefen|venskab|vanskap|trening|traning"

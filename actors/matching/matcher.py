@@ -1,4 +1,7 @@
-"""Which events are one match: groups as a pure function of the events and the overrides."""
+"""Which events are one match: groups as a pure function of the events and the overrides.
+
+An event that comes, goes or changes has its component grouped anew, and those that it connects.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,17 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from actors.core.cooperative import Sliced
-from actors.matching.abstentions import Abstention, in_order, nearest, reason_of, shortfalls
-from actors.matching.comparison import Judge
+from actors.core.cooperative import SLICE, Sliced
+from actors.matching.blocking import Index
+from actors.matching.clustering import Component, Group, Member, Node, clustered
+from actors.matching.comparison import Comparator, Description, described
 from actors.matching.event import Event, EventKey
-from actors.matching.evidence import Evidence
-from actors.matching.graph import packed
-from actors.matching.groups import Group, Member, group_of
-from actors.matching.overrides import Overrides
-from actors.matching.pieces import Pieces
-from actors.matching.rules import Reason, Rule, price_gap
+from actors.matching.leagues import League
+from actors.matching.names import Name, parse
+from actors.matching.overrides import Overridden, Overrides
+from actors.matching.rules import price_gap
 
-__all__ = ["Abstention", "Changes", "Explanation", "Group", "Linker", "Member"]
+__all__ = ["Changes", "Group", "Matcher", "Member"]
 
 
 class Changes(Struct, frozen=True):
@@ -27,136 +29,136 @@ class Changes(Struct, frozen=True):
     alone: tuple[EventKey, ...] = ()
 
 
-class Explanation(Struct, frozen=True):
-    """What was found about two events: the rule that links them or the reason against it.
-
-    Linked ones without a rule of their own have it from other members. `lacks` has each way in which a rule
-    can hold, in order, with what it lacks, empty if it holds.
-    """
-
-    rule: Rule | None
-    reason: Reason | None
-    evidence: Evidence
-    lacks: tuple[tuple[Rule, str], ...]
-    is_linked: bool
-
-
-class Linker:
+class Matcher:
     """The groups of the events that it was given. Mutable, with one owner."""
 
     def __init__(self, overrides: Overrides) -> None:
-        self.overrides = overrides
-        self._judge = Judge(overrides)
-        self._pieces = Pieces(self._judge, overrides)
-        self._graph = self._pieces.graph
+        self.comparator = Comparator(overrides)
+        self.overridden = Overridden.by(overrides)
+        self.index = Index(self.comparator)
+        self._nodes: dict[EventKey, Node] = {}
+        self._descriptions: dict[tuple[Name, Name, League, int | None], Description] = {}
+        self._dirty: dict[Component, None] = {}  # to be grouped anew
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
         """Add or replace events, remove others, and return what that changed in the groups.
 
         No event in both, and none twice. The generator must be run to its end before the next call.
         """
-        pieces = self._pieces
         alone: list[EventKey] = []
         for key in gone:
-            if (node := pieces.remove(key)) is not None and node.group is not None:
+            if (node := self._remove(key)) is not None and node.group is not None:
                 alone.append(key)
             yield
         for event in changed:
-            if not self.has(event):
-                old = pieces.remove(event.key)
-                yield from pieces.add(event, old.group if old else None)
+            old = self._nodes.get(event.key)
+            if old is None or old.event != event:
+                self._remove(event.key)
+                yield from self._add(event, None if old is None else old.group)
             yield
-        yield from pieces.settle()
-        return (yield from self._changes(alone))
-
-    def _changes(self, alone: list[EventKey]) -> Sliced[Changes]:
         groups: list[Group] = []
-        for piece in self._pieces.touched:
-            if piece.groups is None:
-                continue
-            now = [group_of(members) for members in piece.groups if len(members) > 1]
-            of = {member.key: group for group in now for member in group}
-            for key in piece.keys:
-                node, group = self._graph[key], of.get(key)
-                if group is None and node.group is not None:
-                    alone.append(node.key)
-                elif group is not None and group[0].key == node.key and group != node.group:
-                    groups.append(group)
-                node.group = node.group if group == node.group else group
-            piece.groups = None
-            yield
-        self._pieces.touched.clear()
+        while self._dirty:
+            component, _ = self._dirty.popitem()
+            yield from self._settle(component, groups, alone)
         return Changes(tuple(groups), tuple(alone))
 
-    def has(self, event: Event) -> bool:
-        """Return whether an event is here as it is."""
-        node = self._graph.get(event.key)
-        return node is not None and node.packed == packed(event.chances) and self._graph.lists(node, event)
+    def node(self, key: EventKey) -> Node | None:
+        """Return an event with what is known of it; None if it is not here."""
+        return self._nodes.get(key)
+
+    def at(self, description: Description) -> list[Node]:
+        """Return the events with a description."""
+        return [self._nodes[key] for key in description.keys]
 
     def lists(self, event: Event) -> bool:
         """Return whether an event is here as it is, but perhaps with other prices, or none."""
-        node = self._graph.get(event.key)
-        return node is not None and self._graph.lists(node, event)
+        node = self._nodes.get(event.key)
+        return node is not None and node.event.is_listed_as(event)
 
     def group(self, key: EventKey) -> Group | None:
         """Return the group that an event was last said to be in."""
-        node = self._graph.get(key)
+        node = self._nodes.get(key)
         return None if node is None else node.group
-
-    def override(self, overrides: Overrides, events: Iterable[Event]) -> Sliced[Changes]:
-        """Replace the overrides and link all events, given again, anew; return what that changed."""
-        before = self._graph
-        self.overrides = overrides
-        self._judge = Judge(overrides)
-        self._pieces = pieces = Pieces(self._judge, overrides)
-        self._graph = pieces.graph
-        for event in events:
-            old = before.get(event.key)
-            yield from pieces.add(event, old.group if old else None)
-        yield from pieces.settle()
-        return (yield from self._changes([]))
-
-    def explain(self, a: EventKey, b: EventKey) -> Explanation:
-        """Return the evidence about two events. Raises: KeyError for an event that is not here."""
-        one, other = self._graph[a], self._graph[b]
-        gap = price_gap(one.chances, other.chances)
-        evidence = self._judge.evidence(one.listing, other.listing, gap)
-        relation = self._judge.relation(one.listing, other.listing)
-        way = relation.way(gap) if relation is not None else None
-        is_linked = one.group is not None and one.group is other.group
-        if is_linked:
-            rule, reason = _rule_in(one.group or (), a, b) or (way.rule if way else None), None
-        else:
-            rule, reason = None, reason_of(self._graph, self._pieces.overridden, one, other)
-        lacks = shortfalls(evidence)
-        if relation is None or not relation.ways:  # whatever the rules say
-            lacks = tuple((one, lack or str(reason or Reason.NAME)) for one, lack in lacks)
-        return Explanation(rule, reason, evidence, lacks, is_linked=is_linked)
 
     def keys(self) -> Iterator[EventKey]:
         """Iterate over all events that are here; they may change meanwhile."""
-        return (node.key for node in self._graph)
+        return iter([*self._nodes])
 
-    def abstentions(self) -> Sliced[tuple[Abstention, ...]]:
-        """Return for each event without a link, and each group, the nearest candidate that is not linked.
+    def _remove(self, key: EventKey) -> Node | None:
+        """Remove an event, if it is there, and its description if it was the last with that."""
+        node = self._nodes.pop(key, None)
+        if node is None:
+            return None
+        description, component = node.description, node.component
+        description.keys = tuple([other for other in description.keys if other != key])
+        if not description.keys:
+            self.index.remove(description)
+            del self._descriptions[description.parts]
+        component.keys.remove(key)
+        if component.keys:
+            self._dirty[component] = None
+        else:
+            self._dirty.pop(component, None)
+        return node
 
-        Ordered by rank, the highest first; pairs with home and away swapped come last.
-        """
-        return in_order((yield from self.nearest(self.keys())))
+    def _add(self, event: Event, group: Group | None) -> Sliced[None]:
+        """Add an event that is not there, and connect it; `group` is what was last returned for it."""
+        key = event.key
+        description = self._described(event)
+        node = Node(event, description, Component({key}), group)
+        self._nodes[key] = node
+        there = dict.fromkeys([node.component])
+        for count, other in enumerate(self.index.near(description), 1):
+            if (relation := self.comparator.relation(description, other)) is None:
+                continue
+            for known in self.at(other) if relation.conditions else ():
+                if known.component in there or known.event.source == event.source:
+                    continue  # nearly always: prices are compared with few of them
+                if relation.condition(price_gap(event.chances, known.event.chances)) is not None:
+                    there[known.component] = None
+            if count % (SLICE // 8) == 0:
+                yield
+        for by_hand in self.overridden.must.get(key, ()):
+            if by_hand in self._nodes:
+                there[self._nodes[by_hand].component] = None
+        self._connect([*there])
 
-    def nearest(self, keys: Iterable[EventKey]) -> Sliced[list[Abstention]]:
-        """Return the same for some events, of a group for its first only, in their order."""
-        found: list[Abstention] = []
-        for key in keys:
-            node = self._graph.get(key)
-            if node is not None and (node.group is None or node.group[0].key == key):
-                one = nearest(self._graph, self._pieces.overridden, node)
-                if one is not None:
-                    found.append(one)
-            yield
-        return found
+    def _described(self, event: Event) -> Description:
+        """Return the description of an event, the same for all that list a match alike."""
+        parts = parse(event.home), parse(event.away), self.comparator.league(event), event.start_time
+        if (description := self._descriptions.get(parts)) is None:
+            description = self._descriptions[parts] = described(*parts)
+            self.index.add(description)
+        description.keys = *description.keys, event.key
+        return description
 
+    def _connect(self, components: list[Component]) -> None:
+        """Make one of them, to be grouped anew."""
+        largest = max(components, key=lambda one: len(one.keys))
+        for component in components:
+            self._dirty.pop(component, None)
+            if component is not largest:
+                for key in component.keys:
+                    self._nodes[key].component = largest
+                largest.keys |= component.keys
+        self._dirty[largest] = None
 
-def _rule_in(group: Group, a: EventKey, b: EventKey) -> Rule | None:
-    """Return the rule of the link between two members, None if others connect them."""
-    return next((one.rule for one in group if (one.key, one.to) in {(a, b), (b, a)}), None)
+    def _settle(self, component: Component, groups: list[Group], alone: list[EventKey]) -> Sliced[None]:
+        """Group a component anew, and note what that changed."""
+        nodes = [self._nodes[key] for key in sorted(component.keys)]
+        parts, found = yield from clustered(nodes, self.comparator, self.overridden, self.index.find)
+        for part in parts:
+            own = Component({node.event.key for node in part})
+            for node in part:
+                node.component = own
+        of = {member.key: group for group in found for member in group}
+        for node in nodes:
+            key, group = node.event.key, of.get(node.event.key)
+            if group == node.group:
+                continue
+            node.group = group
+            if group is None:
+                alone.append(key)
+            elif group[0].key == key:
+                groups.append(group)
+        yield

@@ -1,113 +1,139 @@
-"""How similar two names of teams are, by their words: rare words count more.
+"""Names of teams: their plain words, and what is filler in them.
 
-Pure, and cached by pair.
+Pure. A `Name` is the same object for every spelling with the same plain words, as long as it is cached; one
+with a word in brackets is another.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from sys import intern
 
-from rapidfuzz.distance import JaroWinkler, Levenshtein
+from anyascii import anyascii
+from msgspec import Struct
 
-from actors.matching.rarity import is_common, weight
-from actors.matching.words import Name, may_be_one
+from actors.matching.team_class import TeamClass, split
 
-PAIRS = 1 << 13  # pairs of words whose similarity is kept
-STEMS = 1 << 12  # names whose stems are kept: those of the matches of some hours
-STEM = 3  # letters
+NAMES = 1 << 16  # names kept: some 16 spellings of each of 4,000 teams
 
-MOST_WORDS = 12  # the longest real names have eight; pairs of more would take the linker's time
+_LEGAL = re.compile(  # what kind of club it is, seldom which one
+    r"a?[fs]c|cf|ac|as|ss|us|ssc|[fsbnph]k|hnk|gnk|if|ik|il|ff|kf|[fkbjos]k|rcd|cd|ud|sd|ca|cr|ec|se|rc|sv|vf[bl]|ts[vg]"
+    r"|fsv|bsc|spvgg|ssv|vv|fcv|kv|krc|rsc|kvc|ks|[mgrl]ks|pf[kc]|sfk|bc|cfc|jk|fbk|sco|og|acsm?|cs[mc]|ogc|rb|kfc|ofk"
+    r"|club|calcio|sad|asd|spa|fut[eb]bol|fotbal|football|futebol|fotboll|clube|clubul|sportklub"
+).fullmatch
+_SMALL = re.compile(
+    r"de|la|le|el|los|las|les|of|the|da|do|di|du|dos|das|and|und|[yieva]|van|der|den"
+).fullmatch
+_CANONICAL = {
+    "utd": "united",
+    "saint": "st",
+    "sankt": "st",
+    "sint": "st",
+    "ste": "st",
+    "munich": "munchen",
+    "cologne": "koln",
+    "lisboa": "lisbon",
+    "praha": "prague",
+    "wien": "vienna",
+    "beograd": "belgrade",
+    "kobenhavn": "copenhagen",
+    "moskva": "moscow",
+    "milano": "milan",
+    "bruxelles": "brussels",
+    "brussel": "brussels",
+    "brugge": "bruges",
+    "internazionale": "inter",
+    "bucuresti": "bucharest",
+    "warszawa": "warsaw",
+    "goteborg": "gothenburg",
+    "dinamo": "dynamo",
+    "dep": "deportivo",
+    "atl": "atletico",
+    "athletico": "atletico",
+    "ind": "independiente",
+    "univ": "universidad",
+    "estud": "estudiantes",
+    "mineiro": "mg",
+    "paranaense": "pr",
+    "goianiense": "go",
+    "genova": "genoa",
+    "zurich": "zurich",
+    "firenze": "fiorentina",
+    "sevilla": "sevilla",
+    "athinai": "athens",
+    "nurnberg": "nurnberg",
+    "nuremberg": "nurnberg",
+    "hanover": "hannover",
+    "krakow": "cracow",
+    "lodz": "lodz",
+    "athenes": "athens",
+    "torino": "torino",
+    "turin": "torino",
+    "napels": "napoli",
+    "naples": "napoli",
+    "saloniki": "thessaloniki",
+    "salonika": "thessaloniki",
+    "kyiv": "kiev",
+    "kyev": "kiev",
+    "weds": "wednesday",
+}
+_LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
+_DIGRAPHS = re.compile("ae|oe|ue|aa")  # other spellings of umlauts and of Scandinavian letters
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+_DOTTED = re.compile(r"\b((?:[a-z]\.){2,}[a-z]?)(?![a-z])")  # F.C., U.N.A.M.
 
-_SHORT = 3  # letters of initials: with two, "St" is Sloboda Tuzla
-_LONG = 4  # letters of a word that is long enough for a comparison letter by letter
 
+class Name(Struct, frozen=True, eq=False, gc=False):
+    """A team's name; `text` has all its words without marks of class, `joined` the telling ones in one.
 
-@lru_cache(maxsize=STEMS)
-def stems(name: Name) -> frozenset[str]:
-    """Return the first letters of the uncommon words, and the initials of the first three words.
-
-    Names that are similar are found by these: without one in common they are not compared any further.
+    `is_explained`: a word in brackets that is no mark of class says which team of that name it is. In
+    simulated football that is the player: "Arsenal (Kodak)". The code of a state, as in "(MG)", is none.
     """
-    rare = [word for word in name.words if not is_common(word)] or name.words
-    initials = ["".join([word[:1] for word in name.words[:STEM]])] if len(name.words) >= STEM else []
-    return frozenset([*(word[:STEM] for word in rare), *initials])
+
+    text: str
+    words: tuple[str, ...]
+    filler: frozenset[str]
+    years: frozenset[str]
+    team: TeamClass
+    joined: str
+    is_explained: bool
 
 
-def similarity(a: Name, b: Name) -> float:
-    """Return 0 to 1: how much of the names' words, weighted by rarity, resemble each other.
-
-    Words that only the longer name has count a third of those that each has and the other lacks.
-    """
-    if a.joined == b.joined:
-        return 1.0 if may_be_one(a, b) else 0.9
-    return _similarity(a.words, b.words)
+def plain(text: str) -> str:
+    """Return a text in lower case ASCII without apostrophes."""
+    return anyascii(text).lower().translate(_LETTERS)
 
 
-def _similarity(a: tuple[str, ...], b: tuple[str, ...]) -> float:
-    if a == b or "".join(a) == "".join(b):
-        return 1.0
-    if len(a) > MOST_WORDS or len(b) > MOST_WORDS:
-        return 0.3 * Levenshtein.normalized_similarity("".join(a), "".join(b))
-    if (spelled := _spelled_out(a, b)) is not None:
-        return 0.9 * _similarity(spelled, b)
-    if (spelled := _spelled_out(b, a)) is not None:
-        return 0.9 * _similarity(a, spelled)
-    pairs = sorted(
-        ((alike, i, j) for i, x in enumerate(a) for j, y in enumerate(b) if (alike := of_words(x, y))),
-        reverse=True,
-    )
-    left, right = set(range(len(a))), set(range(len(b)))
-    score = matched = 0.0
-    for alike, i, j in pairs:
-        if i in left and j in right:
-            left.discard(i)
-            right.discard(j)
-            heavy = max(weight(a[i]), weight(b[j]))
-            score += alike * heavy
-            matched += heavy
-    rest = sorted((sum(weight(a[i]) for i in left), sum(weight(b[j]) for j in right)))
-    if not matched:
-        return 0.3 * Levenshtein.normalized_similarity("".join(a), "".join(b))
-    return score / (matched + rest[0] + 0.35 * (rest[1] - rest[0]))
+@lru_cache(maxsize=NAMES)
+def parse(name: str) -> Name:
+    """Return the parts of a name as a source spells it."""
+    text, team = split(given := plain(name))
+    text = _DOTTED.sub(lambda found: found[1].replace(".", ""), text)
+    text = " ".join(re.findall("[a-z0-9]+", text))
+    in_brackets = " ".join(_IN_BRACKETS.findall(given))
+    is_explained = not {*re.findall("[a-z0-9]{3,}", in_brackets)}.isdisjoint(text.split())
+    return _name(text or name.strip() or "?", team, is_explained)
 
 
-def _spelled_out(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return `a` with initials replaced by the words of `b` that they stand for, None if there are none."""
-    for i, word in enumerate(a):
-        if (_SHORT <= len(word) <= _LONG or word == "mk") and word not in b:
-            for j in range(len(b) - len(word) + 1):
-                if "".join(other[:1] for other in b[j : j + len(word)]) == word:
-                    return a[:i] + b[j : j + len(word)] + a[i + 1 :]
-    return None
+@lru_cache(maxsize=NAMES)
+def _name(text: str, team: TeamClass, is_explained: bool) -> Name:  # noqa: FBT001 - fields
+    parts = text.split()
+    words = [_canonical(part) for part in parts if not (_LEGAL(part) or _SMALL(part) or part.isdigit())]
+    if words:
+        left = {part for part in parts if _LEGAL(part)}
+        years = {part for part in parts if part.isdigit() and len(part) == len("1899")}
+    else:
+        words, left, years = [*parts], set(), set()
+    shared = tuple([intern(word) for word in words])
+    return Name(text, shared, frozenset(left), frozenset(years), team, "".join(words), is_explained)
 
 
-@lru_cache(maxsize=PAIRS)
-def of_words(a: str, b: str) -> float:
-    """Return 0 to 1, at least 0.55 if above 0: equal, shortened, or nearly equal words."""
-    if a == b:
-        return 1.0
-    short, long = sorted((a, b), key=len)
-    size = len(short)
-    if size == 1:
-        return 0.6 if long[0] == short else 0.0
-    if long.startswith(short):
-        return {2: 0.75, 3: 0.88}.get(size, 0.93)
-    if _is_contraction(short, long):
-        return 0.75
-    alike = Levenshtein.normalized_similarity(short, long)
-    if size >= _LONG and alike >= 0.7:  # noqa: PLR2004
-        return 0.95 * alike
-    near = JaroWinkler.similarity(short, long)
-    return 0.8 * near if size > _LONG and near >= 0.9 else 0.0  # noqa: PLR2004
+def _canonical(word: str) -> str:
+    folded = _DIGRAPHS.sub(lambda found: found[0][0], word)
+    return _CANONICAL.get(word) or _CANONICAL.get(folded, folded)
 
 
-def _is_contraction(short: str, long: str) -> bool:
-    """Return whether `short` is `long` with letters left out, such as Rvs for Rovers."""
-    if (
-        not (_SHORT <= len(short) <= _LONG + 1 <= len(long))
-        or short[0] != long[0]
-        or short[-1] not in long[len(long) // 2 :]
-    ):
-        return False
-    rest = iter(long)
-    return all(letter in rest for letter in short)
+def may_be_one(a: Name, b: Name) -> bool:
+    """Return whether what was left out allows one club: CA Bastia is not SC Bastia, CSKA 1948 not CSKA."""
+    return a.years == b.years and (not a.filler or not b.filler or not a.filler.isdisjoint(b.filler))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
 from msgspec import Struct
@@ -49,3 +50,24 @@ class Overrides(Struct, frozen=True):
     leagues: tuple[tuple[str, ...], ...] = ()
     must: tuple[Pair, ...] = ()
     must_not: tuple[Pair, ...] = ()
+
+
+class Overridden(Struct, frozen=True):
+    """By event those that must be, and must not be, in its group."""
+
+    must: Mapping[EventKey, AbstractSet[EventKey]]
+    must_not: Mapping[EventKey, AbstractSet[EventKey]]
+
+    @classmethod
+    def by(cls, overrides: Overrides) -> Overridden:
+        """Return what these say, by event."""
+        return cls(_by_event(overrides.must), _by_event(overrides.must_not))
+
+
+def _by_event(pairs: Iterable[Pair]) -> dict[EventKey, set[EventKey]]:
+    of: dict[EventKey, set[EventKey]] = {}
+    for pair in pairs:
+        if pair.a != pair.b:
+            of.setdefault(pair.a, set()).add(pair.b)
+            of.setdefault(pair.b, set()).add(pair.a)
+    return of

@@ -37,12 +37,6 @@ class Rule(StrEnum):
     ONE_ALIKE = "one same, one alike"
     ALIKE_MOVED = "alike, kick-off moved"
     BOTH_ALIKE = "both alike"
-    ELIMINATION = "one same, one by elimination"
-
-
-def tier(rule: Rule) -> int:
-    """Return 0 for what the operator says, 2 for what is only eliminated, else 1."""
-    return 0 if rule is Rule.MUST else 2 if rule is Rule.ELIMINATION else 1
 
 
 class Reason(StrEnum):
@@ -77,7 +71,7 @@ class Condition(Struct, frozen=True, gc=False):
     any_league: bool = False
 
 
-_SAME, _NEAR, _ALIKE, _WEAK = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE, Likeness.WEAK
+_SAME, _NEAR, _ALIKE = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE
 CONDITIONS = (
     Condition(Rule.SAME, _SAME, _SAME, 15 * MINUTE, inf, same_league=True),
     Condition(Rule.SAME_NAMES, _SAME, _SAME, 15 * MINUTE, FAR),
@@ -95,7 +89,6 @@ CONDITIONS = (
     Condition(Rule.ALIKE_MOVED, _SAME, _ALIKE, LONGEST_ALIKE, AGREE, same_league=True, priced=True),
     Condition(Rule.BOTH_ALIKE, _ALIKE, _ALIKE, LONGEST_FUZZY, OFF, same_league=True),
     Condition(Rule.BOTH_ALIKE, _ALIKE, _ALIKE, LONGEST_FUZZY, AGREE, same_country=True, priced=True),
-    Condition(Rule.ELIMINATION, _SAME, _WEAK, 5 * MINUTE, AGREE, same_league=True, priced=True),
 )
 LIMITS = (
     2 * MINUTE,
@@ -107,11 +100,7 @@ LIMITS = (
     LONGEST,
 )  # all within_s, ascending
 BONUS = {Rule.SAME: 1.0, Rule.SAME_NAMES: 1.0, Rule.MOVED: 0.5}  # to the rank, by rule
-
-
 _STEPS = 10_000
-_GAPS = tuple(step / _STEPS for step in range(_STEPS + 1))
-"""All differences of prices that evidence can have: links of one share the object."""
 
 
 def price_gap(a: Chances | None, b: Chances | None) -> float | None:
@@ -121,18 +110,12 @@ def price_gap(a: Chances | None, b: Chances | None) -> float | None:
     """
     if a is None or b is None:
         return None
-    return _GAPS[min(ceil(distance(a, b) * _STEPS - 1e-6), _STEPS)]  # the rest is an error of floats
+    return min(ceil(distance(a, b) * _STEPS - 1e-6), _STEPS) / _STEPS  # the rest is an error of floats
 
 
 def distance(a: Chances, b: Chances) -> float:
     """Return the largest difference of three probabilities."""
     return max(abs(a[0] - b[0]), abs(a[1] - b[1]), abs(a[2] - b[2]))
-
-
-@lru_cache(maxsize=16)
-def bearable_gap(rule: Rule) -> float:
-    """Return the largest difference of prices with which a link by a rule can hold."""
-    return max([one.gap for one in CONDITIONS if one.rule is rule], default=inf)
 
 
 @lru_cache(maxsize=1 << 12)

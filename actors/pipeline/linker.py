@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import anyio
-
 from actors.board.published import Published
 from actors.core.cooperative import run_sliced
 from actors.matches.linking import Linking, Links, Partition, Waiting
 from actors.matches.model import Roster, fixtures_of
-from actors.matching.matcher import Linker
-from actors.review.desk import Desk
-from actors.runtime.supervisor import contained
+from actors.matching.matcher import Matcher
+from actors.review.review import Review
 
 BUDGET_S = 0.004  # seconds of work between two yields: about half of a loop that has much else to do
 
@@ -26,7 +23,7 @@ class LinkerActor:
     """Groups the events in `waiting`, and gives `send` the links that the fixtures lack.
 
     A new instance begins with all events, in a matcher from `start`. So does this instance when the
-    operator's overrides are replaced at the desk.
+    operator's overrides are replaced.
     """
 
     published: Published
@@ -34,25 +31,23 @@ class LinkerActor:
     roster: Roster
     start: Callable[[], Partition]
     send: Callable[[Links], None]
-    desk: Desk
+    review: Review
 
     async def run(self) -> None:
-        """Run for ever: link whenever events have changed, and make surveys of what is not linked."""
+        """Run for ever: link whenever events have changed."""
         try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(contained, self.desk.watch, self.published.read)
-                await self._link()
+            await self._link()
         finally:
-            self.desk.linker = None
+            self.review.matcher = None
 
     async def _link(self) -> None:
-        linking, overrides = None, self.desk.overrides
+        linking, overrides = None, self.review.overrides
         self.waiting.begin_anew()
         while True:
             keys = await self.waiting.get()
-            async with self.desk.turn:  # from when it is begun: a survey must not see it without events
-                if linking is None or overrides is not self.desk.overrides:
-                    linking, overrides = self._begun(), self.desk.overrides
+            async with self.review.turn:  # from when it is begun: a survey must not see it without events
+                if linking is None or overrides is not self.review.overrides:
+                    linking, overrides = self._begun(), self.review.overrides
                     keys = self.waiting.get_nowait()
                 steps = linking.update(fixtures_of(self.published.newest), keys)
                 links = await run_sliced(steps, BUDGET_S)
@@ -62,6 +57,6 @@ class LinkerActor:
     def _begun(self) -> Linking:
         """Return the linking of all events from nothing."""
         matcher = self.start()
-        self.desk.linker = matcher if isinstance(matcher, Linker) else None
+        self.review.matcher = matcher if isinstance(matcher, Matcher) else None
         self.waiting.begin_anew()
         return Linking(matcher, self.roster)

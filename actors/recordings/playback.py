@@ -26,7 +26,7 @@ from actors.matches.history import FixtureHistory
 from actors.matches.linking import PORTION, Linking, Partition, Waiting
 from actors.matches.model import Listed, Roster, Terms, first_snapshot, fixtures_of, roster_of
 from actors.matches.update import Advancing
-from actors.matching.matcher import Linker
+from actors.matching.matcher import Matcher
 from actors.pipeline.fanout import (
     Delivery,
     batches_of_tick,
@@ -38,7 +38,7 @@ from actors.pipeline.fanout import (
 from actors.pipeline.stream_feed import StreamFeed
 from actors.recordings.format import Ending
 from actors.recordings.reader import RecordedSource
-from actors.review.desk import Desk
+from actors.review.review import Review
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
 from actors.source_api.stream import StreamKind
 
@@ -92,9 +92,9 @@ class Playback:
         terms = Terms(_roster_of(sources))
         self.snapshot = first_snapshot(int(self._now.wall * 1000), terms, epoch)
         self._advancing = Advancing(terms)
-        self.desk = Desk()
-        made = self.desk.new_linker() if linker is None else linker()
-        self.desk.linker = made if isinstance(made, Linker) else None
+        self.review = Review()
+        made = self.review.new_matcher() if linker is None else linker()
+        self.review.matcher = made if isinstance(made, Matcher) else None
         self._waiting = Waiting()
         self._linking = Linking(made, terms.roster)
         self.history = History(self.snapshot, HistoryLimits())

@@ -33,9 +33,9 @@ from actors.core import toml
 from actors.core.errors import ConfigError
 from actors.core.messages import SourceMatchId, SourceName
 from actors.core.validation import clean_name
-from actors.matching import words
 from actors.matching.event import EventKey
 from actors.matching.leagues import country_named
+from actors.matching.names import parse as parse_name
 from actors.matching.overrides import Overrides, Pair, TeamAlias, joined
 
 MAX_BYTES = 1024 * 1024
@@ -119,7 +119,7 @@ def _each(tables: dict[str, Any], name: str, kind: type[S], made: Callable[[S], 
 
 def _alias(team: _Team) -> TeamAlias:
     names = _distinct((team.name, *team.also))
-    classes = {words.parse(name).team for name in names}  # names are kept: the linker need not parse them
+    classes = {parse_name(name).team for name in names}  # names are kept: the linker need not parse them
     if len(classes) > 1:
         raise ValueError(
             "some names are marked as women, youth or reserves and some are not, must be all or none;"

@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from actors.matching.abstentions import Abstention
 from actors.matching.event import Event, EventKey
 from actors.matching.evidence import Likeness
 from actors.matching.rules import Reason
+from actors.review.explanation import Abstention
 
 EventOf: TypeAlias = Callable[[EventKey], Event | None]
 

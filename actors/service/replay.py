@@ -56,9 +56,7 @@ class Replay:
         """Play everything, then wait for `stop`."""
         with self._scope:
             task_status.started()
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self.playback.desk.watch, self.playback.read)
-                await self._play()
+            await self._play()
 
     async def stop(self) -> None:
         """Stop at the present moment."""
@@ -74,7 +72,7 @@ class Replay:
             if wait_s >= LONG_WAIT_S:
                 log.info("replay.waiting", until=moment.at.wall, for_s=round(wait_s))
             await anyio.sleep(wait_s)
-            async with playback.desk.turn:
+            async with playback.review.turn:
                 await run_sliced(self._play_moment(moment))
             payloads += isinstance(moment, Arrival)
         version = playback.snapshot.version

@@ -41,8 +41,8 @@ from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
 from actors.pipeline.stream_source import StreamSourceActor
 from actors.pipeline.ticking_source import TickingSourceActor
-from actors.review.desk import Desk
 from actors.review.links_file import read
+from actors.review.review import Review
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.backoff import WINDOW_S
 from actors.runtime.conflation import Inbox, merged_deliveries
@@ -91,7 +91,7 @@ class System:
         self._terms, self._intake = terms, new_intake()
         self.published = Published(first, settings.board, clock, settings.history, self._intake.put_nowait)
         self.fixture_history = FixtureHistory(first, settings.history)
-        self.bus, self.desk, self._waiting = Bus(), Desk(settings.overrides), Waiting()
+        self.bus, self.review, self._waiting = Bus(), Review(settings.overrides), Waiting()
         self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda one: one.scope, merged_deliveries) for name in settings.bookmakers
@@ -122,15 +122,15 @@ class System:
         self.published.follow(waiting.add)
         self.published.follow(self.fixture_history.add, self.fixture_history.digest)
         actor.mailbox_depth = lambda: waiting.depth
-        parts = (self.published, waiting, self._terms.roster, linker or self.desk.new_linker)
-        return ChildSpec(actor, partial(LinkerActor, *parts, self._intake.put_nowait, self.desk))
+        parts = (self.published, waiting, self._terms.roster, linker or self.review.new_matcher)
+        return ChildSpec(actor, partial(LinkerActor, *parts, self._intake.put_nowait, self.review))
 
     async def read_links_again(self) -> None:
         """Read the file of links by hand again, and link by it; a bad one is logged and changes nothing."""
         file = self._settings.links.file
         if file is None:
             return
-        why, overrides = "", self.desk.overrides
+        why, overrides = "", self.review.overrides
         try:
             overrides = await anyio.to_thread.run_sync(read, Path(file), abandon_on_cancel=True)
         except (ConfigError, RuntimeError) as error:  # the latter if the system allows no further thread
@@ -144,7 +144,7 @@ class System:
 
     def replace_links(self, overrides: Overrides) -> None:
         """Link all events anew, by what is known by hand from now on."""
-        self.desk.replace(overrides)
+        self.review.replace(overrides)
         self._waiting.begin_anew()
 
     def _wake_sources(self) -> None:

@@ -18,10 +18,10 @@ from msgspec import Struct
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.matching.event import Chances, Event, EventKey
-from actors.matching.matcher import Group, Linker
+from actors.matching.matcher import Group, Matcher
+from actors.matching.names import parse, plain
 from actors.matching.overrides import Overrides
 from actors.matching.team_class import FIRST, of_league
-from actors.matching.words import parse, plain
 from tests.support.recordings import FOLDER
 
 T = TypeVar("T", bound=Struct)
@@ -311,7 +311,7 @@ class Measured(Struct, frozen=True):
     """What a linker made of labelled events: the pairs that it found, missed, and linked wrongly."""
 
     labelled: Labelled
-    linker: Linker
+    linker: Matcher
     groups: tuple[Group, ...]
     found: frozenset[tuple[EventKey, EventKey]]
 
@@ -334,7 +334,7 @@ class Measured(Struct, frozen=True):
 
 def measured(labelled: Labelled) -> Measured:
     """Link the events from nothing."""
-    linker = Linker(Overrides())
+    linker = Matcher(Overrides())
     groups = run_now(linker.update(labelled.events)).groups
     found = frozenset(pair for group in groups for pair in combinations((one.key for one in group), 2))
     return Measured(labelled, linker, groups, found)

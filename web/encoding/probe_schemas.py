@@ -156,7 +156,8 @@ class Bookmaker(TypedDict):
 class Fixtures(TypedDict):
     """Fixtures, `linked` those with two events or more, links by rule.
 
-    A survey, once a minute, finds abstentions by reason, and what is said by hand of nothing on the board.
+    `abstentions` by reason, and what is said by hand of nothing on the board (`absent`), are as of the last
+    survey, which `oddsboard links stats` and `suggest` ask for; null before it.
     """
 
     fixtures: int

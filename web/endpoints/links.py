@@ -17,7 +17,7 @@ from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
 from actors.matches.entries import event_of
 from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import Event, EventKey, FixtureId
-from actors.review.desk import Desk
+from actors.review.review import Review
 from actors.review.suggestions import Suggestion, suggestions
 from web.encoding import link_schemas as schemas
 from web.protocol.contract import COUNTED, Answer, Operation
@@ -69,9 +69,9 @@ OPERATIONS = {
 }
 
 
-def handlers(board: Readable, clock: Clock, desk: Desk | None) -> dict[str, Handler]:
+def handlers(board: Readable, clock: Clock, review: Review | None) -> dict[str, Handler]:
     """Return the handlers by path; only Quart can route these paths."""
-    links = _Links(board, clock, desk or Desk())
+    links = _Links(board, clock, review or Review())
     return {
         EXPLAIN: links.explain,
         COMPARE: links.compare,
@@ -84,13 +84,13 @@ def handlers(board: Readable, clock: Clock, desk: Desk | None) -> dict[str, Hand
 class _Links:
     board: Readable
     clock: Clock
-    desk: Desk
+    review: Review
 
     async def explain(self, request: Asked) -> Prepared:
         snapshot = await self.board.read()
         state = fixtures_of(snapshot)
         keys = _keys(state, _last(request))
-        fixture, nearest = state.of_event(keys[0]), await self.desk.nearest(keys)
+        fixture, nearest = state.of_event(keys[0]), await self.review.nearest(keys)
         links = [(member.key, member.to) for member in fixture.members] if fixture else []
         pairs = [(a, b) for a, b in links if b is not None] + [(one.a, one.b) for one in nearest]
         return await self._explained(snapshot, pairs)
@@ -104,7 +104,7 @@ class _Links:
     async def _explained(self, snapshot: Snapshot, pairs: Iterable[tuple[EventKey, EventKey]]) -> Prepared:
         state = fixtures_of(snapshot)
         found = [await self._pair(state, a, b) for a, b in islice(pairs, MAX_PAIRS)]
-        linking = self.desk.linker is not None
+        linking = self.review.matcher is not None
         return prepared_json(
             schemas.LinksExplained(
                 snapshot.version, linking, tuple(one for one in found if one is not None)
@@ -117,17 +117,17 @@ class _Links:
                 404, "not_found", f"the number of suggestions was {count[:64]!r}, must be 0 to 9999"
             )
         snapshot = await self.board.read()
-        survey = await self.desk.make_survey(snapshot)
+        survey = await self.review.all(snapshot)
         state = fixtures_of(await self.board.read())
         found = suggestions(() if survey is None else survey.abstentions, partial(_event, state))
         some = tuple(filter(None, (_suggestion(state, one) for one in found[: int(count)])))
         reasons = {} if survey is None else {str(reason): count for reason, count in survey.reasons.items()}
         absent = () if survey is None else survey.absent
-        linking = self.desk.linker is not None
+        linking = self.review.matcher is not None
         return prepared_json(schemas.LinkSuggestions(snapshot.version, linking, reasons, absent, some))
 
     async def _pair(self, state: FixtureState, a: EventKey, b: EventKey) -> schemas.PairExplained | None:
-        one, other, found = _shown(state, a), _shown(state, b), await self.desk.explain(a, b)
+        one, other, found = _shown(state, a), _shown(state, b), await self.review.explain(a, b)
         if found is None or one is None or other is None:
             return None
         return schemas.PairExplained(

@@ -9,8 +9,8 @@ from actors.core.cooperative import Sliced
 from actors.matches.model import fixtures_of
 from actors.monitoring.meter import Meter
 from actors.monitoring.status import BookmakerStatus, LoopStatus, SourceStatus
-from actors.review.counts import Counting
-from actors.review.desk import Desk
+from actors.review.review import Review
+from actors.review.survey import counts
 from actors.runtime.actor import ActorStatus
 from web.encoding.probe_schemas import Actor, Bookmaker, Durations, Fixtures, Loop, Source
 
@@ -82,15 +82,15 @@ def _source_state(status: SourceStatus) -> Literal["down", "retrying", "starting
     return "starting" if status.last_success_at is None else "up"
 
 
-def fixtures_view(counting: Counting, desk: Desk, snapshot: Snapshot) -> Sliced[Fixtures]:
+def fixtures_view(review: Review, snapshot: Snapshot) -> Sliced[Fixtures]:
     """Return how many fixtures and links there are, and what the last survey found, null before it."""
-    counts = yield from counting.count(fixtures_of(snapshot))
-    survey = desk.survey
+    found = yield from counts(fixtures_of(snapshot))
+    survey = review.survey
     return {
-        "fixtures": counts.fixtures,
-        "linked": counts.linked,
-        "surebets": counts.surebets,
-        "links": {str(rule): count for rule, count in counts.links.items()},
+        "fixtures": found.fixtures,
+        "linked": found.linked,
+        "surebets": found.surebets,
+        "links": {str(rule): count for rule, count in found.links.items()},
         "surveyed_version": None if survey is None else survey.version,
         "abstentions": None if survey is None else {str(one): n for one, n in survey.reasons.items()},
         "absent": None if survey is None else list(survey.absent),

@@ -14,8 +14,7 @@ from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
-from actors.review.counts import Counting
-from actors.review.desk import Desk
+from actors.review.review import Review
 from actors.runtime.actor import ActorState, ActorStatus
 from web.encoding import probe_schemas as schemas
 from web.endpoints.monitor import (
@@ -73,10 +72,10 @@ OPERATIONS = {
 
 
 def handlers(
-    board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock, desk: Desk | None
+    board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock, review: Review | None
 ) -> dict[str, Handler]:
     """Return the handlers by path."""
-    of_fixtures = partial(fixtures_view, Counting(), desk or Desk())
+    of_fixtures = partial(fixtures_view, review or Review())
     probes = _Probes(board, status, counters, clock, of_fixtures, page("monitor.html", Vary="Accept"))
     return {
         "/health/live": probes.live,

@@ -12,13 +12,11 @@ const RULES = {
     "one same, one alike": "one name is the same, one alike",
     "alike, kick-off moved": "the names are alike, the kick-off was moved",
     "both alike": "both names are alike",
-    "one same, one by elimination": "one name is the same, and there is no other candidate",
 };
 const NAMES = {
     equal: "equal",
     table: "two spellings of one team",
     given: "an alias of the operator",
-    learned: "known from earlier matches",
 };
 const LEAGUES = { same: "the same", unknown: "not known to be the same", different: "different" };
 

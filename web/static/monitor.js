@@ -128,9 +128,9 @@ function showFacts(list, facts) {
     Object.values(facts).forEach((fact, index) => setText(list.children[index].lastChild, String(fact)));
 }
 
-const NOT_YET = "Not counted yet: 5 s after the start, then once a minute at most, while the linker works.";
+const NOT_YET = "Not counted yet: the command oddsboard links stats has them counted.";
 
-/** Before the first survey it is not known what is not linked, and what is said by hand of nothing. */
+/** Before a survey is asked for, it is not known what is not linked, and what is said by hand of nothing. */
 function showFixtures({ fixtures, linked, surebets, links, surveyed_version, abstentions, absent }) {
     showFacts(byId("fixtures"), { Fixtures: fixtures, "Of several sources": linked, Surebets: surebets });
     showFacts(byId("links"), orNone(links, "All rules"));

@@ -157,7 +157,7 @@ def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
     apart.apply(batch([match("b")], bookmaker=BIRCH))
     apart.apply(batch([match("a")], bookmaker=ALDER))
     one, other = EventKey(ONE, SourceMatchId("b")), EventKey(TWO, SourceMatchId("a"))
-    newer = Member(one, Rule.FIRST), Member(other, Rule.SAME_NAMES, one, evidence(), 0.01, FAR)
+    newer = Member(one, Rule.FIRST), Member(other, Rule.SAME_NAMES, one, evidence(0.01), FAR)
     made = Draft(apart.state, ROSTER, apart.snapshot.version + 1)
     join(made, newer)
     part(made, other)

@@ -18,7 +18,7 @@ from actors.matches.fair import Odds
 from actors.matches.model import FixtureState, FixtureView, Kind, Listed, Surebet, Terms, roster_of
 from actors.matches.standing import Surebets
 from actors.matching.event import Event, FixtureId
-from actors.matching.groups import Group, Member
+from actors.matching.matcher import Group, Member
 from actors.matching.rules import Rule
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, RULES, EqualNames, LinkedBoard
 from tests.support.builders.messages import batch, match

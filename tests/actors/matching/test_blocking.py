@@ -1,4 +1,4 @@
-"""The index of listings finds all that a rule could link, so within a piece nobody needs to ask it."""
+"""The index of descriptions finds all that a rule could link, so within a piece nobody needs to ask it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from actors.matching.blocking import Candidates
-from actors.matching.comparison import Judge, Listing, listing_of
+from actors.matching.blocking import Index
+from actors.matching.comparison import Comparator, Description, described
+from actors.matching.names import Name, parse
 from actors.matching.overrides import Overrides, TeamAlias
 from actors.matching.tables import rows, spellings
-from actors.matching.words import Name, parse
 from tests.support.builders.events import SATURDAY, event
 
 STARTS = [0, 60, 240, 301, 600, 900, 901, 7200, 10_800, 86_400, 100_000, 172_800, 345_600, 345_601]
@@ -27,13 +27,13 @@ def _spelled(random: Random, club: list[str]) -> Name:
     return parse(text + random.choice(MARKS))
 
 
-def _listings(random: Random, judge: Judge, clubs: list[list[str]]) -> set[Listing]:
-    made: dict[tuple[object, ...], Listing] = {}
+def _descriptions(random: Random, comparator: Comparator, clubs: list[list[str]]) -> set[Description]:
+    made: dict[tuple[object, ...], Description] = {}
     for _ in range(250):
         home, away = (_spelled(random, club) for club in random.sample(clubs, 2))
-        league = judge.league(event(random.choice("abc"), league=random.choice(LEAGUES)))
+        league = comparator.league(event(random.choice("abc"), league=random.choice(LEAGUES)))
         start = SATURDAY + random.choice(STARTS)
-        made.setdefault((home, away, league, start), listing_of(home, away, league, start))
+        made.setdefault((home, away, league, start), described(home, away, league, start))
     return {*made.values()}
 
 
@@ -48,18 +48,18 @@ def test_all_that_a_rule_could_link_are_near(seed: int) -> None:
     at = random.randrange(len(every) - 6)
     clubs = [*every[at : at + 6], *NATIONS]  # the clubs of one country
     alias = TeamAlias((clubs[0][1], clubs[1][1]))
-    judge = Judge(Overrides(teams=(alias,)) if seed % 2 else Overrides())
-    listings, candidates = _listings(random, judge, clubs), Candidates(judge)
-    for listing in listings:
-        candidates.add(listing)
+    comparator = Comparator(Overrides(teams=(alias,)) if seed % 2 else Overrides())
+    descriptions, candidates = _descriptions(random, comparator, clubs), Index(comparator)
+    for description in descriptions:
+        candidates.add(description)
     linkable = 0
-    for listing in listings:
-        near, found = candidates.near(listing), candidates.find(listing)
-        for other in listings:
-            relation = judge.relation(listing, other)
-            assert relation is None or other in found, (listing, other)
-            if relation is not None and relation.ways:
+    for description in descriptions:
+        near, found = candidates.near(description), candidates.find(description)
+        for other in descriptions:
+            relation = comparator.relation(description, other)
+            assert relation is None or other in found, (description, other)
+            if relation is not None and relation.conditions:
                 linkable += 1
-                assert other in near, (listing, other)
+                assert other in near, (description, other)
 
-    assert linkable > len(listings), "nothing but each with itself"
+    assert linkable > len(descriptions), "nothing but each with itself"

@@ -8,11 +8,12 @@ from random import Random
 import pytest
 
 from actors.core.cooperative import run_now
-from actors.matching import parting
+from actors.matching import clustering
 from actors.matching.event import Event, EventKey
-from actors.matching.matcher import Linker
+from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides, Pair
 from actors.matching.tables import rows, spellings
+from actors.review.explanation import explain
 from tests.support.builders.events import EVEN, SATURDAY, Followed, any_event, event, groups, keys
 
 FEW = 3  # spellings
@@ -34,7 +35,7 @@ def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
     expected = set(groups(*events, overrides=overrides))
     random.shuffle(events)
     split = random.randrange(len(events))
-    followed, linker = Followed(), Linker(overrides)
+    followed, linker = Followed(), Matcher(overrides)
 
     followed.take(run_now(linker.update(events[:split])))
     followed.take(run_now(linker.update(events[split:])))
@@ -46,7 +47,7 @@ def _walk(seed: int, steps: int, compared: int) -> None:
     """Change events at random; compare with linking from nothing once in `compared` steps."""
     random = Random(seed)
     overrides = _overrides(random) if seed % 2 else Overrides()
-    linker, followed = Linker(overrides), Followed()
+    linker, followed = Matcher(overrides), Followed()
     here: dict[EventKey, Event] = {}
     for step in range(steps):
         changed = {
@@ -89,7 +90,7 @@ def test_many_spellings_of_few_matches_are_the_same_as_from_nothing(seed: int) -
     """Which links of a group are shown, and who may join it, does not depend on who came when."""
     random = Random(seed)
     clubs = random.sample([row for row in rows("clubs.tsv") if len(spellings(row)) > FEW], 2)
-    linker, followed = Linker(Overrides()), Followed()
+    linker, followed = Matcher(Overrides()), Followed()
     here: dict[EventKey, Event] = {}
     for _ in range(60):
         one = _respelled(random, clubs)
@@ -109,7 +110,7 @@ def test_a_piece_of_many_listings_is_parted_as_one_of_few(
     events = list({one.key: one for one in (any_event(random, 8, 10) for _ in range(80))}.values())
     overrides = _overrides(random) if seed % 3 == 0 else Overrides()
     expected = groups(*events, overrides=overrides)
-    monkeypatch.setattr(parting, "FEW", 0)
+    monkeypatch.setattr(clustering, "FEW", 0)
 
     assert expected == groups(*events, overrides=overrides)
     assert expected
@@ -142,7 +143,7 @@ def test_one_that_prices_keep_out_is_compared_with_who_joins_later() -> None:
         (0, ("Qairat", "Shurta"), ("Kairat", "Shorta"), ("Qairat", "Shorta")),
     ],
 )
-def test_what_was_linked_through_an_event_that_is_gone_is_linked_as_by_a_new_linker(
+def test_what_was_linked_through_an_event_that_is_gone_is_linked_as_by_a_new_matcher(
     late_s: int, one: tuple[str, str], other: tuple[str, str], between: tuple[str, str]
 ) -> None:
     """Names that are alike and begin otherwise are found through a third one; later nothing tells of it."""
@@ -150,13 +151,15 @@ def test_what_was_linked_through_an_event_that_is_gone_is_linked_as_by_a_new_lin
         event(source, *names, "Jordan League", start=SATURDAY + late_s * (source == "b"))
         for source, names in zip("abc", (one, other, between), strict=True)
     )
-    made, followed = Linker(Overrides()), Followed()
+    made, followed = Matcher(Overrides()), Followed()
 
     followed.take(run_now(made.update([a, b, c])))
     followed.take(run_now(made.update((), [c.key])))
 
     assert set(groups(a, b)) == followed.groups()
-    assert made.explain(a.key, b.key).is_linked or all(lack for _, lack in made.explain(a.key, b.key).lacks)
+    explained = explain(made, a.key, b.key)
+    assert explained is not None
+    assert explained.is_linked or all(lack for _, lack in explained.lacks)
 
 
 def test_a_match_that_one_source_lists_twice_alike_is_linked_the_same_in_any_order() -> None:
@@ -171,7 +174,7 @@ def test_a_pair_of_an_event_with_itself_says_nothing() -> None:
     """It is not in its piece twice."""
     events = [event("s0"), event("s1"), event("s2", "Leeds", "Hull")]
     overrides = Overrides(must=(Pair(events[0].key, events[0].key),))
-    made, followed = Linker(overrides), Followed()
+    made, followed = Matcher(overrides), Followed()
     for one in (*events, event("s1", chances=None), event("s0", "Leeds", "Hull")):
         followed.take(run_now(made.update([one])))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from actors.matching.names import parse, plain
 from actors.matching.team_class import FIRST, TeamClass, differ, of_league
-from actors.matching.words import parse, plain
 
 WOMEN = TeamClass(women=True)
 SECOND = TeamClass(second=True)

@@ -14,7 +14,7 @@ from actors.matches.model import FixtureView, Kind, first_snapshot, fixtures_of
 from actors.matching.event import Event, EventKey
 from actors.matching.matcher import Changes
 from actors.pipeline.linker import LinkerActor
-from actors.review.desk import Desk
+from actors.review.review import Review
 from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.supervisor import ChildSpec
 from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, ROSTER, TERMS, EqualNames
@@ -49,7 +49,7 @@ class Stage(AggregatorStage):
         self.published.follow(waiting.add)
         start: type[Partition] = Breaking
         parts = (self.published, waiting, ROSTER, start, self.intake.put_nowait)
-        self.linker = ChildSpec(ActorStatus("linker"), lambda: LinkerActor(*parts, Desk()))
+        self.linker = ChildSpec(ActorStatus("linker"), lambda: LinkerActor(*parts, Review()))
 
     async def put(self, *batches: Batch) -> None:
         """Commit batches, and let everything run."""

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from actors.board.board import BoardRules
 from actors.core.clock import SystemClock
-from actors.matching.matcher import Linker
+from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides
 from actors.service.settings import LinksSettings, ServerSettings, Settings
 from actors.service.system import System
@@ -26,9 +26,9 @@ class Made(list[Overrides]):
         settings = Settings(ServerSettings(), BoardRules(), {}, {}, links=LinksSettings(str(file)))
         self.system = System(settings, SystemClock(), Random(1), linker=self._linker)
 
-    def _linker(self) -> Linker:
-        self.append(self.system.desk.overrides)
-        return self.system.desk.new_linker()
+    def _linker(self) -> Matcher:
+        self.append(self.system.review.overrides)
+        return self.system.review.new_matcher()
 
 
 def test_events_are_linked_by_the_last_file_that_is_good(tmp_path: Path) -> None:
@@ -56,4 +56,4 @@ def test_events_are_linked_by_the_last_file_that_is_good(tmp_path: Path) -> None
         one["event"] for one in logs if one["event"].startswith("links.")
     ]
     assert [0, 1] == [len(one.teams) for one in made]
-    assert made[-1] is made.system.desk.overrides
+    assert made[-1] is made.system.review.overrides

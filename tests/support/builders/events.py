@@ -7,7 +7,7 @@ from random import Random
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.matching.event import Chances, Event, EventKey
-from actors.matching.matcher import Changes, Group, Linker
+from actors.matching.matcher import Changes, Group, Matcher
 from actors.matching.overrides import Overrides
 
 SATURDAY = 1_772_895_600  # 2026-03-07T15:00:00Z
@@ -29,16 +29,16 @@ def event(
     return Event(key, home, away, league, Scope("all"), start, chances)
 
 
-def linker(*events: Event, overrides: Overrides | None = None) -> Linker:
+def linker(*events: Event, overrides: Overrides | None = None) -> Matcher:
     """Return a linker with these events."""
-    made = Linker(overrides or Overrides())
+    made = Matcher(overrides or Overrides())
     run_now(made.update(events))
     return made
 
 
 def groups(*events: Event, overrides: Overrides | None = None) -> tuple[Group, ...]:
     """Return the groups of these events, linked from nothing."""
-    return run_now(Linker(overrides or Overrides()).update(events)).groups
+    return run_now(Matcher(overrides or Overrides()).update(events)).groups
 
 
 def keys(group: Group) -> tuple[EventKey, ...]:

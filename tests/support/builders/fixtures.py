@@ -108,7 +108,7 @@ class EqualNames:
 
     def link(self, one: Event, rule: Rule, to: Event) -> Member:
         """Return an event as a member that is linked with another."""
-        return Member(one.key, rule, to.key, self.evidence, self.evidence.price_gap, FAR)
+        return Member(one.key, rule, to.key, self.evidence, FAR)
 
 
 class LinkedBoard:

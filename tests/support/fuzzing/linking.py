@@ -12,6 +12,7 @@ from actors.core.validation import clean_name
 from actors.matches.model import FixtureView
 from actors.matching.event import Event
 from actors.matching.overrides import Overrides
+from actors.review.explanation import explain, nearest
 from actors.review.links_file import parse
 from tests.support.builders.events import event, groups, linker
 from tests.support.fuzzing.target import Target
@@ -89,8 +90,10 @@ def _link(events: list[Event], overrides: Overrides) -> None:
     if found != groups(*reversed(events), overrides=overrides):
         raise AssertionError("the order of events matters")
     made = linker(*events, overrides=overrides)
-    run_now(made.abstentions())
-    there, back = (made.explain(events[a].key, events[b].key) for a, b in ((0, 1), (1, 0)))
+    run_now(nearest(made, made.keys()))
+    there, back = (explain(made, events[a].key, events[b].key) for a, b in ((0, 1), (1, 0)))
+    assert there is not None
+    assert back is not None
     for side in (there.evidence.home, there.evidence.away):
         if not 0 <= side.similarity <= 1:
             raise AssertionError(f"the similarity was {side.similarity}")

@@ -29,7 +29,7 @@ from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Scope, SourceName
 from actors.matches.model import FixtureView, fixtures_of
 from actors.matching.event import Event, EventKey
-from actors.matching.matcher import Changes, Linker
+from actors.matching.matcher import Changes, Matcher
 from actors.matching.overrides import Overrides
 from actors.runtime.actor import ActorState
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
@@ -76,11 +76,11 @@ class Breakable(Counter[str]):
         super().__setitem__(key, value)
 
 
-class Fragile(Linker):
+class Fragile(Matcher):
     """A linker that crashes in the middle of its work as often as its world says; it knows its events."""
 
     def __init__(self, world: World) -> None:
-        super().__init__(world.system.desk.overrides)
+        super().__init__(world.system.review.overrides)
         self.events: dict[EventKey, Event] = {}
         self._world = world
 
@@ -100,7 +100,7 @@ class Fragile(Linker):
     def linked(self) -> set[tuple[EventKey, ...]]:
         """Return the groups that there are."""
         return {
-            tuple(sorted(one.key for one in node.group)) for node in self._graph if node.group is not None
+            tuple(sorted(one.key for one in group)) for key in self.keys() if (group := self.group(key))
         }
 
 
@@ -140,7 +140,7 @@ class World:
             keep_fresh=lambda _client: None,
             refusals="/refused/",
             limits=Limits(requests_per_s=1_000_000, burst=1_000_000),
-            desk=self.system.desk,
+            review=self.system.review,
         )
         self.app = app.asgi_app
         self.readers = Readers(self.app, self.random, NAMES)
@@ -201,11 +201,11 @@ class World:
 
         Those with the groups of another linker that has the same events, memory and overrides.
         """
-        linker, state = self.system.desk.linker, fixtures_of(self.snapshot)
+        linker, state = self.system.review.matcher, fixtures_of(self.snapshot)
         if (
             not isinstance(linker, Fragile)
             or self.system.status.links.actor.state is not ActorState.RUNNING
-            or self.system.desk.turn.locked()
+            or self.system.review.turn.locked()
         ):
             return
         found = {tuple(sorted(m.key for m in one.members)) for one in state if len(one.members) > 1}
@@ -214,7 +214,7 @@ class World:
         if from_nothing:
             self.seen["linked anew"] += 1
             other = Fragile(self)
-            run_now(Linker.update(other, sorted(linker.events.values(), key=lambda one: one.key)))
+            run_now(Matcher.update(other, sorted(linker.events.values(), key=lambda one: one.key)))
             assert found == other.linked(), "from nothing there are other groups"
 
     async def check_fixtures(self, *views: FixtureView) -> None:
@@ -230,7 +230,7 @@ class World:
 
     async def hold_links(self, seconds: float) -> None:
         """Have the linker wait so long: what comes meanwhile, and goes again, it sees all at once."""
-        async with self.system.desk.turn:
+        async with self.system.review.turn:
             await anyio.sleep(seconds)
 
     def take_links(self, overrides: Overrides) -> None:

@@ -1,15 +1,61 @@
-"""What the operator says about teams, leagues and events that are not on the board: perhaps misspelled."""
+"""What is found when all is looked at: counts, pairs not linked, and what is said by hand of nothing."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
 from actors.core.cooperative import SLICE, Sliced
 from actors.matches.model import FixtureState
+from actors.matching.names import parse
 from actors.matching.overrides import Overrides
-from actors.matching.words import parse
+from actors.matching.rules import Reason, Rule
+from actors.review.explanation import Abstention, in_order
+
+
+class Survey(Struct, frozen=True):
+    """What was found of all events at one version: nearest candidates, and what is said of none of them."""
+
+    version: int
+    abstentions: tuple[Abstention, ...]
+    reasons: Mapping[Reason, int]
+    absent: tuple[str, ...]
+
+
+class Counts(Struct, frozen=True):
+    """`linked` fixtures have two events or more; `links` counts their other events by rule."""
+
+    fixtures: int
+    linked: int
+    surebets: int
+    links: dict[Rule, int]
+
+
+def survey_of(version: int, found: Iterable[Abstention], missing: tuple[str, ...]) -> Survey:
+    """Return the survey with these abstentions, each pair once."""
+    every = in_order(found)
+    return Survey(version, every, Counter(one.reason for one in every), missing)
+
+
+def counts(state: FixtureState) -> Sliced[Counts]:
+    """Return how many fixtures there are, linked ones, surebets, and links by rule."""
+    fixtures = linked = surebets = 0
+    links: Counter[Rule] = Counter()
+    for chunk in state.chunks:
+        fixtures += len(chunk.fixtures)
+        surebets += chunk.surebets
+        for fixture in chunk.fixtures.values():
+            if len(fixture.members) > 1:
+                linked += 1
+                links.update([member.rule for member in fixture.members if member.to is not None])
+        yield
+    return Counts(fixtures, linked, surebets, {rule: links[rule] for rule in Rule if links[rule]})
 
 
 def absent(overrides: Overrides, state: FixtureState) -> Sliced[tuple[str, ...]]:
-    """Return a line for each that is not there, in the order of the file."""
+    """Return a line for each team, league and event by hand that is not on the board, as if misspelled."""
     lines = [
         f"[[{table}]] {number}: {key} is not on the board"
         for table, pairs in (("must", overrides.must), ("must_not", overrides.must_not))

@@ -12,11 +12,11 @@ from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.matching.event import Event, EventKey
 from actors.matching.overrides import Overrides, Pair, TeamAlias
 from actors.matching.rules import Reason, Rule
-from actors.review.absent import absent
-from actors.review.counts import Counting, Counts
-from actors.review.desk import Desk, Survey
+from actors.review.explanation import in_order, nearest
 from actors.review.links_file import parse
+from actors.review.review import Review
 from actors.review.suggestions import Suggestion, suggestions, text_for
+from actors.review.survey import Counts, Survey, absent, counts
 from tests.support.builders.fixtures import ALDER, BIRCH, LinkedBoard
 from tests.support.builders.messages import batch, match
 
@@ -34,10 +34,10 @@ def event(source: str, home: str, away: str, start: int = NOON, league: str = "C
 
 def suggested(*events: Event, overrides: Overrides = Overrides()) -> list[Suggestion]:  # noqa: B008
     """Return what is suggested about these events."""
-    linker = Desk(overrides).new_linker()
+    linker = Review(overrides).new_matcher()
     run_now(linker.update(events))
     by_key = {one.key: one for one in events}
-    return suggestions(run_now(linker.abstentions()), by_key.get)
+    return suggestions(in_order(run_now(nearest(linker, linker.keys()))), by_key.get)
 
 
 def linked_board() -> LinkedBoard:
@@ -56,7 +56,7 @@ def test_a_suggested_text_links_what_it_is_about() -> None:
     b = event("two", "Derby", "Hull", NOON + 4 * 3600)
     (one,) = suggested(a, b)
 
-    linker = Desk(parse(one.text)).new_linker()
+    linker = Review(parse(one.text)).new_matcher()
     changes = run_now(linker.update([a, b]))
 
     assert [{a.key, b.key}] == [{member.key for member in group} for group in changes.groups]
@@ -119,45 +119,42 @@ def test_a_link_is_counted_whichever_event_came_first() -> None:
     board.apply(batch([match("b")], bookmaker=BIRCH))
     board.link()
 
-    assert {Rule.SAME_NAMES: 1} == run_now(Counting().count(board.state)).links
+    assert {Rule.SAME_NAMES: 1} == run_now(counts(board.state)).links
 
 
 def test_fixtures_and_links_are_counted_by_rule() -> None:
-    """Of the same state the same, though nothing is counted twice."""
-    state, counting = linked_board().state, Counting()
-
-    expected = Counts(2, 1, 0, {Rule.SAME_NAMES: 1})
-    assert [expected, expected] == [run_now(counting.count(state)) for _ in range(2)]
+    """Those of one event as well."""
+    assert Counts(2, 1, 0, {Rule.SAME_NAMES: 1}) == run_now(counts(linked_board().state))
 
 
 async def test_a_survey_is_of_the_linker_that_is_there() -> None:
     """Without one there is none, and what was found by another file of links is forgotten."""
-    board, desk = linked_board(), Desk()
-    without = await desk.make_survey(board.snapshot)
-    desk.linker = desk.new_linker()
-    run_now(desk.linker.update([event("one", "Leeds", "Hull"), event("two", "Hull", "Leeds")]))
+    board, review = linked_board(), Review()
+    without = await review.all(board.snapshot)
+    review.matcher = review.new_matcher()
+    run_now(review.matcher.update([event("one", "Leeds", "Hull"), event("two", "Hull", "Leeds")]))
 
-    found = await desk.make_survey(board.snapshot)
-    again = await desk.make_survey(board.snapshot)
-    desk.replace(Overrides())
+    found = await review.all(board.snapshot)
+    again = await review.all(board.snapshot)
+    review.replace(Overrides())
 
     assert without is None
     assert found is not None
     assert (board.snapshot.version, {Reason.SWAPPED: 1}) == (found.version, found.reasons)
     assert found is again
-    assert [None, None] == [one for one in (desk.survey, desk.linker) if one is None]
+    assert [None, None] == [one for one in (review.survey, review.matcher) if one is None]
 
 
-async def test_a_survey_waits_until_a_new_linker_has_all_events() -> None:
+async def test_a_survey_waits_until_a_new_matcher_has_all_events() -> None:
     """Asked for while these are linked anew, it does not take the few that are there for all."""
-    board, desk = linked_board(), Desk()
-    linker = desk.linker = desk.new_linker()
+    board, review = linked_board(), Review()
+    linker = review.matcher = review.new_matcher()
     found: list[Survey | None] = []
 
     async def ask() -> None:
-        found.append(await desk.make_survey(board.snapshot))
+        found.append(await review.all(board.snapshot))
 
-    async with anyio.create_task_group() as tasks, desk.turn:
+    async with anyio.create_task_group() as tasks, review.turn:
         run_now(linker.update([event("one", "Leeds", "Hull"), event("two", "Hull", "Leeds")]))
         tasks.start_soon(ask)
         for _ in range(5):
@@ -169,8 +166,8 @@ async def test_a_survey_waits_until_a_new_linker_has_all_events() -> None:
 
 async def test_an_event_that_the_linker_does_not_know_is_not_explained() -> None:
     """It may have come to the board just now."""
-    desk, known = Desk(), event("one", "Leeds", "Hull")
-    desk.linker = desk.new_linker()
-    run_now(desk.linker.update([known]))
+    review, known = Review(), event("one", "Leeds", "Hull")
+    review.matcher = review.new_matcher()
+    run_now(review.matcher.update([known]))
 
-    assert None is await desk.explain(known.key, event("two", "Leeds", "Hull").key)
+    assert None is await review.explain(known.key, event("two", "Leeds", "Hull").key)

@@ -1,0 +1,286 @@
+"""Groups the events of a component: events that rules connect, perhaps through others.
+
+A group is one match, with one event of a source at most. Pure: groups depend on the events alone, not on
+the order in which they came. Sets of events are bits of an integer: bit i is event i, in order of keys.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
+from math import inf
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from actors.core.cooperative import SLICE, Sliced
+from actors.matching.comparison import MUST_RANK, Comparator, Description, Relation, rank_with
+from actors.matching.event import Event, EventKey
+from actors.matching.evidence import Evidence
+from actors.matching.overrides import Overridden
+from actors.matching.rules import ON_TIME, Rule, price_gap
+
+MARGIN = 0.25  # a rival with a rank nearer than that makes two candidates
+FEW = 50  # descriptions that take no longer to compare with one than to look up which resemble it
+
+Edge: TypeAlias = tuple[float, int, int, Rule, float, bool]
+"""What links events a and b, a < b: negative rank, a, b, rule, largest gap of prices, are both on time.
+
+The best is the least: what the operator says has the highest rank.
+"""
+Resembling: TypeAlias = Callable[[Description], set[Description]]
+
+
+class Member(Struct, frozen=True, gc=False):
+    """An event in its group, with the rule and the evidence that link it with the event `to`.
+
+    The link holds while their prices are at most `max_price_gap` apart. The links are those that made the
+    group, the best first; all lead to the first member, perhaps through others. That has the rule `first`
+    and no link. In the evidence this event is a, the other b.
+    """
+
+    key: EventKey
+    rule: Rule
+    to: EventKey | None = None
+    evidence: Evidence | None = None
+    max_price_gap: float = inf
+
+
+Group: TypeAlias = tuple[Member, ...]  # two or more members, ordered by key
+
+
+class Component(Struct, eq=False, gc=False):
+    """Connected events."""
+
+    keys: set[EventKey]
+
+
+class Node(Struct, eq=False, gc=False):
+    """An event with its description, its component, and the group that was last returned for it.
+
+    No description and no component refers to a node: there are no cycles, which nothing would find.
+    """
+
+    event: Event
+    description: Description
+    component: Component
+    group: Group | None = None
+
+
+class _Pairs:
+    """What is known about the pairs of some events: edges, and by event the set of those that ..."""
+
+    def __init__(self, nodes: list[Node]) -> None:
+        self.edges: list[Edge] = []
+        self.compatible = [0] * len(nodes)  # ... are of other sources, and may be the same match
+        self.duplicates = [0] * len(nodes)  # ... are of its source, with the same names and league
+        self.forbidden = [0] * len(nodes)  # ... the operator keeps apart from it
+        of_source: dict[str, int] = defaultdict(int)
+        for i, node in enumerate(nodes):
+            of_source[node.event.source] |= 1 << i
+        self.same_source = [of_source[node.event.source] for node in nodes]  # ... itself included
+
+    def forbid(self, a: int, b: int) -> None:
+        """Keep two events apart."""
+        _add(self.forbidden, a, b)
+        self.compatible[a] &= ~(1 << b)
+        self.compatible[b] &= ~(1 << a)
+
+
+def _add(sets: list[int], a: int, b: int) -> None:
+    sets[a] |= 1 << b
+    sets[b] |= 1 << a
+
+
+def clustered(
+    nodes: list[Node], comparator: Comparator, overridden: Overridden, resembling: Resembling
+) -> Sliced[tuple[list[list[Node]], list[Group]]]:
+    """Return the components that these events form, and the groups in them; the events are in order."""
+    pairs = _Pairs(nodes)
+    yield from _compare(nodes, pairs, comparator, resembling)
+    yield from _apply(overridden, nodes, pairs, comparator)
+    edges = yield from _sorted(pairs.edges)
+    rivals = _Rivals(pairs, edges)
+    yield
+    fit = [edge for edge in edges if not rivals.has(edge)]
+    yield
+    groups, links = yield from _united(len(nodes), fit, lambda *sides: _may_join(pairs, *sides))
+    parts, _ = yield from _united(len(nodes), edges, lambda *_: True)
+    found = []
+    for group in groups:
+        if group & (group - 1):
+            found.append(_group(nodes, group, links, comparator))
+            yield
+    return [[nodes[i] for i in _bits(part)] for part in parts], found
+
+
+def _compare(
+    nodes: list[Node], pairs: _Pairs, comparator: Comparator, resembling: Resembling
+) -> Sliced[None]:
+    """Fill in the pairs."""
+    at: dict[Description, list[int]] = {}
+    for i, node in enumerate(nodes):
+        at.setdefault(node.description, []).append(i)
+    descriptions = [*at]
+    for count, description in enumerate(descriptions):
+        others = descriptions[count:]
+        if len(others) > FEW:
+            near = resembling(description)
+            others = [other for other in others if other in near]
+        for other in others:
+            if (relation := comparator.relation(description, other)) is not None:
+                yield from _compare_events(nodes, pairs, (at[description], at[other]), relation)
+        yield
+
+
+def _compare_events(
+    nodes: list[Node], pairs: _Pairs, sides: tuple[list[int], list[int]], relation: Relation
+) -> Sliced[None]:
+    """Add the pairs of the events of two descriptions."""
+    ours, theirs = sides
+    is_on_time = abs(relation.delta_s) <= ON_TIME
+    is_twice = is_again(nodes[ours[0]].description, nodes[theirs[0]].description)
+    others = [(j, nodes[j].event.source, nodes[j].event.chances) for j in theirs]
+    for i in ours:
+        source, chances = nodes[i].event.source, nodes[i].event.chances
+        for j, their_source, their_chances in others:
+            if ours is theirs and j <= i:
+                continue
+            if their_source == source:
+                if is_twice:
+                    _add(pairs.duplicates, i, j)
+                continue
+            gap = price_gap(chances, their_chances)
+            if relation.bears(gap):
+                _add(pairs.compatible, i, j)
+            if (one := relation.condition(gap)) is not None:
+                a, b = (i, j) if i < j else (j, i)
+                rank = rank_with(relation, one, gap)
+                pairs.edges.append((-rank, a, b, one.rule, one.gap, is_on_time))
+        yield
+
+
+def is_again(a: Description, b: Description) -> bool:
+    """Return whether a source lists one match twice, perhaps with another kick-off."""
+    return (a.home.text, a.away.text, a.league.key) == (b.home.text, b.away.text, b.league.key)
+
+
+def _apply(
+    overridden: Overridden, nodes: list[Node], pairs: _Pairs, comparator: Comparator
+) -> Sliced[None]:
+    """Keep apart and link what the operator says, but never one team with the prices of the other."""
+    index = {node.event.key: i for i, node in enumerate(nodes)}
+    by_hand = [i for i, node in enumerate(nodes) if node.event.key in overridden.must]
+    for key, i in index.items():
+        for other in overridden.must_not.get(key, ()):
+            if (j := index.get(other)) is not None:
+                pairs.forbid(i, j)
+    for count, i in enumerate(by_hand, 1):
+        for j in by_hand[count:]:
+            if comparator.is_swapped(nodes[i].description, nodes[j].description):
+                pairs.forbid(i, j)
+        yield
+    for i in by_hand:
+        away = pairs.same_source[i] | pairs.forbidden[i]
+        for key in overridden.must[nodes[i].event.key]:
+            if (j := index.get(key)) is not None and i < j and not away >> j & 1:
+                pairs.edges.append((-MUST_RANK, i, j, Rule.MUST, inf, True))
+
+
+def _sorted(edges: list[Edge]) -> Sliced[list[Edge]]:
+    """Return edges, the best first."""
+    runs: list[list[Edge]] = []
+    for at in range(0, len(edges), SLICE):
+        runs.append(sorted(edges[at : at + SLICE]))
+        yield
+    found = []
+    for edge in merge(*runs):
+        found.append(edge)
+        if len(found) % SLICE == 0:
+            yield
+    return found
+
+
+class _Rivals:
+    """Which other events could stand in an edge's place; `edges` are all, the best first."""
+
+    def __init__(self, pairs: _Pairs, edges: Iterable[Edge]) -> None:
+        self._pairs = pairs
+        self._ranks: list[list[float]] = [[] for _ in pairs.compatible]  # by event, of its edges
+        self._linked: list[list[int]] = [[0] for _ in pairs.compatible]  # ... the events of the first n
+        for negative, a, b, *_ in edges:
+            for one, other in ((a, b), (b, a)):
+                self._ranks[one].append(negative)
+                self._linked[one].append(self._linked[one][-1] | 1 << other)
+
+    def has(self, edge: Edge) -> bool:
+        """Return whether either end has another candidate that is nearly as good and excludes this one."""
+        _, a, b, rule, *_ = edge
+        return rule is not Rule.MUST and (self._has(edge, a, b) or self._has(edge, b, a))
+
+    def _has(self, edge: Edge, one: int, other: int) -> bool:
+        may_stay = self._pairs.compatible[other] | 1 << other
+        if edge[5]:
+            may_stay |= self._pairs.duplicates[other]  # the same match again: the order decides
+        excluding = self._linked[one][-1] & ~may_stay
+        if not excluding:
+            return False
+        nearly_as_good = bisect_left(self._ranks[one], edge[0] + MARGIN)
+        return bool(excluding & self._linked[one][nearly_as_good])
+
+
+def _united(
+    count: int, edges: Iterable[Edge], may_join: Callable[[int, int, Edge], bool]
+) -> Sliced[tuple[list[int], list[Edge]]]:
+    """Return the sets of events that edges unite, taken in their order, and the edges that did."""
+    of = [1 << i for i in range(count)]
+    links: list[Edge] = []
+    for number, edge in enumerate(edges, 1):
+        ours, theirs = of[edge[1]], of[edge[2]]
+        if ours != theirs and may_join(ours, theirs, edge):
+            links.append(edge)
+            for i in _bits(ours | theirs):
+                of[i] = ours | theirs
+        if number % SLICE == 0:
+            yield
+    return sorted(set(of)), links
+
+
+def _may_join(pairs: _Pairs, ours: int, theirs: int, edge: Edge) -> bool:
+    is_forced = edge[3] is Rule.MUST
+    for i in _bits(ours):
+        against = pairs.same_source[i] | pairs.forbidden[i] if is_forced else ~pairs.compatible[i]
+        if theirs & against:
+            return False
+    return True
+
+
+def _group(nodes: list[Node], group: int, links: list[Edge], comparator: Comparator) -> Group:
+    """Return the members of a group; each is linked with the next one toward the first."""
+    inside = [edge for edge in links if group >> edge[1] & 1]
+    first = next(_bits(group))
+    members = {first: Member(nodes[first].event.key, Rule.FIRST)}
+    reached = [first]
+    for to in reached:
+        for edge in inside:
+            one = edge[2] if edge[1] == to else edge[1] if edge[2] == to else to
+            if one not in members:
+                members[one] = _member(nodes[one], nodes[to], edge, comparator)
+                reached.append(one)
+    return tuple([members[i] for i in sorted(members)])
+
+
+def _member(one: Node, to: Node, edge: Edge, comparator: Comparator) -> Member:
+    gap = price_gap(one.event.chances, to.event.chances)
+    evidence = comparator.evidence(one.description, to.description, gap)
+    return Member(one.event.key, edge[3], to.event.key, evidence, edge[4])
+
+
+def _bits(mask: int) -> Iterator[int]:
+    """Yield the numbers of the bits of a set, ascending."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low

@@ -1,0 +1,176 @@
+"""Why two events are linked, or not, and the nearest events that one is not linked with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from actors.core.cooperative import Sliced
+from actors.matching.clustering import Group, Node
+from actors.matching.comparison import Description, Relation, rank_with, swapped
+from actors.matching.event import EventKey
+from actors.matching.evidence import Evidence, Likeness
+from actors.matching.matcher import Matcher
+from actors.matching.rules import CONDITIONS, Condition, Reason, Rule, lacks, price_gap
+
+NEAR = 0.9  # the least rank of a pair that is reported
+
+
+class Explanation(Struct, frozen=True):
+    """What was found about two events: the rule that links them or the reason against it.
+
+    Linked ones without a rule of their own have it from other members. `lacks` has each way in which a rule
+    can hold, in order, with what it lacks, empty if it holds.
+    """
+
+    rule: Rule | None
+    reason: Reason | None
+    evidence: Evidence
+    lacks: tuple[tuple[Rule, str], ...]
+    is_linked: bool
+
+
+class Abstention(Struct, frozen=True):
+    """Two events that resemble each other and are not linked; the evidence is that of a against b."""
+
+    a: EventKey
+    b: EventKey
+    reason: Reason
+    rank: float
+    evidence: Evidence
+
+
+class _Found(Struct, frozen=True):
+    """Another event that resembles one; `condition` is None if no rule holds."""
+
+    node: Node
+    relation: Relation
+    gap: float | None
+    condition: Condition | None
+
+    @property
+    def rank(self) -> float:
+        return rank_with(self.relation, self.condition, self.gap)
+
+
+def explain(matcher: Matcher, a: EventKey, b: EventKey) -> Explanation | None:
+    """Return the evidence about two events; None if one of them is not here."""
+    one, other, compare = matcher.node(a), matcher.node(b), matcher.comparator
+    if one is None or other is None:
+        return None
+    gap = price_gap(one.event.chances, other.event.chances)
+    evidence = compare.evidence(one.description, other.description, gap)
+    relation = compare.relation(one.description, other.description)
+    holds = None if relation is None else relation.condition(gap)
+    is_linked = one.group is not None and one.group is other.group
+    if is_linked:
+        rule, reason = _rule_in(one.group or (), a, b) or (holds.rule if holds else None), None
+    else:
+        rule, reason = None, _reason(matcher, one, other)
+    lacking = _shortfalls(evidence)
+    if relation is None or not relation.conditions:  # whatever the rules say
+        lacking = tuple((each, lack or str(reason or Reason.NAME)) for each, lack in lacking)
+    return Explanation(rule, reason, evidence, lacking, is_linked=is_linked)
+
+
+def nearest(matcher: Matcher, keys: Iterable[EventKey]) -> Sliced[list[Abstention]]:
+    """Return for each event without a link, and each group, the nearest candidate that is not linked."""
+    found: list[Abstention] = []
+    for key in keys:
+        node = matcher.node(key)
+        if node is not None and (node.group is None or node.group[0].key == key):
+            one = _nearest(matcher, node)
+            if one is not None:
+                found.append(one)
+        yield
+    return found
+
+
+def in_order(found: Iterable[Abstention]) -> tuple[Abstention, ...]:
+    """Return each pair once, by rank, the highest first; pairs with home and away swapped come last."""
+    pairs = {(min(one.a, one.b), max(one.a, one.b)): one for one in found}
+    return tuple(sorted(pairs.values(), key=lambda one: (-one.rank, one.a, one.b)))
+
+
+def _rule_in(group: Group, a: EventKey, b: EventKey) -> Rule | None:
+    """Return the rule of the link between two members, None if others connect them."""
+    return next((one.rule for one in group if (one.key, one.to) in {(a, b), (b, a)}), None)
+
+
+def _nearest(matcher: Matcher, node: Node) -> Abstention | None:
+    """Return the nearest candidate of an event outside its group and of a source that is not in it."""
+    event, group = node.event, node.group or ()
+    sources = {member.key.source for member in group} | {event.source}
+    near = [
+        found
+        for found in _resembling(matcher, node, node.description)
+        if found.rank >= NEAR and found.node.event.source not in sources
+    ]
+    if not near:
+        return None if group else _swapped(matcher, node)
+    best = min(near, key=lambda found: (-found.rank, found.node.event.key))
+    reason = _reason(matcher, node, best.node)
+    return Abstention(event.key, best.node.event.key, reason, best.rank, _evidence(matcher, node, best))
+
+
+def _swapped(matcher: Matcher, node: Node) -> Abstention | None:
+    """Return an event that lists the same match with home and away the other way round, if there is one."""
+    there = [
+        found
+        for found in _resembling(matcher, node, swapped(node.description), has_prices=False)
+        if found.condition is not None and found.node.group is None
+    ]
+    if not there:
+        return None
+    found = min(there, key=lambda one: one.node.event.key)
+    evidence = matcher.comparator.evidence(swapped(node.description), found.node.description, found.gap)
+    return Abstention(node.event.key, found.node.event.key, Reason.SWAPPED, 0.0, evidence)
+
+
+def _resembling(
+    matcher: Matcher, node: Node, description: Description, *, has_prices: bool = True
+) -> Iterator[_Found]:
+    """Yield the events of other sources that resemble an event with that description, in no order."""
+    chances = node.event.chances if has_prices else None
+    for other in matcher.index.find(description):
+        if (relation := matcher.comparator.relation(description, other)) is not None:
+            for there in matcher.at(other):
+                if there.event.source != node.event.source:
+                    gap = price_gap(chances, there.event.chances)
+                    yield _Found(there, relation, gap, relation.condition(gap))
+
+
+def _evidence(matcher: Matcher, node: Node, found: _Found) -> Evidence:
+    return matcher.comparator.evidence(node.description, found.node.description, found.gap)
+
+
+def _reason(matcher: Matcher, a: Node, b: Node) -> Reason:
+    """Return why two events are not linked."""
+    if b.event.key in matcher.overridden.must_not.get(a.event.key, ()):
+        return Reason.MUST_NOT
+    if matcher.comparator.is_swapped(a.description, b.description):
+        return Reason.SWAPPED
+    relation = matcher.comparator.relation(a.description, b.description)
+    if relation is None:
+        names = matcher.comparator.evidence(a.description, b.description, None)
+        is_same = min(names.home.likeness, names.away.likeness) is Likeness.SAME
+        return Reason.KICK_OFF if is_same else Reason.NAME
+    if relation.condition(price_gap(a.event.chances, b.event.chances)) is None:
+        return Reason.PRICES if relation.conditions else relation.reason
+    members = {member.key for node in (a, b) for member in node.group or ()} - {a.event.key, b.event.key}
+    return Reason.MEMBER if members else Reason.TWO_CANDIDATES
+
+
+def _shortfalls(evidence: Evidence) -> tuple[tuple[Rule, str], ...]:
+    """Return each way in which a rule can hold with what the evidence lacks for it, empty if nothing."""
+    worse, better = sorted((evidence.home.likeness, evidence.away.likeness))
+    far = float("inf") if evidence.kickoff_delta_s is None else abs(evidence.kickoff_delta_s)
+    gap = evidence.price_gap
+    found = []
+    for one in CONDITIONS:
+        lack = lacks(one, better, worse, far, evidence.league, evidence.country)
+        if not lack and (one.priced if gap is None else gap > one.gap):
+            lack = "prices"
+        found.append((one.rule, lack))
+    return tuple(found)

@@ -1,0 +1,74 @@
+"""Where the operator asks the matcher, and tells it what is known by hand; outlives every matcher.
+
+No state of the board is here, and nothing on the board waits for an answer: the linker works between two
+questions, and questions about all events are answered in portions.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import anyio
+
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import run_sliced
+from actors.matches.model import fixtures_of
+from actors.matching.event import EventKey
+from actors.matching.matcher import Matcher
+from actors.matching.overrides import Overrides
+from actors.review.explanation import Abstention, Explanation, explain, nearest
+from actors.review.survey import Survey, absent, survey_of
+
+PORTION = 64  # events: some milliseconds, in which the linker waits
+
+
+class Review:
+    """Holds what is known by hand, and the matcher while there is one; `turn` is held to work with it.
+
+    `survey` is what was found when all events were last asked for; None before.
+    """
+
+    def __init__(self, overrides: Overrides = Overrides()) -> None:  # noqa: B008 - a frozen value
+        self.overrides = overrides
+        self.turn = anyio.Lock(fast_acquire=True)
+        self.matcher: Matcher | None = None
+        self.survey: Survey | None = None
+        self._surveying = anyio.Lock(fast_acquire=True)
+
+    def new_matcher(self) -> Matcher:
+        """Return a matcher without events, by what is known now."""
+        return Matcher(self.overrides)
+
+    def replace(self, overrides: Overrides) -> None:
+        """Take over what is known by hand; the caller has all events linked again, by another matcher."""
+        self.overrides, self.survey, self.matcher = overrides, None, None
+
+    async def explain(self, a: EventKey, b: EventKey) -> Explanation | None:
+        """Return the evidence about two events; None if there is no matcher, or one is not there yet."""
+        async with self.turn:
+            return None if self.matcher is None else explain(self.matcher, a, b)
+
+    async def nearest(self, keys: tuple[EventKey, ...]) -> list[Abstention]:
+        """Return the nearest candidates of some events that are not linked with them."""
+        async with self.turn:
+            return [] if self.matcher is None else await run_sliced(nearest(self.matcher, keys))
+
+    async def all(self, snapshot: Snapshot) -> Survey | None:
+        """Look at all events; None if there is no matcher, or another one by now.
+
+        Who asks while a survey is made gets that one.
+        """
+        async with self._surveying:
+            if self.survey is not None and self.survey.version >= snapshot.version:
+                return self.survey
+            async with self.turn:  # not while a new matcher is given its events: it would lack the others
+                matcher, overrides = self.matcher, self.overrides
+                keys = iter(()) if matcher is None else matcher.keys()
+            found: list[Abstention] = []
+            while matcher is self.matcher and (portion := tuple(islice(keys, PORTION))):
+                found += await self.nearest(portion)
+            missing = await run_sliced(absent(overrides, fixtures_of(snapshot)))
+            if matcher is None or matcher is not self.matcher:
+                return None
+            self.survey = survey_of(snapshot.version, found, missing)
+            return self.survey
