@@ -130,7 +130,7 @@ function showFacts(list, facts) {
 
 const NOT_YET = "Not counted yet: the command oddsboard links stats has them counted.";
 
-/** Before a survey is asked for, it is not known what is not linked, and what is said by hand of nothing. */
+/** Before a survey it is not known what is not linked, and what is said by hand of nothing. */
 function showFixtures({ fixtures, linked, surebets, links, surveyed_version, abstentions, absent }) {
     showFacts(byId("fixtures"), { Fixtures: fixtures, "Of several sources": linked, Surebets: surebets });
     showFacts(byId("links"), orNone(links, "All rules"));
