@@ -6,7 +6,6 @@ Pure, in slices. It decides ids, who stays in a merge, and which views a change 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from functools import cache
 from hashlib import blake2b
 from math import inf
 from typing import TypeVar
@@ -59,7 +58,6 @@ class Draft:
         self._fixtures: dict[FixtureId, Fixture | None] = {}
         self._before: dict[FixtureId, Fixture | None] = {}
         self._chunks: dict[FixtureId, int] = {}
-        self._seen_ones: set[FixtureId] = set()
         self._by_event: dict[EventKey, FixtureId | None] = {}
 
     @property
@@ -79,11 +77,9 @@ class Draft:
             return self._by_event[key]
         return self.base.by_event.get(key)
 
-    def put(self, fixture: Fixture, *, is_seen: bool = False) -> None:
-        """Put a fixture in place of that with its id; `is_seen` says that readers see a difference."""
+    def put(self, fixture: Fixture) -> None:
+        """Put a fixture in place of that with its id."""
         self._fixtures[fixture.id] = fixture
-        if is_seen:
-            self._seen_ones.add(fixture.id)
 
     def move(self, keys: Iterable[EventKey], into: FixtureId | None) -> None:
         """Note that these events are in that fixture from now on, or (None) that no source lists them."""
@@ -115,19 +111,18 @@ class Draft:
         With the links that it had in the base it is as old as it was, and they keep their evidence.
         """
         roster, lead = self._roster, next(iter(entries))
-        names = _only(lead)
         if len(entries) > 1:
             entries = dict(sorted(entries.items(), key=lambda item: roster[item[0]].place))
             lead = min(entries, key=lambda name: (roster[name].source_place, roster[name].place))
-            names = tuple(entries)
-        listed, members = tuple(entries.values()), rooted(members)
-        before = self._looked_up(fixture_id)
-        if before is not None and bonds(before.members) == bonds(members):
-            created, members = before.created, before.members
-        place, highest = place_of(entries[lead], fixture_id), self.highest(names, listed)
+        names, listed, before = tuple(entries), tuple(entries.values()), self._looked_up(fixture_id)
+        if before is None or members is not before.members:
+            members = rooted(members)
+            if before is not None and bonds(before.members) == bonds(members):
+                created, members = before.created, before.members
+        place, highest = _place_of(entries[lead], fixture_id), self._highest(names, listed)
         return Fixture(fixture_id, created, members, names, listed, lead, place, highest)
 
-    def highest(self, names: Iterable[BookmakerId], listed: Iterable[Entry]) -> Highest:
+    def _highest(self, names: Iterable[BookmakerId], listed: Iterable[Entry]) -> Highest:
         """Return the highest live prices that these list."""
         live = [one.match for name, one in zip(names, listed, strict=True) if name in self._live]
         if not live:
@@ -221,7 +216,7 @@ class Draft:
         changes: list[FixtureChange] = []
         for count, (fixture_id, new) in enumerate(self._fixtures.items(), 1):
             old = self._looked_up(fixture_id)
-            if fixture_id in self._seen_ones or _is_seen(old, new):
+            if _is_seen(old, new):
                 reason, into = self.reasons.get(fixture_id, (RemovalReason.ENDED, None))
                 of_surebet = RemovalReason.AGE if fixture_id in self.aged else RemovalReason.GONE
                 apart = frozenset[BookmakerId]()
@@ -254,19 +249,13 @@ def _apart(old: Fixture, into: Fixture) -> frozenset[BookmakerId]:
     return frozenset([name for name, entry in old.entries.items() if entry.id not in there])
 
 
-@cache
-def _only(name: BookmakerId) -> tuple[BookmakerId, ...]:
-    """Return a bookmaker alone, the same object for all fixtures of one."""
-    return (name,)
-
-
 def _id(key: EventKey, attempt: int = 0) -> FixtureId:
     parts = [key.source, key.source_match_id, *([str(attempt)] if attempt else [])]
     text = "\0".join(parts)
     return FixtureId("fx" + blake2b(text.encode(), digest_size=13).digest().translate(_BASE32).decode())
 
 
-def place_of(lead: Entry, fixture_id: FixtureId) -> Place:
+def _place_of(lead: Entry, fixture_id: FixtureId) -> Place:
     """Return the place of a fixture that is named by that entry."""
     start = lead.match.start_time
     return Place(inf if start is None else start, fixture_id)  # the entry's own number: one object less

@@ -12,16 +12,16 @@ from math import inf
 
 from actors.board.board import Books, Noted
 from actors.board.chunks import copied, find
-from actors.board.diff import is_other, named
+from actors.board.diff import named
 from actors.board.snapshot import Differences, Entry, Linked, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, SourceName
-from actors.matches.draft import Draft, place_of
+from actors.matches.draft import Draft
 from actors.matches.entries import chances_of, is_other_event
 from actors.matches.linking import Links, apply
 from actors.matches.links import part
-from actors.matches.model import Fixture, Highest, RemovalReason, Terms, fixtures_of, live_of
+from actors.matches.model import Fixture, RemovalReason, Terms, fixtures_of
 from actors.matches.standing import Surebets
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
@@ -39,7 +39,6 @@ class Advancing:
         self._of_source: dict[SourceName, list[BookmakerId]] = {}
         for name, one in terms.roster.items():
             self._of_source.setdefault(one.source, []).append(name)
-        self._live = live_of(terms.roster)
         self._surebets = Surebets(terms)
 
     def __call__(
@@ -116,61 +115,24 @@ class Advancing:
                 yield
 
     def _edit(self, draft: Draft, fixture: Fixture, changes: Changes) -> None:
-        new = self._with_prices(draft, fixture, changes) or self._with_others(draft, fixture, changes)
-        if new is not None and len(new.members) > 1:
-            self._part(draft, new, {self.roster[name].source for name in changes})
-
-    def _with_others(self, draft: Draft, fixture: Fixture, changes: Changes) -> Fixture | None:
-        """Put a fixture of other bookmakers; None, and it is ended, if there are none."""
+        """Put a fixture with these entries; it is ended if it has none left."""
         every = {**fixture.entries, **changes}
         entries = {name: entry for name, entry in every.items() if entry is not None}
         if not entries:
             self._end(draft, fixture)
-            return None
-        alive = {
-            EventKey(self.roster[name].source, one.match.source_match_id) for name, one in entries.items()
-        }
-        members = tuple(one for one in fixture.members if one.key in alive)
-        draft.move([one.key for one in fixture.members if one.key not in alive], None)
+            return
+        members = fixture.members
+        if None in changes.values():
+            alive = {
+                EventKey(self.roster[name].source, entry.match.source_match_id)
+                for name, entry in entries.items()
+            }
+            members = tuple(member for member in members if member.key in alive)
+            draft.move([member.key for member in fixture.members if member.key not in alive], None)
         new = draft.made(fixture.id, fixture.created, members, entries)
         draft.put(new)
-        return new
-
-    def _with_prices(self, draft: Draft, fixture: Fixture, changes: Changes) -> Fixture | None:
-        """Put a fixture of the same bookmakers and events; None if these are others."""
-        names, listed, place = fixture.bookmakers, [*fixture.listed], fixture.place
-        highest = fixture.highest
-        home, draw, away = highest.home, highest.draw, highest.away
-        is_seen = is_lower = False
-        for name, entry in changes.items():
-            if entry is None or name not in names:
-                return None
-            at = names.index(name)
-            before, listed[at] = listed[at], entry
-            old, new = before.match, entry.match
-            is_seen = is_seen or is_other(before, entry)
-            if new.start_time != old.start_time and name == fixture.lead:
-                place = place_of(entry, fixture.id)
-            if name in self._live:
-                is_lower = (
-                    is_lower
-                    or new.home_price < old.home_price == highest.home
-                    or new.draw_price < old.draw_price == highest.draw
-                    or new.away_price < old.away_price == highest.away
-                )
-                home = max(home, new.home_price)
-                draw = max(draw, new.draw_price)
-                away = max(away, new.away_price)
-        if is_lower:
-            highest = draft.highest(names, listed)
-        elif home > highest.home or draw > highest.draw or away > highest.away:
-            highest = Highest(home, draw, away)
-        members, lead = fixture.members, fixture.lead
-        changed = Fixture(
-            *(fixture.id, fixture.created, members, names, tuple(listed), lead, place, highest)
-        )
-        draft.put(changed, is_seen=is_seen)
-        return changed
+        if len(members) > 1:
+            self._part(draft, new, {self.roster[name].source for name in changes})
 
     def _end(self, draft: Draft, fixture: Fixture) -> None:
         draft.move([one.key for one in fixture.members], None)
