@@ -62,11 +62,11 @@ def _limit(text: str) -> int:
 
 def explain_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield the evidence about one id, or two. Raises: ServiceUnreachableError."""
-    given_ids = [one for one in (given.id, given.other) if one is not None]
-    for one in given_ids:
-        if one in {"", ".", ".."}:  # parts of a path that are left out or lead elsewhere
-            raise ServiceUnreachableError(f"{one!r} is no id of a fixture, an entry or an event")
-    ids = "/".join(quote(one, safe=":", errors="replace") for one in given_ids)
+    given_ids = [given_id for given_id in (given.id, given.other) if given_id is not None]
+    for given_id in given_ids:
+        if given_id in {"", ".", ".."}:  # parts of a path that are left out or lead elsewhere
+            raise ServiceUnreachableError(f"{given_id!r} is no id of a fixture, an entry or an event")
+    ids = "/".join(quote(given_id, safe=":", errors="replace") for given_id in given_ids)
     answer = _answer(given.url, f"/monitor/links/{ids}", LinksExplained)
     if not answer.linking:
         yield "the linker does not run; /health says why"
@@ -88,9 +88,9 @@ def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
         yield f"# {count} not linked because of: {reason}"
     for line in answer.absent:
         yield f"# in the file of links: {line}"
-    for one in answer.suggestions:
+    for suggestion in answer.suggestions:
         yield ""
-        yield from _suggestion_lines(one)
+        yield from _suggestion_lines(suggestion)
 
 
 def stats_lines(given: argparse.Namespace) -> Iterator[str]:
@@ -140,20 +140,23 @@ def _pair_lines(pair: PairExplained) -> Iterator[str]:
     for line in _evidence_lines(pair.evidence, pair.a, pair.b):
         yield f"  {line}"
     lacks: dict[str, dict[str, None]] = {}  # a rule can hold in several ways
-    for one in pair.rules:
-        lacks.setdefault(one.rule, {})[one.lacks] = None
+    for check in pair.rules:
+        lacks.setdefault(check.rule, {})[check.lacks] = None
     for rule, some in lacks.items():
         lacking = ", or ".join(some)
         yield f"    {rule:<32}{'holds' if '' in some else f'lacks: {lacking}'}"
 
 
-def _suggestion_lines(one: LinkSuggestion) -> Iterator[str]:
-    gain = "" if one.gain == 1 else f", as {one.gain - 1} more"
-    yield f"# not linked because of: {one.reason}{gain}"
-    for line in (*map(_event_line, (one.a, one.b)), *_evidence_lines(one.evidence, one.a, one.b)):
+def _suggestion_lines(suggestion: LinkSuggestion) -> Iterator[str]:
+    gain = "" if suggestion.gain == 1 else f", as {suggestion.gain - 1} more"
+    yield f"# not linked because of: {suggestion.reason}{gain}"
+    for line in (
+        *map(_event_line, (suggestion.a, suggestion.b)),
+        *_evidence_lines(suggestion.evidence, suggestion.a, suggestion.b),
+    ):
         yield f"#   {line}"
-    if one.text:
-        yield from one.text.splitlines()
+    if suggestion.text:
+        yield from suggestion.text.splitlines()
 
 
 def _event_line(event: LinkEvent) -> str:

@@ -13,7 +13,7 @@ from types import NoneType
 from actors.core.messages import Extract, Match, Removal
 from actors.core.validation import Reason
 
-_TEXT_OR_NONE, _INT_OR_NONE, _FLOAT_OR_NONE = (frozenset({one, NoneType}) for one in (str, int, float))
+_TEXT_OR_NONE, _INT_OR_NONE, _FLOAT_OR_NONE = (frozenset({kind, NoneType}) for kind in (str, int, float))
 
 
 class NotExactError(ValueError):

@@ -32,7 +32,7 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> LogS
     status = LogStatus()
 
     def without_secrets(_logger: object, _name: str, event: EventDict) -> EventDict:
-        return {key: one if _is_ours(key, one) else _masked(one, secrets) for key, one in event.items()}
+        return {key: item if _is_ours(key, item) else _masked(item, secrets) for key, item in event.items()}
 
     handler = BackgroundHandler(stream, status)
     handler.addFilter(LogLimits(status))
@@ -83,11 +83,11 @@ def _main_fields_first(_logger: object, _name: str, event: EventDict) -> EventDi
 
 def _without_controls(_logger: object, _name: str, event: EventDict) -> EventDict:
     """Replace what a terminal would obey, such as ESC, by visible escapes; stacks keep their lines."""
-    return {_visible(key): _visible(one, key) for key, one in event.items()}
+    return {_visible(key): _visible(item, key) for key, item in event.items()}
 
 
 def _visible(value: Any, key: str = "") -> Any:
     if not isinstance(value, str) or value.isprintable():
         return value
     kept = "\n" if key in {"exception", "stack"} else ""
-    return "".join(one if one.isprintable() or one in kept else ascii(one)[1:-1] for one in value)
+    return "".join(char if char.isprintable() or char in kept else ascii(char)[1:-1] for char in value)

@@ -47,9 +47,9 @@ class Meter:
         """Summarise the last one to two minutes before `now`, in monotonic seconds."""
         self._rotate(now)
         windows = [self._new] if self._old is None else [self._old, self._new]
-        counts = [sum(both) for both in zip(*(one.counts for one in windows), strict=True)]
+        counts = [sum(both) for both in zip(*(window.counts for window in windows), strict=True)]
         total, elapsed_s = sum(counts), max(now - windows[0].began, 1.0)
-        size = sum(one.size for one in windows)
+        size = sum(window.size for window in windows)
         quantiles = (_quantile(counts, total, share) for share in (0.5, 0.95, 0.99))
         return Summary(total, total / elapsed_s, size / elapsed_s, *quantiles)
 

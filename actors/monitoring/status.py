@@ -75,7 +75,7 @@ class SourceStatus:
         """The present error of the source as a whole, or of one of its scopes; None without one."""
         if self.failures:
             return self.last_error
-        return next((one.last_error for one in self.scopes.values() if one.failures), None)
+        return next((scope.last_error for scope in self.scopes.values() if scope.failures), None)
 
 
 @dataclass(slots=True)
@@ -120,7 +120,7 @@ class BookmakerStatus:
     def error(self) -> str | None:
         """The error of a document of a scope that still exists; None without one."""
         scopes = self.source.scopes
-        return next((one for scope, one in self.errors.items() if scope in scopes or not scopes), None)
+        return next((error for scope, error in self.errors.items() if scope in scopes or not scopes), None)
 
     def last_error(self) -> str | None:
         """Return the last error, the nearest cause first; None when nothing is wrong."""

@@ -84,11 +84,11 @@ def record_turn(
     """Record a turn of the board that ended at `now`; log `bookmaker.withdrawn` once for each list."""
     board = status.board
     board.last_turn_mono = now.mono
-    for one in applied:
-        board.verdicts[one.verdict] += 1
-        board.upserted += one.upserted
-        board.removed += one.removed
-        board.finished += one.finished
+    for change in applied:
+        board.verdicts[change.verdict] += 1
+        board.upserted += change.upserted
+        board.removed += change.removed
+        board.finished += change.finished
     for bookmaker, record in status.bookmakers.items():
         lists = snapshot.books[bookmaker].lists
         withdrawn = {scope for scope, state in lists.items() if state.withdrawn}
@@ -102,10 +102,10 @@ def record_latencies(
     status: ServiceStatus, batches: Iterable[Batch], applied: Iterable[Applied], now: Instant
 ) -> None:
     """Record the latency of each accepted batch, up to its commit at `now`, and matches without room."""
-    for batch, one in zip(batches, applied, strict=True):
+    for batch, change in zip(batches, applied, strict=True):
         record = status.bookmakers[batch.bookmaker]
-        if one.too_many:
-            record.rejected[Reason.TOO_MANY] += one.too_many
-        if one.verdict is Verdict.ACCEPTED:
+        if change.too_many:
+            record.rejected[Reason.TOO_MANY] += change.too_many
+        if change.verdict is Verdict.ACCEPTED:
             latency_s = max(now.wall - batch.received_at, 0.0)
-            record.meter.add(latency_s, one.upserted + one.removed, now.mono)
+            record.meter.add(latency_s, change.upserted + change.removed, now.mono)

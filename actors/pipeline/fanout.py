@@ -63,7 +63,7 @@ def needing_document(
         return []
     if not kind.repeats_confirm:
         return list(bookmakers)
-    return [one for one in bookmakers if not has_list(one, payload.scope, payload.list_id)]
+    return [name for name in bookmakers if not has_list(name, payload.scope, payload.list_id)]
 
 
 def deliveries(
@@ -78,12 +78,14 @@ def deliveries(
     A bookmaker whose list was withdrawn since gets nothing: only a complete list can restore it.
     """
     confirmed = [
-        one for one in bookmakers if one not in needing and has_list(one, payload.scope, payload.list_id)
+        name
+        for name in bookmakers
+        if name not in needing and has_list(name, payload.scope, payload.list_id)
     ]
     document, unchanged = document_of(payload, content), Extract(())
     return [
-        *((one, document) for one in needing),
-        *((one, batch_of(one, payload, unchanged, complete=False)) for one in confirmed),
+        *((name, document) for name in needing),
+        *((name, batch_of(name, payload, unchanged, complete=False)) for name in confirmed),
     ]
 
 
@@ -133,11 +135,11 @@ def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract)
         )
     if extract.answered_at is not None:
         oldest = extract.answered_at - document.stale_after_s
-        times = {one.source_time for one in extract.matches}
+        times = {match.source_time for match in extract.matches}
         late = {time for time in times if time is not None and time < oldest}
         if late:
-            matches = tuple(one for one in extract.matches if one.source_time not in late)
-            gone = [one.source_match_id for one in extract.matches if one.source_time in late]
+            matches = tuple(match for match in extract.matches if match.source_time not in late)
+            gone = [match.source_match_id for match in extract.matches if match.source_time in late]
             removals = extract.removals + tuple(Removal(match_id, Reason.LAGGING) for match_id in gone)
             extract = msgspec.structs.replace(extract, matches=matches, removals=removals)
     return batch_of(bookmaker, document, extract, complete=True)

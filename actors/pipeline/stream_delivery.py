@@ -65,7 +65,7 @@ class StreamDelivery:
             return False
         published, list_id = self._context.published, self.feed.list_id
         if list_id is None or not all(
-            published.holds(one, SCOPE, list_id) for one in self._context.inboxes
+            published.holds(bookmaker, SCOPE, list_id) for bookmaker in self._context.inboxes
         ):
             return True
         self._wait_s = FIRST_WAIT_S

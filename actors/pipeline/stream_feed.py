@@ -125,6 +125,6 @@ class StreamFeed:
         list_id, withdrawn = self.list_id or ListId(""), self.list_id is None
         origin = Document(SCOPE, list_id, None, confirmed.wall, confirmed.mono, self._stale_after_s)
         return tuple(
-            batch_of(one, origin, extract, complete=complete, is_image=complete, withdrawn=withdrawn)
-            for one in self._bookmakers
+            batch_of(bookmaker, origin, extract, complete=complete, is_image=complete, withdrawn=withdrawn)
+            for bookmaker in self._bookmakers
         )

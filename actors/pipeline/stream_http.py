@@ -103,8 +103,8 @@ class StreamHttp:
     def request_names(self, matches: Iterable[str], listed: frozenset[str] | None) -> None:
         """Have the names of these matches requested; `listed`, if given, are all matches that remain."""
         if listed is not None:
-            self._asked_mono = {one: at for one, at in self._asked_mono.items() if one in listed}
-            self._unnamed = {one: None for one in self._unnamed if one in listed}
+            self._asked_mono = {market: at for market, at in self._asked_mono.items() if market in listed}
+            self._unnamed = {market: None for market in self._unnamed if market in listed}
         now = self._clock.now().mono
         for match in matches:
             if now - self._asked_mono.get(match, -inf) >= ASK_AGAIN_S:

@@ -56,7 +56,7 @@ class TickingSourceActor:
             self._context.refresh.clear()
             self._lists.clear()
             self._wait_s.clear()
-        needing = [one for one in self._context.inboxes if self._needs_image(one, machine, now)]
+        needing = [name for name in self._context.inboxes if self._needs_image(name, machine, now)]
         image = await run_sliced(machine.image()) if needing else {}
         tick = ListId(f"{self._status.name}-{now.wall:.6f}")
         batches = []

@@ -93,8 +93,8 @@ class _About(Struct, frozen=True, kw_only=True):
 _SHARED = tuple(name for name in _About.__struct_fields__ if name in Payload.__struct_fields__)
 
 
-def _shared(one: Payload | _About) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in _SHARED}
+def _shared(values: Payload | _About) -> dict[str, Any]:
+    return {name: getattr(values, name) for name in _SHARED}
 
 
 class Encoder:

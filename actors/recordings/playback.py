@@ -233,13 +233,13 @@ class Playback:
         records = source.records()
         while True:
             try:
-                one = next(records)
+                record = next(records)
             except StopIteration as done:
                 self.endings[source.header.source] = done.value
                 return
-            asked_mono = one.payload.received_mono + offset_s
-            payload = msgspec.structs.replace(one.payload, received_mono=asked_mono)
-            yield Arrival(Instant(one.received_s + offset_s, payload.received_at), source, payload)
+            asked_mono = record.payload.received_mono + offset_s
+            payload = msgspec.structs.replace(record.payload, received_mono=asked_mono)
+            yield Arrival(Instant(record.received_s + offset_s, payload.received_at), source, payload)
 
     def _deadline(self) -> Instant:
         """Return when the next list is stale, match past its time or surebet due; infinity for never."""
@@ -256,7 +256,11 @@ class Playback:
 def _roster_of(sources: tuple[RecordedSource, ...]) -> Roster:
     """Return the bookmakers in the order of the configuration that was recorded."""
     found = sorted(
-        ((one.position, one.id, source) for source in sources for one in source.header.bookmakers),
+        (
+            (bookmaker.position, bookmaker.id, source)
+            for source in sources
+            for bookmaker in source.header.bookmakers
+        ),
         key=lambda item: item[:2],
     )
     return roster_of(

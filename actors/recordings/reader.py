@@ -35,7 +35,7 @@ class RecordedSource(Struct, frozen=True):
     @property
     def keys(self) -> Mapping[BookmakerId, str]:
         """The keys of its bookmakers."""
-        return {one.id: one.key for one in self.header.bookmakers}
+        return {bookmaker.id: bookmaker.key for bookmaker in self.header.bookmakers}
 
     def records(self) -> Generator[Recorded, None, Ending]:
         """Yield the records in the order of receipt, and return how the file ended."""
@@ -71,12 +71,12 @@ def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) ->
     paths = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not paths:
         raise ConfigError(f"{path}: has no recording, must have files named SOURCE{SUFFIX}")
-    sources = [open_source(one, kind_named, price) for one in paths]
-    sources.sort(key=lambda source: min((one.position for one in source.header.bookmakers), default=0))
+    sources = [open_source(path, kind_named, price) for path in paths]
+    sources.sort(key=lambda source: min((known.position for known in source.header.bookmakers), default=0))
     taken: dict[str, Path] = {}
     for source in sources:
         header = source.header
-        for name in (f"source {header.source}", *(f"bookmaker {one.id}" for one in header.bookmakers)):
+        for name in (f"source {header.source}", *(f"bookmaker {known.id}" for known in header.bookmakers)):
             if (other := taken.setdefault(name, source.path)) != source.path:
                 raise ConfigError(f"{source.path}: {name} is in {other} as well, must be in one only")
         for rule in ("expire_after_kickoff_s", "max_matches"):

@@ -57,7 +57,7 @@ def replay_kind(kind_named: KindNamed) -> TickingKind:
             source = opened(options)
         except ConfigError as error:
             raise ValueError(f"path was {options.path!r}: {error}") from error
-        recorded = [one.key for one in source.header.bookmakers]
+        recorded = [bookmaker.key for bookmaker in source.header.bookmakers]
         if unknown := [key for key in keys if key not in recorded]:
             raise ValueError(
                 f"path was {options.path!r}, which has no bookmaker with the key {unknown[0]!r},"
@@ -93,7 +93,7 @@ class ReplayMachine:
         self._source = source
         self._speed = inf if options.speed == "max" else options.speed
         self._loop = options.loop
-        ids = {one.key: one.id for one in source.header.bookmakers}
+        ids = {bookmaker.key: bookmaker.id for bookmaker in source.header.bookmakers}
         self._ids: dict[str, BookmakerId] = {key: ids[key] for key in keys}
         self._books: Mapping[BookmakerId, Book] = Playback((source,)).snapshot.books
         self._reported = self._books

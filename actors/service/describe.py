@@ -22,14 +22,16 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
         bookmakers = settings.bookmakers_of(name)
         yield f"source {name}: {source.kind.name} {source.written.get('url', '')}".rstrip()
         if isinstance(source.kind, PolledKind):
-            plan = source.kind.plan(source.options, tuple(one.key for one in bookmakers.values()))
+            keys = tuple(bookmaker.key for bookmaker in bookmakers.values())
+            plan = source.kind.plan(source.options, keys)
             lines = plan.describe()
         else:
             lines = [f"stale after {source.options.staleness_s:g} s"]
         yield from (f"  {line}" for line in lines)
-        for bookmaker, one in bookmakers.items():
-            taken = f", commission {100 * one.commission:g} %" if one.commission else ""
-            yield f"  bookmaker {bookmaker}: {one.name or 'named by the source'} (key {one.key}{taken})"
+        for bookmaker_id, bookmaker in bookmakers.items():
+            taken = f", commission {100 * bookmaker.commission:g} %" if bookmaker.commission else ""
+            named = bookmaker.name or "named by the source"
+            yield f"  bookmaker {bookmaker_id}: {named} (key {bookmaker.key}{taken})"
     if settings.links.file is not None:
         by_hand = settings.overrides
         counts = {name: len(getattr(by_hand, name)) for name in by_hand.__struct_fields__}
@@ -56,8 +58,8 @@ def recording_lines(path: Path) -> Iterator[str]:
     yield f"{path}: source {header.source} of kind {header.kind}, from {_time(header.started_at)}"
     yield from (f"  {name} = {value!r}" for name, value in header.options.items() if name != "kind")
     yield f"  matches expire {header.expire_after_kickoff_s:g} s after kick-off"
-    for one in header.bookmakers:
-        yield f"  bookmaker {one.id}: {one.name or 'named by the source'} (key {one.key})"
+    for bookmaker in header.bookmakers:
+        yield f"  bookmaker {bookmaker.id}: {bookmaker.name or 'named by the source'} (key {bookmaker.key})"
     records = source.records()
     while True:
         try:

@@ -123,7 +123,7 @@ def _tapes(
 
 def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
     source, bookmakers = settings.sources[name], settings.bookmakers_of(name)
-    if any(len(one) < MIN_SECRET_CHARS for one in credentials_of(source.options)):
+    if any(len(secret) < MIN_SECRET_CHARS for secret in credentials_of(source.options)):
         raise ConfigError(
             f"sources.{name} has a credential of fewer than {MIN_SECRET_CHARS} characters,"
             " which cannot be told from the data that it would be taken out of"
@@ -139,8 +139,8 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
         kind=source.kind.name,
         options=options,
         bookmakers=tuple(
-            RecordedBookmaker(bookmaker, one.name, one.key, list(settings.bookmakers).index(bookmaker))
-            for bookmaker, one in bookmakers.items()
+            RecordedBookmaker(name, bookmaker.name, bookmaker.key, list(settings.bookmakers).index(name))
+            for name, bookmaker in bookmakers.items()
         ),
         expire_after_kickoff_s=settings.board.expire_after_kickoff_s,
         max_matches=settings.board.max_matches,
@@ -151,7 +151,7 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
 def _bare(value: Any) -> Any:
     """Remove from addresses what may be a credential: user, password, query and fragment."""
     if isinstance(value, list):
-        return [_bare(one) for one in value]
+        return [_bare(item) for item in value]
     if not isinstance(value, str) or "://" not in value:
         return value
     return re.sub("(?<=://)[^/?#]*@", "", value).partition("#")[0].partition("?")[0]

@@ -131,8 +131,8 @@ class _Wrapper:
 class _ExactPlan(_Wrapper):
     def targets(self) -> tuple[Target, ...]:
         return tuple(
-            Target(Scope(text(one.scope, "scope")), text(one.url, "url"), bool(one.is_catalogue))
-            for one in self._inner.targets()
+            Target(Scope(text(target.scope, "scope")), text(target.url, "url"), bool(target.is_catalogue))
+            for target in self._inner.targets()
         )
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
@@ -179,7 +179,7 @@ class _ExactSession(_Wrapper):
     def receive(self, line: bytes) -> Sliced[Reaction]:
         reaction: Reaction = yield from self._inner.receive(line)
         image, changes = (
-            None if one is None else _exact(one) for one in (reaction.image, reaction.changes)
+            None if extract is None else _exact(extract) for extract in (reaction.image, reaction.changes)
         )
         return replace(reaction, image=image, changes=changes)
 

@@ -79,7 +79,7 @@ class Replay:
         commits = version - self.status.board.first_version
         is_whole = set(playback.endings.values()) == {Ending.CLOSED} and commits > 0
         report = log.info if is_whole else log.warning
-        rejected = sum((one.rejected for one in self.status.bookmakers.values()), Counter())
+        rejected = sum((bookmaker.rejected for bookmaker in self.status.bookmakers.values()), Counter())
         facts = {"payloads": payloads, "version": version, "commits": commits, "endings": playback.endings}
         report("replay.finished", **facts, rejected=dict(rejected))
 
@@ -105,8 +105,8 @@ class Replay:
             status.payloads += 1
             status.received_bytes += len(payload.body)
         if result.error is not None:
-            others = [one for scope, one in status.scopes.items() if scope != payload.scope]
-            alone = any(not one.failures for one in others)
+            others = [other for scope, other in status.scopes.items() if scope != payload.scope]
+            alone = any(not other.failures for other in others)
             scope_failed(status, payload.scope, result.error, now, source_log, alone=alone)
         elif isinstance(arrival.source.kind, PolledKind):
             scope_succeeded(status, payload.scope, now, source_log)
@@ -133,12 +133,18 @@ def _record_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, n
 def _recorded_settings(sources: tuple[RecordedSource, ...]) -> Settings:
     """Return the configuration of the recordings, as far as they have it."""
     bookmakers = sorted(
-        ((one, source.header.source) for source in sources for one in source.header.bookmakers),
+        ((bookmaker, source.header.source) for source in sources for bookmaker in source.header.bookmakers),
         key=lambda pair: pair[0].position,
     )
     return Settings(
         ServerSettings(),
         BoardRules(sources[0].header.expire_after_kickoff_s, sources[0].header.max_matches),
-        {one.header.source: SourceSettings(one.kind, one.options, one.header.options) for one in sources},
-        {one.id: BookmakerSettings(source, one.key, one.name) for one, source in bookmakers},
+        {
+            source.header.source: SourceSettings(source.kind, source.options, source.header.options)
+            for source in sources
+        },
+        {
+            bookmaker.id: BookmakerSettings(source, bookmaker.key, bookmaker.name)
+            for bookmaker, source in bookmakers
+        },
     )

@@ -86,7 +86,7 @@ class Settings(Struct, frozen=True):
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Return the bookmakers of `source`."""
-        return {name: one for name, one in self.bookmakers.items() if one.source == source}
+        return {name: entry for name, entry in self.bookmakers.items() if entry.source == source}
 
     def secrets(self) -> tuple[str, ...]:
         """Return every credential of every source, never to be shown; longest first."""
@@ -150,10 +150,13 @@ def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
     settings = Settings(
         file.server,
         file.board,
-        {SourceName(name): _source(name, raw["sources"][name], one) for name, one in file.sources.items()},
         {
-            BookmakerId(name): _bookmaker(name, raw["bookmakers"][name], one)
-            for name, one in file.bookmakers.items()
+            SourceName(name): _source(name, raw["sources"][name], table)
+            for name, table in file.sources.items()
+        },
+        {
+            BookmakerId(name): _bookmaker(name, raw["bookmakers"][name], table)
+            for name, table in file.bookmakers.items()
         },
         file.history,
         file.limits,
@@ -249,7 +252,7 @@ def _check_names(settings: Settings) -> None:
 def _check_sources(settings: Settings) -> None:
     for name, source in settings.sources.items():
         at, kind, options = f"sources.{name}", source.kind, source.options
-        keys = tuple(one.key for one in settings.bookmakers_of(name).values())
+        keys = tuple(bookmaker.key for bookmaker in settings.bookmakers_of(name).values())
         if not keys:
             raise ConfigError(f"{at} is used by no bookmaker, must be used or left out")
         check = kind.plan if isinstance(kind, PolledKind) else kind.check
@@ -312,10 +315,11 @@ def _expanded(value: Any, environment: Mapping[str, str], used: dict[str, str], 
     """Replace ${NAME} in every string from the environment; `used` gets the name of each value."""
     if isinstance(value, dict):
         return {
-            key: _expanded(one, environment, used, f"{at}.{key}".lstrip(".")) for key, one in value.items()
+            key: _expanded(item, environment, used, f"{at}.{key}".lstrip("."))
+            for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_expanded(one, environment, used, at) for one in value]
+        return [_expanded(item, environment, used, at) for item in value]
     if not isinstance(value, str):
         return value
 

@@ -94,7 +94,7 @@ class System:
         self.bus, self.review, self._waiting = Bus(), Review(settings.overrides), Waiting()
         self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
-            name: Mailbox(lambda one: one.scope, merged_deliveries) for name in settings.bookmakers
+            name: Mailbox(lambda item: item.scope, merged_deliveries) for name in settings.bookmakers
         }
         self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId | None, float] = {}
@@ -207,7 +207,7 @@ class System:
         bookmakers = self._settings.bookmakers_of(name)
         return SourceContext(
             options=self._settings.sources[name].options,
-            keys={bookmaker: one.key for bookmaker, one in bookmakers.items()},
+            keys={name: bookmaker.key for name, bookmaker in bookmakers.items()},
             inboxes={bookmaker: self._inboxes[bookmaker] for bookmaker in bookmakers},
             status=self.status.sources[name],
             refresh=asyncio.Event(),
@@ -248,24 +248,24 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
     bookmakers = {
         name: BookmakerStatus(
             name,
-            one.name or name,
-            sources[one.source],
+            bookmaker.name or name,
+            sources[bookmaker.source],
             ActorStatus(f"bookmaker:{name}"),
-            is_named=one.name is not None,
+            is_named=bookmaker.name is not None,
         )
-        for name, one in settings.bookmakers.items()
+        for name, bookmaker in settings.bookmakers.items()
     }
     links = LinksStatus(ActorStatus("linker"))
     owners: list[BoardStatus | LinksStatus | BookmakerStatus | SourceStatus] = [board, links]
-    actors = [one.actor for one in (*owners, *bookmakers.values(), *sources.values())]
+    actors = [owner.actor for owner in (*owners, *bookmakers.values(), *sources.values())]
     return ServiceStatus(now, board, sources, bookmakers, {actor.name: actor for actor in actors}, links)
 
 
 def terms_of(settings: Settings) -> Terms:
     """Return what fixtures are made by."""
-    kinds = {name: prices_of(one.kind, one.options) for name, one in settings.sources.items()}
+    kinds = {name: prices_of(source.kind, source.options) for name, source in settings.sources.items()}
     listed = {
-        name: Listed(one.source, kinds[one.source], one.commission)
-        for name, one in settings.bookmakers.items()
+        name: Listed(bookmaker.source, kinds[bookmaker.source], bookmaker.commission)
+        for name, bookmaker in settings.bookmakers.items()
     }
     return Terms(roster_of(listed), settings.fair.method, settings.surebets)

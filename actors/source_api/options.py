@@ -74,7 +74,7 @@ def credentials_of(options: SourceOptions) -> tuple[str, ...]:
 
 def _forms(options: SourceOptions, names: frozenset[str]) -> tuple[str, ...]:
     values = [getattr(options, name) for name in names]
-    forms = [(one, quote(one, safe=""), quote_plus(one), json.dumps(one)[1:-1]) for one in values if one]
+    forms = [(raw, quote(raw, safe=""), quote_plus(raw), json.dumps(raw)[1:-1]) for raw in values if raw]
     return tuple(sorted({form for each in forms for form in each}, key=len, reverse=True))
 
 
@@ -85,5 +85,5 @@ def _names(options: type[SourceOptions], extra: dict[str, bool]) -> frozenset[st
 
 def _extras(hint: Any) -> list[Any]:
     parts = (hint, *getattr(hint, "__args__", ()))
-    metadata = (one for part in parts for one in getattr(part, "__metadata__", ()))
-    return [one.extra for one in metadata if isinstance(one, Meta)]
+    metadata = (item for part in parts for item in getattr(part, "__metadata__", ()))
+    return [item.extra for item in metadata if isinstance(item, Meta)]

@@ -27,7 +27,9 @@ def handlers(operations: Mapping[str, Operation], bookmakers: Iterable[Bookmaker
     """Return the handler by path; `operations` by path, `bookmakers` in configured order."""
     capabilities = Capabilities(
         endpoints=tuple(sorted(path for path in operations if "{" not in path)),
-        filters={path: one.filters for path, one in sorted(operations.items()) if one.filters},
+        filters={
+            path: operation.filters for path, operation in sorted(operations.items()) if operation.filters
+        },
         supported_bookmakers=tuple(bookmakers),
         version=API_VERSION,
     )

@@ -41,17 +41,18 @@ def _path(path: str, methods: Mapping[str, Any], document: Mapping[str, Any]) ->
             ("parameter", "in", "what", "form"),
             (
                 (
-                    f"<code>{escape(one['name'])}</code>" + (" (required)" if one.get("required") else ""),
-                    one["in"],
-                    _text(one["description"]),
-                    _form(one["schema"]),
+                    f"<code>{escape(parameter['name'])}</code>"
+                    + (" (required)" if parameter.get("required") else ""),
+                    parameter["in"],
+                    _text(parameter["description"]),
+                    _form(parameter["schema"]),
                 )
-                for one in get["parameters"]
+                for parameter in get["parameters"]
             ),
         )
     yield from _table(
         ("status", "what", "body"),
-        (_answer(status, one, document) for status, one in get["responses"].items()),
+        (_answer(status, answer, document) for status, answer in get["responses"].items()),
     )
     for answer in get["responses"].values():
         for media_type, content in answer.get("content", {}).items():
@@ -66,7 +67,7 @@ def _answer(status: str, answer: Mapping[str, Any], document: Mapping[str, Any])
     if "$ref" in answer:
         answer = document["components"]["responses"][answer["$ref"].rpartition("/")[2]]
         return status, _text(answer["description"]), _form({"$ref": "/ProblemDocument"})
-    forms = [_form(one["schema"]) for one in answer.get("content", {}).values()]
+    forms = [_form(content["schema"]) for content in answer.get("content", {}).values()]
     return status, _text(answer["description"]), " or ".join(forms) or "none"
 
 
@@ -83,10 +84,10 @@ def _schema(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
             (
                 (
                     f"<code>{escape(field)}</code>" + ("" if field in required else " (optional)"),
-                    _form(one),
-                    _text(one.get("description", "")),
+                    _form(form),
+                    _text(form.get("description", "")),
                 )
-                for field, one in schema["properties"].items()
+                for field, form in schema["properties"].items()
             ),
         )
     yield "</section>"
@@ -95,7 +96,11 @@ def _schema(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
 def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
     """Return a table; titles and cells are HTML."""
     yield '<div class="scroll" tabindex="0"><table>'
-    yield "<thead><tr>" + "".join(f'<th scope="col">{one}</th>' for one in titles) + "</tr></thead><tbody>"
+    yield (
+        "<thead><tr>"
+        + "".join(f'<th scope="col">{title}</th>' for title in titles)
+        + "</tr></thead><tbody>"
+    )
     for row in rows:
         yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>"
     yield "</tbody></table></div>"
@@ -109,12 +114,12 @@ def _form(schema: Mapping[str, Any]) -> str:
             form = f'<a href="#{name}">{name}</a>'
         case {"anyOf": list(some)}:
             form = " or ".join(map(_form, some))
-        case {"prefixItems": [one, *_] as several}:
-            form = f"{len(several)} times {_form(one)}"
-        case {"type": "array", "items": one}:
-            form = f"list of {_form(one)}"
-        case {"type": "object", "additionalProperties": dict(one)}:
-            form = f"map to {_form(one)}"
+        case {"prefixItems": [item, *_] as several}:
+            form = f"{len(several)} times {_form(item)}"
+        case {"type": "array", "items": item}:
+            form = f"list of {_form(item)}"
+        case {"type": "object", "additionalProperties": dict(item)}:
+            form = f"map to {_form(item)}"
         case _:
             form = _simple_form(schema)
     return form
@@ -124,7 +129,7 @@ def _simple_form(schema: Mapping[str, Any]) -> str:
     kind = escape(str(schema.get("type", "anything")))
     match schema:
         case {"enum": [*values]}:
-            return ", ".join(f"<code>{escape(str(one))}</code>" for one in values)
+            return ", ".join(f"<code>{escape(str(value))}</code>" for value in values)
         case {"pattern": str(pattern)}:
             return f"text, <code>{escape(pattern)}</code>"
         case {"minimum": least, "maximum": most}:
@@ -137,7 +142,7 @@ def _simple_form(schema: Mapping[str, Any]) -> str:
 def _text(text: str) -> str:
     """Return text as HTML, what is in backquotes as code."""
     parts = escape(text).split("`")
-    return "".join(f"<code>{one}</code>" if at % 2 else one for at, one in enumerate(parts))
+    return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
 
 
 def _shown(example: Any) -> str:

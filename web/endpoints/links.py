@@ -92,14 +92,14 @@ class _Links:
         keys = _keys(state, _last(request))
         fixture, nearest = state.of_event(keys[0]), await self.review.nearest(keys)
         links = [(member.key, member.to) for member in fixture.members] if fixture else []
-        pairs = [(a, b) for a, b in links if b is not None] + [(one.a, one.b) for one in nearest]
+        pairs = [(a, b) for a, b in links if b is not None] + [(pair.a, pair.b) for pair in nearest]
         return await self._explained(snapshot, pairs)
 
     async def compare(self, request: Asked) -> Prepared:
         snapshot = await self.board.read()
         state = fixtures_of(snapshot)
-        one, other = (_keys(state, given) for given in request.path.split("/")[-2:])
-        return await self._explained(snapshot, ((a, b) for a in one for b in other if a != b))
+        first, other = (_keys(state, given) for given in request.path.split("/")[-2:])
+        return await self._explained(snapshot, ((a, b) for a in first for b in other if a != b))
 
     async def _explained(self, snapshot: Snapshot, pairs: Iterable[tuple[EventKey, EventKey]]) -> Prepared:
         state = fixtures_of(snapshot)
@@ -107,7 +107,7 @@ class _Links:
         linking = self.review.matcher is not None
         return prepared_json(
             schemas.LinksExplained(
-                snapshot.version, linking, tuple(one for one in found if one is not None)
+                snapshot.version, linking, tuple(link for link in found if link is not None)
             )
         )
 
@@ -120,18 +120,18 @@ class _Links:
         survey = await self.review.all(snapshot)
         state = fixtures_of(await self.board.read())
         found = suggestions(() if survey is None else survey.abstentions, partial(_event, state))
-        some = tuple(filter(None, (_suggestion(state, one) for one in found[: int(count)])))
+        some = tuple(filter(None, (_suggestion(state, suggestion) for suggestion in found[: int(count)])))
         reasons = {} if survey is None else {str(reason): count for reason, count in survey.reasons.items()}
         absent = () if survey is None else survey.absent
         linking = self.review.matcher is not None
         return prepared_json(schemas.LinkSuggestions(snapshot.version, linking, reasons, absent, some))
 
     async def _pair(self, state: FixtureState, a: EventKey, b: EventKey) -> schemas.PairExplained | None:
-        one, other, found = _shown(state, a), _shown(state, b), await self.review.explain(a, b)
-        if found is None or one is None or other is None:
+        first, other, found = _shown(state, a), _shown(state, b), await self.review.explain(a, b)
+        if found is None or first is None or other is None:
             return None
         return schemas.PairExplained(
-            one,
+            first,
             other,
             found.is_linked,
             found.rule,
@@ -197,9 +197,11 @@ def _shown(state: FixtureState, key: EventKey) -> schemas.LinkEvent | None:
     return None if event is None or fixture is None else schemas.link_event(event, fixture.id)
 
 
-def _suggestion(state: FixtureState, one: Suggestion) -> schemas.LinkSuggestion | None:
-    found = one.abstention
+def _suggestion(state: FixtureState, suggestion: Suggestion) -> schemas.LinkSuggestion | None:
+    found = suggestion.abstention
     a, b = _shown(state, found.a), _shown(state, found.b)
     if a is None or b is None:
         return None
-    return schemas.LinkSuggestion(a, b, found.reason, found.rank, found.evidence, one.gain, one.text)
+    return schemas.LinkSuggestion(
+        a, b, found.reason, found.rank, found.evidence, suggestion.gain, suggestion.text
+    )

@@ -62,14 +62,14 @@ def source_view(status: SourceStatus) -> Source:
         "quota": status.quota,
         "scopes": {
             scope: {
-                "interval_s": time_view(one.interval_s),
-                "stale_after_s": time_view(one.stale_after_s),
-                "failures_in_a_row": one.failures,
-                "last_success_at": time_view(one.last_success_at),
-                "next_attempt_at": time_view(one.next_attempt_at),
-                "last_error": one.last_error,
+                "interval_s": time_view(record.interval_s),
+                "stale_after_s": time_view(record.stale_after_s),
+                "failures_in_a_row": record.failures,
+                "last_success_at": time_view(record.last_success_at),
+                "next_attempt_at": time_view(record.next_attempt_at),
+                "last_error": record.last_error,
             }
-            for scope, one in status.scopes.items()
+            for scope, record in status.scopes.items()
         },
     }
 
@@ -92,7 +92,7 @@ def fixtures_view(review: Review, snapshot: Snapshot) -> Sliced[Fixtures]:
         "surebets": found.surebets,
         "links": {str(rule): count for rule, count in found.links.items()},
         "surveyed_version": None if survey is None else survey.version,
-        "abstentions": None if survey is None else {str(one): n for one, n in survey.reasons.items()},
+        "abstentions": None if survey is None else {str(reason): n for reason, n in survey.reasons.items()},
         "absent": None if survey is None else list(survey.absent),
     }
 

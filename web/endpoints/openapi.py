@@ -99,8 +99,8 @@ class _Document:
         bodies = [
             body
             for operation in operations.values()
-            for one in operation.answers
-            for body in (one.body, *one.bodies)
+            for answer in operation.answers
+            for body in (answer.body, *answer.bodies)
             if body
         ]
         types = [*dict.fromkeys([*bodies, *EVENTS.values(), *OF_FIXTURES.values(), ProblemDocument])]
@@ -129,16 +129,16 @@ class _Document:
         of_get = {
             "summary": operation.summary,
             "description": operation.description,
-            "parameters": [self._parameter(one) for one in operation.parameters],
+            "parameters": [self._parameter(parameter) for parameter in operation.parameters],
         }
-        answers = {str(one.status): one for one in operation.answers}
+        answers = {str(answer.status): answer for answer in operation.answers}
         problems = self._problems((*OF_ALL, *operation.problems), answers)
         found: dict[str, Any] = {
             method: {
                 "operationId": f"{method}_{name}",
                 **of_get,
                 "responses": {
-                    **{key: self._answer(path, one, method) for key, one in answers.items()},
+                    **{key: self._answer(path, answer, method) for key, answer in answers.items()},
                     **problems,
                 },
             }
@@ -146,7 +146,9 @@ class _Document:
         }
         if operation.answers[0].media_type == EVENT_STREAM:
             found["get"]["x-events"] = {event: self._event(event) for event in EVENTS}
-        of_path = [self._parameter(one) for one in operation.parameters if one.place == "path"]
+        of_path = [
+            self._parameter(parameter) for parameter in operation.parameters if parameter.place == "path"
+        ]
         found["options"] = {
             "operationId": f"options_{name}",
             **({"parameters": of_path} if of_path else {}),
@@ -159,17 +161,19 @@ class _Document:
         return found
 
     def _event(self, event: str) -> Any:
-        schemas = [self._schemas[one[event]] for one in (EVENTS, OF_FIXTURES) if event in one]
+        schemas = [self._schemas[table[event]] for table in (EVENTS, OF_FIXTURES) if event in table]
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
-    def _parameter(self, one: Parameter) -> dict[str, Any]:
-        schema = dict(one.schema) | ({"enum": self._bookmakers} if one.name == "bookmaker" else {})
-        required = {"required": True} if one.is_required else {}
+    def _parameter(self, parameter: Parameter) -> dict[str, Any]:
+        schema = dict(parameter.schema) | (
+            {"enum": self._bookmakers} if parameter.name == "bookmaker" else {}
+        )
+        required = {"required": True} if parameter.is_required else {}
         return {
-            "name": one.name,
-            "in": one.place,
+            "name": parameter.name,
+            "in": parameter.place,
             **required,
-            "description": one.description,
+            "description": parameter.description,
             "schema": schema,
         }
 
@@ -187,9 +191,9 @@ class _Document:
             made["content"] = {answer.media_type: content}
             if answer.also:
                 made["content"][answer.also] = {"schema": _TEXT}
-            for one in answer.links:
-                target = f"get_{_name(one.path)}"
-                made["links"] = {target: {"operationId": target, "parameters": one.parameters}}
+            for link in answer.links:
+                target = f"get_{_name(link.path)}"
+                made["links"] = {target: {"operationId": target, "parameters": link.parameters}}
         return made
 
     def _problems(self, codes: Iterable[str], answers: Mapping[str, Answer]) -> dict[str, Any]:

@@ -114,8 +114,8 @@ class _Probes:
         snapshot, now = self.board.newest, self.clock.now()
         states = self.status.observe(snapshot, now)
         checks = {
-            str(name): _check(one, snapshot.books[name], now)
-            for name, one in self.status.bookmakers.items()
+            str(name): _check(record, snapshot.books[name], now)
+            for name, record in self.status.bookmakers.items()
         }
         overall: schemas.Grade = "pass" if set(states.values()) == {BookmakerState.LIVE} else "warn"
         if not _is_any_serving(snapshot, now):
@@ -143,7 +143,8 @@ class _Probes:
             "actors": [actor_view(actor) for actor in status.actors.values()],
             "sources": [source_view(source) for source in status.sources.values()],
             "bookmakers": [
-                bookmaker_view(one, snapshot.books[one.id], now.mono) for one in status.bookmakers.values()
+                bookmaker_view(record, snapshot.books[record.id], now.mono)
+                for record in status.bookmakers.values()
             ],
             "fixtures": await run_sliced(self.fixtures(snapshot)),
         }
@@ -208,21 +209,21 @@ def _data(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> schemas.Da
         "matches_finished": board.finished,
         "sources": {
             name: {
-                "attempts": one.attempts,
-                "payloads": one.payloads,
-                "failed_by": dict(one.failed_by),
-                "quota": one.quota,
+                "attempts": record.attempts,
+                "payloads": record.payloads,
+                "failed_by": dict(record.failed_by),
+                "quota": record.quota,
             }
-            for name, one in status.sources.items()
+            for name, record in status.sources.items()
         },
         "bookmakers": {
             bookmaker: {
                 "matches": snapshot.books[bookmaker].count,
                 "named_matches": snapshot.books[bookmaker].named,
-                "batches": one.batches,
-                "last_batch_at": time_view(one.last_batch_at),
-                "rejected": dict(one.rejected),
+                "batches": record.batches,
+                "last_batch_at": time_view(record.last_batch_at),
+                "rejected": dict(record.rejected),
             }
-            for bookmaker, one in status.bookmakers.items()
+            for bookmaker, record in status.bookmakers.items()
         },
     }

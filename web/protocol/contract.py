@@ -69,7 +69,7 @@ class Operation(Struct, frozen=True):
     @property
     def filters(self) -> tuple[str, ...]:
         """The names of its parameters in the query."""
-        return tuple(one.name for one in self.parameters if one.place == "query")
+        return tuple(parameter.name for parameter in self.parameters if parameter.place == "query")
 
 
 CACHED: Final = ("ETag", "Cache-Control")

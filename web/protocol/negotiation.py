@@ -51,7 +51,7 @@ def prefers_html(accept: str | None) -> bool:
         return False
     weights = _weights(accept, _MEDIA_RANGE)
     html, json = (
-        next((weights[one] for one in (f"{kind}/{form}", f"{kind}/*", "*/*") if one in weights), 0.0)
+        next((weights[key] for key in (f"{kind}/{form}", f"{kind}/*", "*/*") if key in weights), 0.0)
         for kind, form in (("text", "html"), ("application", "json"))
     )
     return html > json
@@ -69,4 +69,4 @@ def has_already(if_none_match: str, etag: str) -> bool:
 
 def _weights(header: str, form: re.Pattern[str]) -> dict[str, float]:
     found = (form.fullmatch(part.strip(" \t")) for part in header.split(","))
-    return {one[1].lower(): float(one[2] or 1) for one in found if one}
+    return {item[1].lower(): float(item[2] or 1) for item in found if item}

@@ -49,9 +49,9 @@ class Peers:
         """Return the last address that is no trusted proxy: what is before it can be forged."""
         lines = b",".join([value for name, value in headers if name == b"x-forwarded-for"])
         for text in reversed(lines.decode("latin-1").split(",")):
-            one = self._known(text.strip()) if len(text) <= MAX_TEXT else None
-            if one is None or not one.is_trusted:
-                return None if one is None else one.client
+            peer = self._known(text.strip()) if len(text) <= MAX_TEXT else None
+            if peer is None or not peer.is_trusted:
+                return None if peer is None else peer.client
         return None
 
     def _read(self, text: str) -> _Address | None:

@@ -54,7 +54,7 @@ class Guard:
         else:
             headers_for_app = [
                 (b"host", b"oddsboard"),
-                *(one for one in scope["headers"] if one[0] != b"host"),
+                *(header for header in scope["headers"] if header[0] != b"host"),
             ]
             await self.app({**scope, "headers": headers_for_app}, receive, send)
 

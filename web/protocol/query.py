@@ -53,7 +53,7 @@ MIN_PROFIT: Final = Parameter(
     {"type": "string", "pattern": f"^{_RATIO.pattern}$"},
 )
 CHOICES: Final = (LEAGUE, FROM, TO, MIN_PROFIT)
-NOT_IN_CHANGES: Final = tuple(f"invalid_{one.name}" for one in CHOICES)
+NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in CHOICES)
 """Codes for filters that changes of fixtures do not have."""
 SINCE: Final = Parameter(
     "since",
@@ -108,9 +108,9 @@ class Query:
             return bookmaker
         if given not in [*Kind]:
             raise _invalid(VIEW.name, f"was {given[:64]!r}", must)
-        for one in CHOICES:
-            if one.name in self._values:
-                raise _invalid(one.name, "chooses from a list", "must not be given with changes")
+        for choice in CHOICES:
+            if choice.name in self._values:
+                raise _invalid(choice.name, "chooses from a list", "must not be given with changes")
         return FixtureView(Kind(given), bookmaker)
 
     def choice(self) -> tuple[str | None, float, float, float | None]:

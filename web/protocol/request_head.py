@@ -48,8 +48,8 @@ class Refusal(Struct, frozen=True):
 
 
 REFUSALS: Final = {
-    one.code: one
-    for one in (
+    refusal.code: refusal
+    for refusal in (
         Refusal(400, "bad_request", "the request is not well-formed HTTP/1.1 (RFC 9112)"),
         Refusal(400, "http2_not_supported", "this port speaks HTTP/1.1 only"),
         Refusal(400, "too_many_parameters", f"the query may have at most {MAX_PARAMETERS} parameters"),
@@ -225,5 +225,5 @@ def _is_well_formed(head: bytes, line: bytes, fields: _Fields) -> bool:
 
 def _without(head: bytes, dropped: Collection[bytes], added: bytes = b"") -> bytes:
     """Return a head without the special fields in `dropped`, and with the lines `added`."""
-    kept = _SPECIAL.sub(lambda one: b"" if one[1].lower() in dropped else one[0], head[: -len(_END)])
+    kept = _SPECIAL.sub(lambda line: b"" if line[1].lower() in dropped else line[0], head[: -len(_END)])
     return b"%b%b%b" % (kept, added, _END)

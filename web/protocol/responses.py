@@ -301,7 +301,7 @@ def _closing(send: ASGISendCallable) -> ASGISendCallable:
 
     async def closing(event: ASGISendEvent) -> None:
         if event["type"] == "http.response.start":
-            others = [one for one in event["headers"] if one[0].lower() != b"connection"]
+            others = [header for header in event["headers"] if header[0].lower() != b"connection"]
             event = {**event, "headers": [*others, (b"connection", b"close")]}
         await send(event)
 

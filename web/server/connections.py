@@ -241,8 +241,8 @@ class Connections:
     def finish(self) -> None:
         """Close those that linger, and let none do so from now on."""
         self.is_ending = True
-        for one in [*self.lingering]:
-            one.finish()
+        for connection in [*self.lingering]:
+            connection.finish()
 
     def _request_of(self, accepted: socket.socket) -> bytes | None:
         """Return the head, b"" if it is not there or of a probe or stream, None if the client has left.

@@ -186,7 +186,7 @@ async def _exit_code(living: Coroutine[Any, Any, None]) -> Exit:
 
 def _messages(error: BaseException) -> list[str]:
     if isinstance(error, BaseExceptionGroup):
-        return [message for one in error.exceptions for message in _messages(one)]
+        return [message for part in error.exceptions for message in _messages(part)]
     return [str(error)]
 
 

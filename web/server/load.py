@@ -62,8 +62,10 @@ def turning_away(head: bytes) -> bytes:
 
 @lru_cache
 def _answer(*, is_head: bool) -> bytes:
-    one, request = REFUSALS["overloaded"], Asked("GET", "", b"", {}, _ID.decode(), 0.0)
-    answer = prepared_error(Problem(one.status, one.code, one.detail, dict(one.headers)), request)
+    refusal, request = REFUSALS["overloaded"], Asked("GET", "", b"", {}, _ID.decode(), 0.0)
+    answer = prepared_error(
+        Problem(refusal.status, refusal.code, refusal.detail, dict(refusal.headers)), request
+    )
     headers = (*answer.headers, (b"x-request-id", _ID), (b"connection", b"close"))
     lines = b"".join(b"%b: %b\r\n" % header for header in headers)
     return b"HTTP/1.1 503 \r\n%b\r\n%b" % (lines, b"" if is_head else b"".join(answer.parts))

@@ -84,14 +84,14 @@ class Market(Struct, gc=False, eq=False):
         if change.marketDefinition is not None:
             self.definition = change.marketDefinition
             self.was_ours |= self.is_ours
-        for one in change.rc or ():
-            self.runners.setdefault((int(one.id), one.hc or 0.0), Runner()).apply(one)
+        for runner in change.rc or ():
+            self.runners.setdefault((int(runner.id), runner.hc or 0.0), Runner()).apply(runner)
 
     @property
     def is_ours(self) -> bool:
         """Whether it is about the result of a football match."""
-        one = self.definition
-        return one is not None and one.marketType == MATCH_ODDS and one.eventTypeId in FOOTBALL
+        it = self.definition
+        return it is not None and it.marketType == MATCH_ODDS and it.eventTypeId in FOOTBALL
 
     @property
     def status(self) -> str | None:
@@ -108,8 +108,8 @@ class Market(Struct, gc=False, eq=False):
         definition = self.definition if self.is_ours else None
         if definition is None or definition.status != OPEN:
             return False
-        active = (one for one in definition.runners or () if one.status == ACTIVE)
-        return not all(_name(one, names) for one in active)
+        active = (runner for runner in definition.runners or () if runner.status == ACTIVE)
+        return not all(_name(runner, names) for runner in active)
 
     def odds(self, options: BetfairStreamOptions, names: MarketNames | None) -> Match | Removal:
         """Return what it offers, or why it offers nothing."""
@@ -122,7 +122,7 @@ class Market(Struct, gc=False, eq=False):
         sides = _sides(definition)
         if sides is None:
             return Removal(match_id, Reason.OUTCOME)
-        home, draw, away = (self._price(one, options) for one in sides)
+        home, draw, away = (self._price(runner, options) for runner in sides)
         if home is None or draw is None or away is None:
             return Removal(match_id, Reason.INCOMPLETE)
         start_time = unix_time(definition.marketTime)
@@ -147,11 +147,17 @@ class Market(Struct, gc=False, eq=False):
 
 def _sides(definition: MarketDefinition) -> Sides | None:
     """Return the sides; None unless there are exactly these three, without handicap."""
-    active = [one for one in definition.runners or () if one.status == ACTIVE]
-    by_priority = {one.sortPriority: one for one in active if int(one.id) != DRAW}
-    draws = [one for one in active if int(one.id) == DRAW]
+    active = [runner for runner in definition.runners or () if runner.status == ACTIVE]
+    by_priority = {runner.sortPriority: runner for runner in active if int(runner.id) != DRAW}
+    draws = [runner for runner in active if int(runner.id) == DRAW]
     home, away = by_priority.get(HOME_PRIORITY), by_priority.get(AWAY_PRIORITY)
-    if len(active) != RUNNERS or not draws or home is None or away is None or any(one.hc for one in active):
+    if (
+        len(active) != RUNNERS
+        or not draws
+        or home is None
+        or away is None
+        or any(runner.hc for runner in active)
+    ):
         return None
     return home, draws[0], away
 

@@ -186,11 +186,11 @@ class BetfairSession:
         if self.phase is not Phase.SUBSCRIBING:
             return Reaction()
         removals: list[Removal] = []
-        for one in message.mc or ():
-            market = self.markets.get(one.id)
-            if market and one.marketDefinition and one.marketDefinition.status != OPEN:
-                market.definition = one.marketDefinition  # so that names do not list it again
-                removals.append(Removal(SourceMatchId(one.id), market.removal_reason))
+        for change in message.mc or ():
+            market = self.markets.get(change.id)
+            if market and change.marketDefinition and change.marketDefinition.status != OPEN:
+                market.definition = change.marketDefinition  # so that names do not list it again
+                removals.append(Removal(SourceMatchId(change.id), market.removal_reason))
         return Reaction(changes=Extract((), tuple(removals))) if removals else Reaction()
 
     def _apply(self, message: Message) -> Sliced[Reaction]:
@@ -216,7 +216,7 @@ class BetfairSession:
             self._clk = message.clk or self._clk
         if is_image:
             extract, unnamed = yield from self._extract(self.markets.values())
-            self._names = {market: one for market, one in self._names.items() if market in self.markets}
+            self._names = {market: names for market, names in self._names.items() if market in self.markets}
             return Reaction(image=extract, vouches=True, unnamed=unnamed)
         if not changed:
             return Reaction(vouches=True)
@@ -230,17 +230,17 @@ class BetfairSession:
         changes.reverse()
         while changes:
             yield
-            one = changes.pop()  # so that its memory is used again: a new image takes half as long
+            change = changes.pop()  # so that its memory is used again: a new image takes half as long
             # With conflation asked for, `con` is no sign of slow reading.
-            self.slow_messages += one.con is True and not self._conflate_ms
-            market = self.markets.get(one.id)
-            if market is None and one.marketDefinition is None:
+            self.slow_messages += change.con is True and not self._conflate_ms
+            market = self.markets.get(change.id)
+            if market is None and change.marketDefinition is None:
                 continue  # a change of a market without an image
-            if market is None or one.img:
+            if market is None or change.img:
                 was_ours = market is not None and market.was_ours
-                market = self.markets[one.id] = Market(one.id, was_ours=was_ours)
-            market.apply(one, message.pt)
-            changed[one.id] = market
+                market = self.markets[change.id] = Market(change.id, was_ours=was_ours)
+            market.apply(change, message.pt)
+            changed[change.id] = market
         if len(self.markets) > MAX_MARKETS:
             raise PayloadError(f"a subscription of more than {MAX_MARKETS} markets", "too_big")
         return list(changed.values())
@@ -254,11 +254,11 @@ class BetfairSession:
             yield
             names = self._names.get(market.market_id)
             if market.was_ours:
-                one = market.odds(self._options, names)
-                if isinstance(one, Match):
-                    matches.append(one)
+                odds = market.odds(self._options, names)
+                if isinstance(odds, Match):
+                    matches.append(odds)
                 else:
-                    removals.append(one)
+                    removals.append(odds)
             if market.is_unnamed_by(names):
                 unnamed.append(market.market_id)
             if market.status == CLOSED:

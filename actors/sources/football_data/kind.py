@@ -116,7 +116,7 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
                 continue
         fixtures.append(fixture)
         kept.append(row)
-    read = sum(isinstance(one, Fixture) for one in fixtures)
+    read = sum(isinstance(fixture, Fixture) for fixture in fixtures)
     if MAX_TORN < unreadable > read:
         raise PayloadError(f"{unreadable} rows do not fit the header, {read} do")
     return Sheet(columns, kept, fixtures, payload.source_time, unknown)
@@ -157,7 +157,7 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
             listed.add(fixture.source_match_id)
     removals += [Removal(match_id, Reason.DUPLICATE) for match_id in sorted(taken_back)]
     if taken_back:
-        matches = [one for one in matches if one.source_match_id not in taken_back]
+        matches = [match for match in matches if match.source_match_id not in taken_back]
     passed_over: dict[str, int] = {Reason.UNREADABLE: sheet.unknown} if sheet.unknown else {}
     return Extract(tuple(matches), tuple(removals), passed_over=passed_over)
 

@@ -117,7 +117,7 @@ class Bookmaker:
         draw = Random(f"{seed}/{key}")
         self._draws = tuple(draw.random() for _ in range(_DRAWS))
         shortest, longest = self._style.lag
-        self._lags = tuple(round(shortest + one * (longest - shortest)) for one in self._draws)
+        self._lags = tuple(round(shortest + share * (longest - shortest)) for share in self._draws)
         self._offers: dict[int, _Offer] = {}  # by slot, in order of appearance
         self.pending: defaultdict[int, list[State]] = defaultdict(list)  # by the step in which it is seen
 
@@ -172,11 +172,13 @@ class Bookmaker:
         estimate = None if fair is None else self.estimate(fair)
         if estimate == offer.estimate:
             return False
-        before, one = offer.match, offer.listing
+        before, listing = offer.match, offer.listing
         offer.estimate, offer.match = estimate, None
         if estimate is not None:
             prices = self.quote(estimate, offer.opinion)
-            offer.match = Match(one.match_id, one.home, one.away, one.league, *prices, one.start_time)
+            offer.match = Match(
+                listing.match_id, listing.home, listing.away, listing.league, *prices, listing.start_time
+            )
         return estimate is None or offer.match != before
 
     def opinion(self, fixture: Fixture) -> ByOutcome:

@@ -132,7 +132,9 @@ def read_sports(body: bytes) -> Sports:
     except UNREADABLE as error:
         raise _unreadable(body, error) from error
     keys = tuple(
-        one.key for one in sports if one and one.active and not one.has_outrights and _KEY(one.key)
+        sport.key
+        for sport in sports
+        if sport and sport.active and not sport.has_outrights and _KEY(sport.key)
     )
     if not keys:
         raise PayloadError("the list of sports has no football in season", "no_football")
@@ -184,8 +186,8 @@ def _odds(match: CommonFacts, market: OddsMarket, refreshed: float | None) -> Ma
     if not match.is_fit or len(market.outcomes) != OUTCOMES:
         return None
     event, home, away = match.event, match.home, match.away
-    one, two, three = market.outcomes
-    prices = {one.name: one.price, two.name: two.price, three.name: three.price}
+    first, second, third = market.outcomes
+    prices = {first.name: first.price, second.name: second.price, third.name: third.price}
     try:
         # Fields by position take half the time, and this runs for every price.
         return Match(

@@ -60,7 +60,7 @@ class Calendar:
         self._sports = sports
         self._calls = calls_a_day
         self._ceiling_s = ceiling_s
-        last = max((one[-1][1] for one in sports.values() if one), default=-DAY_S)
+        last = max((window[-1][1] for window in sports.values() if window), default=-DAY_S)
         self._known_until = (last // DAY_S + 1) * DAY_S  # the end of a UTC day
         self._rates: dict[float, Rates] = {}
 
@@ -90,7 +90,7 @@ class Calendar:
         while at < self._known_until:
             day = at // DAY_S
             rates = self.rates(day)
-            start, end = next((one for one in windows if one[1] > at), (inf, inf))
+            start, end = next((window for window in windows if window[1] > at), (inf, inf))
             until = min((day + 1) * DAY_S, start if at < start else end, self._known_until)
             rate = rates.far * (rates.weight if at >= start else 1.0)
             rate *= boost if day == now // DAY_S else 1.0

@@ -38,10 +38,10 @@ def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[
     lag_s = None if answered_at is None or newest is None else answered_at - newest
     passed_over = Counter[str]({Reason.LAY: offers.lays, Reason.UNREADABLE: answer.unreadable})
     matches, removals = tuple(offers.matches), tuple(offers.removals)
-    if len({one.source_match_id for one in matches}) < len(matches):
-        counts = Counter(one.source_match_id for one in matches)
-        matches = tuple(one for one in matches if counts[one.source_match_id] == 1)
-        removals += tuple(Removal(one, Reason.DUPLICATE) for one, count in counts.items() if count > 1)
+    if len({match.source_match_id for match in matches}) < len(matches):
+        counts = Counter(match.source_match_id for match in matches)
+        matches = tuple(match for match in matches if counts[match.source_match_id] == 1)
+        removals += tuple(Removal(match, Reason.DUPLICATE) for match, count in counts.items() if count > 1)
     return Extract(matches, removals, offers.title, +passed_over, lag_s, answered_at)
 
 

@@ -108,7 +108,7 @@ class TheOddsApiPlan(Plan):
                     self._set_sports(keys)
             case OddsAnswer(kick_offs=kick_offs, answered_at=answered_at):
                 at = now.wall if answered_at is None else answered_at
-                coming = [one for one in kick_offs if at - NEAR_AFTER_S <= one <= at + KNOWN_AHEAD_S]
+                coming = [time for time in kick_offs if at - NEAR_AFTER_S <= time <= at + KNOWN_AHEAD_S]
                 self._near[target.scope] = near_windows(coming)
                 self._plan_calendar()
 

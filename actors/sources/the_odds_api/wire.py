@@ -112,10 +112,10 @@ def _has_each_field_once(text: bytes, events: Sequence[OddsEvent]) -> bool:
         texts = (event.sport_key, event.sport_title, event.commence_time, event.home_team, event.away_team)
         missing += texts.count(None)
         bookmakers += len(event.bookmakers)
-        for one in event.bookmakers:
-            missing += (not one.title) + (one.last_update is None)
-            markets += len(one.markets)
-            for market in one.markets:
+        for bookmaker in event.bookmakers:
+            missing += (not bookmaker.title) + (bookmaker.last_update is None)
+            markets += len(bookmaker.markets)
+            for market in bookmaker.markets:
                 outcomes += len(market.outcomes)
                 missing += market.last_update is None
     marks = 26 * len(events) + 14 * bookmakers + 10 * markets + 6 * outcomes - 4 * missing
@@ -147,7 +147,7 @@ def _bookmaker_markets(part: dict[str, Any]) -> BookmakerMarkets:
 
 def _outcomes(market: dict[str, Any]) -> tuple[Outcome, ...]:
     outcomes = _objects(market, "outcomes", "name")
-    return tuple(Outcome(one["name"], _price(one.get("price"))) for one in outcomes)
+    return tuple(Outcome(item["name"], _price(item.get("price"))) for item in outcomes)
 
 
 def _objects(table: dict[str, Any], name: str, id_field: str) -> list[dict[str, Any]]:
