@@ -48,7 +48,7 @@ def add_options(links: argparse.ArgumentParser) -> None:
         if name == "explain":
             text = "the id of a fixture or of an entry, or SOURCE:ID of an event"
             added.add_argument("id", metavar="ID", help=text)
-            added.add_argument("other", metavar="ID", nargs="?", help="another one to compare it with")
+            added.add_argument("other", metavar="ID", nargs="?", help="another id to compare it with")
         if name == "suggest":
             text = "how many at most; default: %(default)s"
             added.add_argument("--limit", type=_limit, default=20, metavar="N", help=text)
@@ -61,7 +61,7 @@ def _limit(text: str) -> int:
 
 
 def explain_lines(given: argparse.Namespace) -> Iterator[str]:
-    """Yield the evidence about one id, or two. Raises: ServiceUnreachableError."""
+    """Yield the evidence about an id, or two. Raises: ServiceUnreachableError."""
     given_ids = [given_id for given_id in (given.id, given.other) if given_id is not None]
     for given_id in given_ids:
         if given_id in {"", ".", ".."}:  # parts of a path that are left out or lead elsewhere

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 
 class Instant(Struct, frozen=True, gc=False):
-    """One moment on both clocks: `mono` in seconds for durations, `wall` in Unix seconds (UTC)."""
+    """A moment on both clocks: `mono` in seconds for durations, `wall` in Unix seconds (UTC)."""
 
     mono: float
     wall: float

@@ -1,4 +1,4 @@
-"""Long computations in slices: pure generators, between whose slices the event loop runs other tasks."""
+"""Long computations in slices: pure generators. Between slices the event loop runs other tasks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_now(steps: Sliced[T]) -> T:
 async def run_sliced(steps: Sliced[T], budget_s: float = BUDGET_S) -> T:
     """Run `steps` and return the result; other tasks run after each `budget_s` of work.
 
-    A computation that needs less does not wait. A longer one also waits at its end, so that consecutive
+    A shorter computation does not wait. A longer computation also waits at its end, so that consecutive
     calls do not add up.
     """
     began = elapsed_s()

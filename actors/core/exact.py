@@ -1,7 +1,7 @@
 """Refuses values of a plug-in that are not of exactly Python's own types.
 
 Pure. Fractions, NumPy's scalars and subclasses of float, int or str compare like plain values, but the
-JSON encoder accepts plain ones only.
+JSON encoder accepts plain values only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def number(value: object, what: str) -> float:
 
 
 def seconds(value: object, what: str) -> float:
-    """Return a plain float of a time span, 0 for a negative one; infinity is allowed.
+    """Return a plain float of a time span, 0 if it is negative; infinity is allowed.
 
     Raises: NotExactError, naming `what`, for NaN, which disorders timers, and for what is no number.
     """

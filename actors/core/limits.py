@@ -1,4 +1,4 @@
-"""What one client, and all together, may take from the HTTP server: the table `[limits]`."""
+"""Limits of each HTTP client, and of all together: the table `[limits]`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_proxy(text: str) -> None:
-    """Check one of the trusted proxies. Raises: ValueError saying what is allowed."""
+    """Check a trusted proxy. Raises: ValueError saying what is allowed."""
     if text == LOCAL:
         return
     at = f"trusted_proxies has {text!r}, must have"

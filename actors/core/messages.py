@@ -13,8 +13,8 @@ from msgspec import Struct
 
 BookmakerId = NewType("BookmakerId", str)  # [a-z0-9-]{1,32}: the first part of every match id
 SourceName = NewType("SourceName", str)  # its table in the configuration
-Scope = NewType("Scope", str)  # what one payload covers: a file, a league key, a subscription
-ListId = NewType("ListId", str)  # one complete list of a scope, for later confirmations of it
+Scope = NewType("Scope", str)  # what a payload covers: a file, a league key, a subscription
+ListId = NewType("ListId", str)  # a complete list of a scope, for its later confirmations
 SourceMatchId = NewType("SourceMatchId", str)  # [A-Za-z0-9._~-]{1,128}, stable while the match is listed
 
 
@@ -29,7 +29,7 @@ NOT_MODIFIED = 304  # a payload without a body: the last list still holds (RFC 9
 
 
 class Payload(Struct, frozen=True):
-    """One raw unit received from a source, or its confirmation that the last one still holds.
+    """A raw unit received from a source, or its confirmation that the last payload still holds.
 
     `received_mono` (monotonic seconds) is when a poll was sent, less the time for which a cache had its
     answer, or when a message was read; it holds for `stale_after_s`. `received_at`, `source_time` (the
@@ -64,7 +64,7 @@ class Document(Struct, frozen=True):
 
 
 class Match(Struct, frozen=True, gc=False):
-    """One football match as one bookmaker lists it, with its three decimal prices.
+    """A football match as one bookmaker lists it, with its three decimal prices.
 
     Times are Unix seconds; `source_time` is the source's own for this content. Where the start is unknown,
     `latest_start` may be the last moment for it, such as the end of its day; it is not public.
@@ -95,9 +95,9 @@ class Removal(Struct, frozen=True, gc=False):
 
 
 class Extract(Struct, frozen=True):
-    """What one document says about one bookmaker: its matches, and those that could not be read.
+    """The part of a document about one bookmaker: its matches, and those that could not be read.
 
-    `passed_over` counts by reason what was ignored and removes no match, such as another market of one.
+    `passed_over` counts by reason ignored elements that remove no match, such as another market.
     By the source's clock the answer came at `answered_at`, and its newest price was `lag_s` older.
     """
 
@@ -110,7 +110,7 @@ class Extract(Struct, frozen=True):
 
 
 class Batch(Struct, frozen=True):
-    """What one document says about one bookmaker in one scope.
+    """The part of a document about one bookmaker in one scope.
 
     Complete: `matches` is the whole list, `removals` only say why something is not in it; with `is_image`,
     what is missing was removed, not lost. Otherwise a change of the list named `list_id`: upserts and

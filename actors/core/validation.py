@@ -37,7 +37,7 @@ class Reason(StrEnum):
 
     INCOMPLETE = "incomplete"  # not all three prices are there
     PRICE = "price"  # a price is unreadable, not finite or not above 1.0
-    BOOK_SUM = "book_sum"  # the three prices cannot be one offer
+    BOOK_SUM = "book_sum"  # the three prices cannot be a single offer
     MATCH_ID = "match_id"  # the source's id has another shape than ours
     START_TIME = "start_time"  # an impossible date or time
     DUPLICATE = "duplicate"  # the same id again in one list: the last wins
@@ -68,7 +68,7 @@ class Admission(Struct, frozen=True):
 def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
     """Return the batch with the matches that keep the rules; the others become removals.
 
-    Of two matches with one id the last wins; of a match and a removal from the source, the removal.
+    Of two matches with the same id the last wins; of a match and a removal from the source, the removal.
     """
     accepted: dict[SourceMatchId, Match] = {}
     unread = {removal.source_match_id for removal in batch.removals}
@@ -128,7 +128,7 @@ def _are_plain(part: Sequence[Match]) -> bool:
     names = [match.home for match in part] + [match.away for match in part]
     ids = "\n".join([match.source_match_id for match in part])
     return (
-        ids.count("\n") == len(part) - 1  # none of them has one itself
+        ids.count("\n") == len(part) - 1  # no id has a line end in it
         and _MATCH_IDS(ids) is not None
         and all(start is None or 0 < start <= MAX_START_TIME for start in starts)
         and all(time is None or isfinite(time) for time in times)

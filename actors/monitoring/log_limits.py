@@ -1,7 +1,7 @@
 """Keeps clients from writing the log: what they cause is counted by kind, and logged once a minute at most.
 
 asyncio and the HTTP servers log each error by itself, most with a stack, and a client can cause thousands a
-second. A bug keeps its stack, but one that a client can cause again and again has a line a minute as well.
+second. A bug keeps its stack, but a bug that a client can repeat has a line a minute as well.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _client_error(record: logging.LogRecord, error: BaseException | None) -> str
 
 
 def _error(record: logging.LogRecord) -> BaseException | None:
-    """Return the exception of a record, of a group the first one that is not of a connection."""
+    """Return the exception of a record; of a group the first that is not of a connection."""
     exc_info = record.msg.get("exc_info") if isinstance(record.msg, dict) else record.exc_info
     error = exc_info[1] if isinstance(exc_info, tuple) else exc_info
     while isinstance(error, BaseExceptionGroup):

@@ -36,7 +36,7 @@ class Meter:
         self._new = _Window(inf)
 
     def add(self, took_s: float, size: int, now: float) -> None:
-        """Count one sample that ended at `now`, in monotonic seconds."""
+        """Count a sample that ended at `now`, in monotonic seconds."""
         self._rotate(now)
         place = int(BUCKETS_PER_DOUBLING * log2(max(took_s, SHORTEST_S) / SHORTEST_S))
         window = self._new
@@ -54,7 +54,7 @@ class Meter:
         return Summary(total, total / elapsed_s, size / elapsed_s, *quantiles)
 
     def _rotate(self, now: float) -> None:
-        """Begin with the first sample or summary; begin another window when this one has ended."""
+        """Begin with the first sample or summary; begin another window when this window has ended."""
         self._new.began = min(self._new.began, now)
         elapsed_s = now - self._new.began
         if elapsed_s >= WINDOW_S:

@@ -1,4 +1,4 @@
-"""The records of actors: each written by its one owner, read by the probes. Times are Unix seconds."""
+"""The records of actors: each written by its owner alone, read by the probes. Times are Unix seconds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BookmakerState(StrEnum):
 
 @dataclass(slots=True)
 class ScopeStatus:
-    """One scope of a source: `failures` in a row, `is_lost` after two of them while other scopes answer."""
+    """A scope of a source: `failures` in a row, `is_lost` after two of them while other scopes answer."""
 
     interval_s: float | None = None
     stale_after_s: float | None = None
@@ -40,7 +40,7 @@ class ScopeStatus:
 
 @dataclass(slots=True)
 class SourceStatus:
-    """One source; written by its actor.
+    """A source; written by its actor.
 
     `prices` says whether a confirmation vouches for the prices or only for the file that holds them.
     `failures` counts polls in a row that failed while no other scope answered; `is_down` after two of
@@ -72,7 +72,7 @@ class SourceStatus:
 
     @property
     def error(self) -> str | None:
-        """The present error of the source as a whole, or of one of its scopes; None without one."""
+        """The present error of the source as a whole, or of a scope, or None."""
         if self.failures:
             return self.last_error
         return next((scope.last_error for scope in self.scopes.values() if scope.failures), None)
@@ -80,7 +80,7 @@ class SourceStatus:
 
 @dataclass(slots=True)
 class BookmakerStatus:
-    """One bookmaker; written by its actor, `withdrawn` by the aggregator, `state` by `observe`.
+    """A bookmaker; written by its actor, `withdrawn` by the aggregator, `state` by `observe`.
 
     `errors` has the scopes whose newest document cannot be read, `withdrawn` those whose withdrawal is
     logged; `rejected` counts matches by reason. Without `is_named` the name is the id until the source
@@ -110,7 +110,7 @@ class BookmakerStatus:
             self.name, self.is_named = title or self.name, True
 
     def observe(self, book: Book, at: Instant) -> BookmakerState:
-        """Return the state that follows from this record and the bookmaker's book; note a new one."""
+        """Return the state that follows from this record and the bookmaker's book; note a new state."""
         state = self._derived(book, at.mono)
         if state is not self.state or self.since is None:
             self.state, self.since = state, at.wall
@@ -118,7 +118,7 @@ class BookmakerStatus:
 
     @property
     def error(self) -> str | None:
-        """The error of a document of a scope that still exists; None without one."""
+        """The error of a document of a scope that still exists, or None."""
         scopes = self.source.scopes
         return next((error for scope, error in self.errors.items() if scope in scopes or not scopes), None)
 
@@ -179,7 +179,7 @@ class LoopStatus:
 class LogStatus:
     """What did not reach the log; written by `log_writer` and `log_limits`.
 
-    `dropped` lines were too many for whatever reads them, `failed` ones could not be written.
+    `dropped` lines were too many for their reader, `failed` lines could not be written.
     `client_errors` counts by kind what clients caused, which is logged once a minute at most.
     """
 

@@ -1,4 +1,4 @@
-"""Changes of the records of sources and bookmakers, with one log line for each way down and each way up.
+"""Changes of the records of sources and bookmakers, with a log line for each way down and each way up.
 
 Single failures are only counted. Live actors and the replay of recordings share these functions.
 """

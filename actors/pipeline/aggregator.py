@@ -1,4 +1,4 @@
-"""The aggregator actor: the only one that changes the board, commits it, and mints versions.
+"""The aggregator actor: it alone changes the board, commits it, and mints versions.
 
 All that may change it comes through its mailbox: batches, links, and what reads ask for. Each turn
 withdraws what is overdue, applies what waits, makes the fixtures, and publishes both with one swap. A batch
@@ -39,7 +39,7 @@ Intake: TypeAlias = Mailbox[Hashable, Item]
 
 
 def new_intake() -> Intake:
-    """Return the mailbox of the aggregator: one pending batch per (bookmaker, scope), links merged."""
+    """Return the mailbox of the aggregator: a pending batch for each bookmaker and scope, links merged."""
     return Mailbox(_key, _merged)
 
 
@@ -63,7 +63,7 @@ def _merged(old: Item, new: Item) -> Item:
 
 @dataclass(slots=True)
 class _Turn:
-    """What one turn has taken from the mailbox, and what became of it; `rest` are links for a later one."""
+    """The items of a turn and their outcome; `rest` are links for a later turn."""
 
     batches: list[Batch] = field(default_factory=list)
     applied: list[Applied] = field(default_factory=list)
@@ -90,7 +90,7 @@ class AggregatorActor:
     advance: Advance | None = None
     tick_s: float = TICK_S
     _singly: int = field(init=False, default=0)
-    """So many turns take one item each, so that it is known which of them crashes."""
+    """So many turns take one item each, to find the item that crashes."""
     _log: FilteringBoundLogger = field(init=False, default_factory=lambda: log.bind(actor="aggregator"))
 
     async def run(self) -> None:
@@ -170,7 +170,7 @@ class AggregatorActor:
         return snapshot
 
     def _recover(self) -> None:
-        """Drop the item that crashed the last instance; if it is one of several, apply each alone."""
+        """Drop the item that crashed the last instance; apply several items one by one."""
         crashed = len(self.intake.unacked)
         item = self.intake.requeue_unacked()
         if item is None:

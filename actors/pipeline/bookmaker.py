@@ -24,7 +24,7 @@ log: FilteringBoundLogger = structlog.get_logger()
 
 @dataclass(kw_only=True, slots=True)
 class BookmakerActor:
-    """One bookmaker; `refresh` is set to request a new list from its source."""
+    """A bookmaker; `refresh` is set to request a new list from its source."""
 
     status: BookmakerStatus
     inbox: Inbox
@@ -53,7 +53,7 @@ class BookmakerActor:
             self.inbox.ack_all()
 
     def _recover(self) -> None:
-        """Request a new list, and drop what confirms the one that the last instance lost a part of."""
+        """Request a new list, and drop confirmations of a list that the last instance lost a part of."""
         self.poison_guard.recover()
         lost = self.inbox.in_flight
         self.inbox.ack_all()

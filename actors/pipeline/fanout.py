@@ -172,7 +172,7 @@ def batch_of(
     is_image: bool = False,
     withdrawn: bool = False,
 ) -> Batch:
-    """Return what `extract` says of one bookmaker as a batch of its list; the content is not read."""
+    """Return an extract as a batch of the bookmaker's list; the content is not read."""
     return Batch(
         bookmaker=bookmaker,
         scope=origin.scope,

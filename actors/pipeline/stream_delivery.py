@@ -12,12 +12,12 @@ from actors.pipeline.context import SourceContext
 from actors.pipeline.stream_feed import REFRESH_SCOPE, SCOPE, WITHDRAWAL_SCOPE, StreamFeed
 from actors.source_api.stream import StreamOptions
 
-# For an image to reach the board before another one is requested: doubled each time.
+# For an image to reach the board before the next is requested: doubled each time.
 FIRST_WAIT_S, LONGEST_WAIT_S = 5.0, 300.0
 
 
 class StreamDelivery:
-    """The delivery of one source. Hold `lock` from a call of the feed to the delivery of its batches."""
+    """The delivery of a source. Hold `lock` from a call of the feed to the delivery of its batches."""
 
     def __init__(self, context: SourceContext[StreamOptions], feed: StreamFeed) -> None:
         self.lock = anyio.Lock(fast_acquire=True)
@@ -36,7 +36,7 @@ class StreamDelivery:
             self._context.inboxes[batch.bookmaker].put_nowait(batch)
 
     def lines_to_send(self, now: Instant) -> tuple[bytes, ...]:
-        """Return the lines that ask for an image, if one is requested or the board lacks the list."""
+        """Return the lines that ask for an image, if it is requested or the board lacks the list."""
         is_missing = self._is_missing(now)
         if not (self.is_image_requested or is_missing):
             return ()

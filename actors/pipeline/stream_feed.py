@@ -1,6 +1,6 @@
-"""What the lines of a stream become: batches of one list, by image, change, confirmation, withdrawal.
+"""Turns the lines of a stream into batches of a list: images, changes, confirmations, withdrawals.
 
-Pure. The actor of a live stream and the replay of a recorded one call the same functions.
+Pure. The actor of a live stream and the replay of a recorded stream call the same functions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LineResult(Struct, frozen=True):
 
 
 class StreamFeed:
-    """One subscription; `list_id` names its present list, None before an image and after a withdrawal."""
+    """A subscription; `list_id` names its present list, None before an image and after a withdrawal."""
 
     def __init__(
         self, session: Session, source: SourceName, bookmakers: Iterable[BookmakerId], stale_after_s: float
@@ -50,12 +50,12 @@ class StreamFeed:
         self._confirmed = Instant(0.0, 0.0)
 
     def withdraw(self, now: Instant) -> tuple[Batch, ...]:
-        """Withdraw the list until the next image, also one that is withdrawn: that may have been lost."""
+        """Withdraw the list until the next image, again if it is withdrawn: that may have been lost."""
         self.list_id = None
         return self._batches(Extract(()), now)
 
     def line(self, line: bytes, now: Instant) -> Sliced[LineResult]:
-        """Take one line, received at `now`; call nothing else before it is done.
+        """Take a line, received at `now`; call nothing else before it is done.
 
         Raises: PayloadError for what is no message, StreamError for a refusal.
         """

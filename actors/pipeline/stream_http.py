@@ -41,7 +41,7 @@ OpenHttp = Callable[[], AbstractAsyncContextManager[HttpClient]]
 
 
 class StreamHttp:
-    """The requests of one source. It owns the session token and the list of names to be requested."""
+    """The requests of a source. It owns the session token and the list of names to be requested."""
 
     def __init__(self, kind: StreamKind, options: StreamOptions, client: HttpClient, clock: Clock) -> None:
         self._kind = kind

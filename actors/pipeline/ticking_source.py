@@ -18,13 +18,13 @@ from actors.pipeline.fanout import batch_of
 from actors.source_api.kinds import Machine, TickingKind
 from actors.source_api.options import SourceOptions, secrets_of
 
-# For an image to reach the board before another one is sent. Doubled each time, up to a third of the
+# For an image to reach the board before the next is sent. Doubled each time, up to a third of the
 # list's staleness: a computer that is too busy for images must not get more of them.
 FIRST_WAIT_S = 1.0
 
 
 class TickingSourceActor:
-    """One computed source."""
+    """A computed source."""
 
     def __init__(self, kind: TickingKind, context: SourceContext[SourceOptions]) -> None:
         self._kind = kind

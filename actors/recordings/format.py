@@ -1,6 +1,6 @@
-r"""The format of a recording: one source, everything that it delivered, readable after any crash.
+r"""The format of a recording: everything that a source delivered, readable after any crash.
 
-One zstd stream, flushed after every record. In it, as `zstdcat` shows it: a line about the source, then
+A zstd stream, flushed after every record. In it, as `zstdcat` shows it: a line about the source, then
 for each payload a line about it, the body as it came, and a newline. A checksum covers line and body.
 
     {"oddsboard_recording":1,"source":"feed","kind":"football_data",...,"crc32":2774129518}
@@ -98,7 +98,7 @@ def _shared(values: Payload | _About) -> dict[str, Any]:
 
 
 class Encoder:
-    """Encodes one recording: its header, its records, its end."""
+    """Encodes a recording: its header, its records, its end."""
 
     def __init__(self) -> None:
         self._stream = zstandard.ZstdCompressor(level=3).compressobj()
@@ -108,7 +108,7 @@ class Encoder:
         return self._flushed(_sealed(msgspec.json.encode(header), b""))
 
     def record(self, payload: Payload, received_s: float, asked_s: float) -> bytes:
-        """Return all bytes of one payload."""
+        """Return all bytes of a payload."""
         size = len(payload.body)
         about = _About(received_s=received_s, asked_s=asked_s, bytes=size, **_shared(payload))
         return self._flushed(_sealed(msgspec.json.encode(about), payload.body) + payload.body + b"\n")
@@ -185,7 +185,7 @@ class _Ended(Exception):
 def _blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
     """Yield the content of each whole block of a zstd file (RFC 8878, 3.1.1), at most 128 KiB each.
 
-    The decoder gets one block at a time: of several it returns nothing if the last one is damaged.
+    The decoder gets one block at a time: of several it returns nothing if the last is damaged.
     """
     front = file.read(18)  # the longest frame header
     decoder = zstandard.ZstdDecompressor(max_window_size=2**23).decompressobj()
@@ -200,7 +200,7 @@ def _blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
             block = file.read(size)
             if len(block) < size:
                 break
-            if mark & 1:  # the last one
+            if mark & 1:  # the last block
                 yield decoder.decompress(head + block + file.read(4 if has_checksum else 0))
                 return Ending.CLOSED if decoder.eof and not file.read(1) else Ending.DAMAGED
             yield decoder.decompress(head + block)

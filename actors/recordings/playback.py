@@ -1,6 +1,6 @@
 """Plays recordings on a board of their own, moment by moment, on the clock of the recordings.
 
-Each payload, and each deadline that passes between two, is one commit at its own time, so the same
+Each payload, and each deadline between two, is a commit at its own time, so the same
 recordings give the same versions and content every time. No loop, no actors, nothing conflated.
 """
 
@@ -57,7 +57,7 @@ class Arrival(Moment, frozen=True):
 
 
 class BookmakerResult(Struct, frozen=True):
-    """What a payload was for one bookmaker: what was rejected by reason, or why it could not be read."""
+    """The outcome of a payload for a bookmaker: rejections by reason, or why it could not be read."""
 
     bookmaker: BookmakerId
     rejected: Mapping[str, int] = {}
@@ -135,7 +135,7 @@ class Playback:
         return is_due(deadlines, self._rules, self._now, within_s)
 
     def moments(self) -> Iterator[Moment]:
-        """Yield the moments in order; play each before taking the next one: it may set a deadline."""
+        """Yield the moments in order; play each before taking the next: it may set a deadline."""
         for arrival in self._arrivals():
             at = Instant(max(arrival.at.mono, self._now.mono), arrival.at.wall)
             while (deadline := self._deadline()).mono <= at.mono:

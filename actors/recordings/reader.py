@@ -24,7 +24,7 @@ KindNamed = Callable[[str], Kind]
 
 
 class RecordedSource(Struct, frozen=True):
-    """One recording, ready to be played; `is_historic` for a historic file of the exchange."""
+    """A recording, ready to be played; `is_historic` for a historic file of the exchange."""
 
     path: Path
     header: Header
@@ -46,7 +46,7 @@ class RecordedSource(Struct, frozen=True):
 
 
 def open_source(path: Path, kind_named: KindNamed, price: str | None = None) -> RecordedSource:
-    """Open one file; `price` is for historic files (.bz2). Raises: ConfigError, naming the file."""
+    """Open a file; `price` is for historic files (.bz2). Raises: ConfigError, naming the file."""
     is_historic = path.suffix == HISTORIC_SUFFIX
     if price is not None and not is_historic:
         raise ConfigError(
@@ -64,7 +64,7 @@ def open_source(path: Path, kind_named: KindNamed, price: str | None = None) -> 
 
 
 def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) -> tuple[RecordedSource, ...]:
-    """Open one file, or all recordings of a folder, in the order of their configuration.
+    """Open a file, or all recordings of a folder, in the order of their configuration.
 
     Raises: ConfigError also for a folder without any, or with recordings of several configurations.
     """

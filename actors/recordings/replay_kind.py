@@ -1,4 +1,4 @@
-"""The source kind `replay`: plays one recording inside a running service, again and again if wanted.
+"""The source kind `replay`: plays a recording inside a running service, again and again if wanted.
 
 Its machine plays the recording on a board of its own, by the recording's clock, and reports what changes
 there. Matches past the service's own `[board] expire_after_kickoff_s` are not shown.
@@ -102,7 +102,7 @@ class ReplayMachine:
         self._steps = self._passes(now.mono)
 
     def image(self) -> Sliced[Mapping[str, Extract]]:
-        """Return the list of every bookmaker that has one on the recording's board."""
+        """Return the lists on the recording's board."""
         lists: dict[str, Extract] = {}
         for key, name in self._ids.items():
             yield

@@ -1,4 +1,4 @@
-"""An actor as its supervisor sees it: its one method, its states and the record of them."""
+"""An actor as its supervisor sees it: its method, its states and the record of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ActorState(StrEnum):
 
 @dataclass(slots=True)
 class ActorStatus:
-    """One actor under supervision; written by the supervisor. Times are Unix seconds."""
+    """An actor under supervision; written by the supervisor. Times are Unix seconds."""
 
     name: str
     state: ActorState = ActorState.WAITING

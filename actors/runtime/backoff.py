@@ -47,7 +47,7 @@ class Backoff:
 class RestartWindow:
     """Restart intensity as in OTP: more than `MAX_CRASHES` within `WINDOW_S` lead to a quarantine.
 
-    After it one crash within `WINDOW_S` leads to the next, twice as long, up to `LONGEST_QUARANTINE_S`;
+    After it a crash within `WINDOW_S` leads to the next, twice as long, up to `LONGEST_QUARANTINE_S`;
     `FORGIVEN_AFTER_S` without a crash reset the length.
     """
 

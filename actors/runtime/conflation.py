@@ -1,4 +1,4 @@
-"""Conflation: one batch or document of two, an older one that still waits and a newer one.
+"""Conflation: merges a waiting batch or document with a newer one.
 
 Pure. A newer complete list replaces, a newer delta is merged match by match, a confirmation only changes
 the time of receipt and how long it holds. Nothing newer is ever replaced by something older.
@@ -18,7 +18,7 @@ Inbox = Mailbox[Scope, Document | Batch]
 
 
 def merged_batches(old: Batch, new: Batch) -> Batch:
-    """Return one batch with the effect of `old` and then `new`, both of one bookmaker and scope."""
+    """Return a batch with the effect of `old` and then `new`, both of the same bookmaker and scope."""
     if new.received_mono < old.received_mono:
         old, new = new, old
     if new.complete or new.withdrawn:
@@ -50,7 +50,7 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
 
 
 def merged_deliveries(old: Document | Batch, new: Document | Batch) -> Document | Batch:
-    """Return one delivery to a bookmaker of two: the newest document, or a merged batch."""
+    """Return the newer of two documents for a bookmaker, or two batches merged."""
     if isinstance(old, Batch) and isinstance(new, Batch):
         return merged_batches(old, new)
     if new.received_mono < old.received_mono:
@@ -68,7 +68,7 @@ def _confirmed(old: _Delivery, new: Batch) -> _Delivery:
 
 
 def _dated(match: Match, received_at: float) -> Match:
-    """Return `match` with the time at which it was received: the merged batch has a later one."""
+    """Return `match` with the time of its receipt: that of the merged batch is later."""
     if match.source_time is not None and match.source_time <= received_at:
         return match
     return msgspec.structs.replace(match, source_time=received_at)

@@ -36,7 +36,7 @@ class Bus:
 
 
 class Mailbox(Generic[K, V]):
-    """Pending items by key, oldest key first. `merge(old, new)` makes one item of two of the same key."""
+    """Pending items by key, oldest key first. `merge(old, new)` merges two items of the same key."""
 
     def __init__(self, key: Callable[[V], K], merge: Callable[[V, V], V]) -> None:
         self.received = 0
@@ -59,7 +59,7 @@ class Mailbox(Generic[K, V]):
         return tuple(self._unacked)
 
     def put_nowait(self, item: V) -> None:
-        """Add `item`, merged into the pending one of its key if there is one; never block."""
+        """Add `item`, merged into a pending item of its key; never block."""
         self.received += 1
         key = self._key(item)
         if (older := self._pending.get(key)) is not None:
@@ -101,7 +101,7 @@ class Mailbox(Generic[K, V]):
         self._unacked.clear()
 
     def requeue_unacked(self) -> V | None:
-        """After a crash: make the other unacknowledged items pending; return the one that was in flight."""
+        """After a crash: make the other unacknowledged items pending; return that in flight."""
         blamed, self.in_flight = self.in_flight, None
         requeued: dict[K, V] = {}
         for item in self._unacked:
@@ -139,7 +139,7 @@ class PoisonGuard:
         self.in_flight = None
 
     def recover(self) -> ListId | None:
-        """At the start of an instance: return the list that crashed the last one, None without a crash."""
+        """At the start of an instance: return the list that crashed the last, None without a crash."""
         culprit, self.in_flight = self.in_flight, None
         if culprit is not None:
             self._crashes[culprit] = self._crashes.pop(culprit, 0) + 1

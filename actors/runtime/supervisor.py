@@ -27,7 +27,7 @@ MAX_ERROR_CHARS = 1000
 
 
 class ChildSpec(Struct, frozen=True):
-    """How to run one child; `start` makes a new instance.
+    """How to run a child; `start` makes a new instance.
 
     A crash does not count if `is_explained` then says that something else is to blame for it. A quarantine
     of a child with `is_core` ends the process.
@@ -47,7 +47,7 @@ class Supervisor:
         self._children = {spec.status.name: _Child(spec, clock) for spec in specs}
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Run all children, started in order, until they stop. Raises: CoreFailure, or a group with one."""
+        """Run all children, started in order, until they stop. Raises: CoreFailure, also in a group."""
         async with anyio.create_task_group() as tasks:
             for child in self._children.values():
                 tasks.start_soon(child.supervise, name=child.spec.status.name)
@@ -60,12 +60,12 @@ class Supervisor:
             await child.stop()
 
     def quarantine(self, name: str, reason: str) -> None:
-        """Quarantine one actor as if it had crashed too often; `reason` is shown and logged."""
+        """Quarantine an actor as if it had crashed too often; `reason` is shown and logged."""
         self._children[name].quarantine(reason)
 
 
 async def contained(work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
-    """Run `work`, one task of an actor, so that nothing it raises can end the event loop.
+    """Run `work`, a task of an actor, so that nothing it raises can end the event loop.
 
     asyncio ends the loop as soon as a task raises SystemExit or KeyboardInterrupt. Signals do not raise
     while actors run, so these come from the code of a kind: every task that runs such code begins here.

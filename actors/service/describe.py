@@ -39,7 +39,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
 
 
 def kind_lines() -> Iterator[str]:
-    """Return the kinds of source and their options. Raises: ConfigError for one that cannot be loaded."""
+    """Return the kinds of source and their options. Raises: ConfigError if a kind cannot be loaded."""
     for kind, origin in installed():
         yield f"{kind.name} ({origin})"
         types = get_type_hints(kind.options)

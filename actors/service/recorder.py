@@ -1,4 +1,4 @@
-"""Writes recordings, one file a source, without secrets; a process that dies leaves all it received."""
+"""Writes recordings, a file a source, without secrets; a process that dies leaves all it received."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MIN_SECRET_CHARS = 6
 
 
 class Recorder:
-    """The recordings of one run; `of(source)` takes the payloads of a source."""
+    """The recordings of a run; `of(source)` takes the payloads of a source."""
 
     def __init__(self, tapes: Mapping[SourceName, _Tape], start: Instant, clock: Clock) -> None:
         self._tapes = tapes
@@ -68,7 +68,7 @@ class Recorder:
 
 
 class _Tape:
-    """One file that is being written. After an OSError it must not be written to again."""
+    """A file that is being written. After an OSError it must not be written to again."""
 
     def __init__(self, file: FileIO, header: Header, secrets: tuple[str, ...]) -> None:
         self._file = file

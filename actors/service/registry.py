@@ -1,4 +1,4 @@
-"""Kinds of source by name: the built-in ones, and those that other packages bring.
+"""Kinds of source by name: built-in kinds, and those of other packages.
 
 A package adds a kind (a plug-in) with an entry point in the group `oddsboard.sources`, named as the kind.
 It is loaded when a configuration names it, so that a broken package harms no other configuration.
@@ -29,7 +29,7 @@ from actors.sources.simulated import kind as simulated
 from actors.sources.the_odds_api import kind as the_odds_api
 
 GROUP = "oddsboard.sources"
-MAX_INTERVAL_S = 1e9  # the lists of a longer one would be shown for ever
+MAX_INTERVAL_S = 1e9  # with a longer interval lists would be shown for ever
 
 _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
     PolledKind: PolledOptions,
@@ -39,7 +39,7 @@ _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind of that name, a built-in one first. Raises: ConfigError if it cannot be had."""
+    """Return the kind of that name, a built-in kind first. Raises: ConfigError if it cannot be loaded."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     points = entry_points(group=GROUP)
@@ -52,7 +52,7 @@ def kind_named(name: str) -> Kind:
 
 
 def installed() -> Iterator[tuple[Kind, str]]:
-    """Return all kinds, each with its origin. Raises: ConfigError for one that cannot be loaded."""
+    """Return all kinds, each with its origin. Raises: ConfigError for a kind that cannot be loaded."""
     for kind in BUILT_IN.values():
         yield kind, "built in"
     for point in entry_points(group=GROUP):

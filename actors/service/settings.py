@@ -45,7 +45,7 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """One bookmaker: its source, its key there, and its display name, None where the source gives it.
+    """A bookmaker: its source, its key there, and its display name, None where the source gives it.
 
     `commission` is the share that it takes of what is won net on a market.
     """
@@ -63,7 +63,7 @@ class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourceSettings(Struct, frozen=True):
-    """One source: its kind, that kind's options, and its table as written, without secrets."""
+    """A source: its kind, that kind's options, and its table as written, without secrets."""
 
     kind: Kind
     options: SourceOptions
@@ -140,7 +140,7 @@ def parse_bind(bind: str) -> tuple[str, int | None]:
 
 
 def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
-    """Check the `expanded` file; errors quote the `raw` one."""
+    """Check the `expanded` file; errors quote the `raw` file."""
     file = _converted(raw, expanded, _File, "")
     with _checking("server"):
         parse_bind(file.server.bind)

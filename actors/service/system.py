@@ -126,7 +126,7 @@ class System:
         return ChildSpec(actor, partial(LinkerActor, *parts, self._intake.put_nowait, self.review))
 
     async def read_links_again(self) -> None:
-        """Read the file of links by hand again, and link by it; a bad one is logged and changes nothing."""
+        """Read the file of links again, and link by it; a bad file is logged and changes nothing."""
         file = self._settings.links.file
         if file is None:
             return
@@ -165,20 +165,20 @@ class System:
                 pass
 
     def _blame(self, bookmaker: BookmakerId, what: str = "crashed the aggregator") -> None:
-        """Request a new list in place of a poison batch; quarantine at the second one within a minute."""
+        """Request a new list in place of a poison batch; quarantine at the second within a minute."""
         status = self.status.bookmakers[bookmaker]
         self._contexts[status.source.name].refresh.set()
         if self._is_second(bookmaker):
             self.supervisor.quarantine(status.actor.name, f"two of its batches {what}")
 
     def _is_second(self, culprit: BookmakerId | None) -> bool:
-        """Note a crash due to a bookmaker, or (None) the linker; return whether one came just before."""
+        """Note a crash due to a bookmaker, or (None) the linker; return whether it is the second soon."""
         now, last = self._clock.now().mono, self._poisoned_mono.get(culprit, -inf)
         self._poisoned_mono[culprit] = now
         return now - last <= WINDOW_S
 
     def _reject_list(self, bookmaker: BookmakerId, scope: Scope, why: str) -> None:
-        """Record that a list was withdrawn because it cannot be shown, and request another one."""
+        """Record that a list was withdrawn because it cannot be shown, and request it anew."""
         status = self.status.bookmakers[bookmaker]
         status.rejected[Reason.TYPE] += 1
         status.errors[scope] = f"rejected: {why}"
@@ -262,7 +262,7 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
 
 
 def terms_of(settings: Settings) -> Terms:
-    """Return what fixtures are made by."""
+    """Return the settings of fixtures."""
     kinds = {name: prices_of(source.kind, source.options) for name, source in settings.sources.items()}
     listed = {
         name: Listed(bookmaker.source, kinds[bookmaker.source], bookmaker.commission)

@@ -40,7 +40,7 @@ class PolledKind(Struct, frozen=True):
 
 
 class Machine(Protocol):
-    """A computed source: a state machine stepped by the clock, one for all its bookmakers.
+    """A computed source: a state machine for all its bookmakers, stepped by the clock.
 
     A bookmaker key that is not in a result has no list at present.
     """

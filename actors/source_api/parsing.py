@@ -15,14 +15,14 @@ from actors.core.errors import UNREADABLE
 T = TypeVar("T")
 
 WHOLE_BYTES = 512 * 1024
-"""The longest JSON document that is decoded in one step (some 5 ms); of a longer one element by element."""
+"""The longest JSON document that is decoded in one step (some 5 ms); longer ones element by element."""
 
 _elements = msgspec.json.Decoder(list[msgspec.Raw])
 _first_element = re.compile(rb'\s*\[(\s*\{\s*"[^"\\]*"\s*:\s*"?)').match
 
 
 def split(body: bytes) -> Iterator[msgspec.Raw]:
-    """Return the elements of a JSON list, undecoded. Raises: one of UNREADABLE if it is none in UTF-8.
+    """Return the elements of a JSON list, undecoded. Raises: UNREADABLE if it is no JSON list in UTF-8.
 
     A long list of objects is read in blocks: up to a place that looks like the start of its first element,
     if what is before it are whole elements and a comma. What cannot be cut is read in one step.
@@ -51,7 +51,7 @@ def _read(text: bytes) -> list[msgspec.Raw]:
 class Memo(dict[str, T]):
     """`memo[text]` is `read(text)`, a pure function, and quicker to look up than an `lru_cache`.
 
-    A text of more than `max_chars` is not kept; a memo of `size` texts is emptied before the next one.
+    A text of more than `max_chars` is not kept; a memo of `size` texts is emptied before the next text.
     """
 
     def __init__(self, read: Callable[[str], T], *, size: int, max_chars: int) -> None:

@@ -14,7 +14,7 @@ from actors.source_api.options import PolledOptions
 
 
 class Target(Struct, frozen=True):
-    """One address to poll, and the scope of its answer; that of a catalogue is for the plan alone."""
+    """An address to poll, and the scope of its answer; a catalogue's answer is for the plan alone."""
 
     scope: Scope
     url: str
@@ -24,7 +24,7 @@ class Target(Struct, frozen=True):
 class Plan:
     """Asks for every target once each `poll_interval_s`; subclasses override what differs.
 
-    One object a source, which outlives its actor. Scopes of targets are unique.
+    Each source has one, which outlives its actor. Scopes of targets are unique.
     """
 
     def __init__(self, options: PolledOptions, targets: tuple[Target, ...]) -> None:
@@ -65,7 +65,7 @@ class Plan:
         """Take the decoded content of a new answer."""
 
     def quota(self) -> Mapping[str, float | None] | None:
-        """Return what probes show of a budget; None without one."""
+        """Return what probes show of a budget; None without a budget."""
         return None
 
     def facts(self) -> Mapping[str, object]:
@@ -86,7 +86,7 @@ PlanMaker = Callable[[Any, tuple[str, ...]], Plan]
 
 
 def every(targets: Callable[[Any], tuple[Target, ...]]) -> PlanMaker:
-    """Return the plain plan of a kind whose targets follow from its options alone."""
+    """Return the plan of a kind that takes its targets from its options alone."""
 
     def make(options: PolledOptions, keys: tuple[str, ...]) -> Plan:
         del keys

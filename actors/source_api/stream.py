@@ -16,7 +16,7 @@ class StreamOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a source that pushes lines; `certificate` and its key are files, for the login.
 
     `session_token` needs no login. If the server refuses a subscription to all matches, the `max_markets`
-    nearest ones are subscribed to.
+    nearest kick-offs are subscribed to.
     """
 
     stream_url: str
@@ -49,9 +49,9 @@ class Reaction(Struct, frozen=True):
 
 
 class Session(Protocol):
-    """The protocol of one subscription, which outlives connections. Never waits.
+    """The protocol of a subscription, which outlives connections. Never waits.
 
-    Between the slices of one `receive` no other method may be called but the properties.
+    Between the slices of a `receive` no other method may be called but the properties.
     `slow_messages` counts the changes that the server merged because it was read too slowly.
     """
 
@@ -69,7 +69,7 @@ class Session(Protocol):
         """Begin a connection with that session token; the server sends the first line."""
 
     def receive(self, line: bytes) -> Sliced[Reaction]:
-        """Take one line. Raises: PayloadError for what is no message, StreamError for a refusal."""
+        """Take a line. Raises: PayloadError if it is no message, StreamError for a refusal."""
 
     def refresh(self) -> Reaction:
         """Ask for an image on the present connection; nothing where there is none."""
@@ -85,7 +85,7 @@ class Session(Protocol):
 
 
 class Request(Struct, frozen=True):
-    """One HTTP request beside a stream: for a session, or for names."""
+    """An HTTP request beside a stream: for a session, or for names."""
 
     method: str
     url: str

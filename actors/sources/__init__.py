@@ -1,4 +1,4 @@
-"""The venues, one package each with files named alike: `kind`, `options`, `wire` and what else it needs.
+"""The venues, a package each, with files of the same names: `kind`, `options`, `wire` and others.
 
 Only the registry (`service/registry.py`) imports a venue's `kind`.
 A venue knows `source_api` and `core`; it must not know another venue, a transport or an actor.

@@ -20,7 +20,7 @@ from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 PATH = "/api/v2/changes"
 MIN_GZIP_BYTES = 2_048
-"""Bytes of an answer from which on it is compressed, each anew: below it saves one packet at most."""
+"""Bytes of an answer from which on it is compressed, each anew: below, that saves a packet at most."""
 OPERATIONS = {
     PATH: Operation(
         "What changed in the v2 list since a version",

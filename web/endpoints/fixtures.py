@@ -1,4 +1,4 @@
-"""Fixtures: what several bookmakers list of one match, all of them, one with its links, or surebets."""
+"""Fixtures, the entries of a match at several bookmakers: all, one with its links, and surebets."""
 
 from __future__ import annotations
 

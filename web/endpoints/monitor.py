@@ -21,7 +21,7 @@ def time_view(at: float | None) -> float | None:
 
 
 def actor_view(status: ActorStatus) -> Actor:
-    """Return one actor of the supervision tree."""
+    """Return an actor of the supervision tree."""
     return {
         "name": status.name,
         "state": status.state,
@@ -40,7 +40,7 @@ def loop_view(status: LoopStatus) -> Loop:
 
 
 def source_view(status: SourceStatus) -> Source:
-    """Return one source."""
+    """Return a source."""
     return {
         "name": status.name,
         "kind": status.kind,
@@ -108,7 +108,7 @@ def meter_view(meter: Meter, now: float) -> Durations:
 
 
 def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> Bookmaker:
-    """Return one bookmaker and its lists at `now`, in monotonic seconds."""
+    """Return a bookmaker and its lists at `now`, in monotonic seconds."""
     summary = status.meter.summary(now)
     return {
         "id": status.id,

@@ -1,7 +1,7 @@
 """/openapi.json: the contract for programs (OpenAPI 3.1), made of what the endpoints declare and serve.
 
 Schemas come from the types of the bodies, parameters from what reads queries, problems from the table of
-codes. The examples are answers of a real service (`examples.json`; a test compares them with new ones).
+codes. The examples are answers of a real service (`examples.json`; a test compares them with new answers).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "Names this body in this coding; send it back as `If-None-Match`.",
         {"type": "string", "pattern": '^"[^"]+"$'},
     ),
-    "Link": ("The list that replaces this one.", _TEXT),
+    "Link": ("The list that replaces this list.", _TEXT),
     "RateLimit": ("How many requests may follow, and in what time.", _TEXT),
     "RateLimit-Policy": ("How many requests a client may make in what time.", _TEXT),
     "Referrer-Policy": ("A page's links tell nothing.", {"const": "no-referrer"}),

@@ -21,7 +21,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 _HEADERS = {
-    "Cache-Control": "no-cache",  # revalidated each time: a new version never meets an old one
+    "Cache-Control": "no-cache",  # revalidated each time: a new version never meets an old version
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -45,7 +45,7 @@ OPERATIONS = {"/": operation("The board as a page", "Live, filtered by its addre
 
 
 def page(name: str, filled: Mapping[str, str] = {}, **headers: str) -> Handler:
-    """Return the handler of one of our files; `headers` are sent besides the usual ones.
+    """Return the handler of one of our files; `headers` are sent besides the usual headers.
 
     `filled` has the HTML that takes the place of each comment.
     """

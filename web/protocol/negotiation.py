@@ -34,7 +34,7 @@ class Coding(StrEnum):
 
 @lru_cache(maxsize=256)
 def coding_for(accept_encoding: str | None) -> Coding | None:
-    """Return the coding with the highest weight, of equal ones gzip; None if the client accepts neither."""
+    """Return the coding with the highest weight, gzip if equal; None if the client accepts neither."""
     weights = _weights(accept_encoding or "", _CODING)
     others = weights.get("*")
     gzip = weights.get("gzip", weights.get("x-gzip", others or 0.0))

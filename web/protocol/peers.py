@@ -1,4 +1,4 @@
-"""Which client a request counts for: its address, or the one that a trusted proxy forwarded.
+"""The client that a request counts for: its address, or the address that a trusted proxy forwarded.
 
 Pure. IPv6 clients count by /64, because one customer has that many addresses. A peer on this machine
 (loopback or a Unix socket) is not counted, unless it is a trusted proxy: then the forwarded address is.
@@ -35,7 +35,7 @@ class Peers:
         self._known = lru_cache(maxsize=4096)(self._read)
 
     def client(self, address: str | None, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-        """Return the client that a request counts for, None for one that is not counted.
+        """Return the client that a request counts for, None if it does not count.
 
         `address` is the peer's, None over a Unix socket; names of `headers` are in lower case. A trusted
         proxy that forwards nothing readable counts by its own address.

@@ -34,7 +34,7 @@ class Guard:
     """An ASGI application around Quart: answers what the gate has refused, and a target that is no path.
 
     `refusals` is the path below which the gate asks for its refusals. The Host header, which nothing here
-    needs, is replaced, because the framework cannot read every one that is well-formed.
+    needs, is replaced, because the framework cannot read every well-formed host.
     """
 
     app: ASGIFramework
@@ -68,7 +68,7 @@ def bare() -> Quart:
     """Return an application without routes."""
     app = Quart("oddsboard", static_folder=None)
     app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
-    app.url_map.merge_slashes = False  # paths are exact: no redirect to a similar one
+    app.url_map.merge_slashes = False  # paths are exact: no redirect to a similar path
     return app
 
 

@@ -1,4 +1,4 @@
-"""The parameters of queries: what they may be, as published, and reading them. Unknown ones are ignored."""
+"""The parameters of queries: their published forms and their reading. Unknown parameters are ignored."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Parameter(Struct, frozen=True):
 
 
 BOOKMAKER: Final = Parameter("bookmaker", "Show only this bookmaker; without it all are shown.")
-"""Its schema lists the configured ones."""
+"""Its schema lists the configured bookmakers."""
 VIEW: Final = Parameter(
     "view",
     "Changes of fixtures, or of those with a surebet, in place of the list's.",
@@ -86,7 +86,7 @@ class Since(Struct, frozen=True):
 
 
 class Query:
-    """The parameters of one request. Every method raises Problem 400 for a value that is not allowed."""
+    """The parameters of a request. Every method raises Problem 400 for a value that is not allowed."""
 
     def __init__(self, raw: bytes) -> None:
         self._values = parse_qs(raw.decode("latin-1"), keep_blank_values=True)
@@ -171,7 +171,7 @@ def since_of(text: str) -> Since | None:
     if (found := _TOKEN.fullmatch(text)) is None:
         return None
     version, epoch = found.groups()
-    if len(version) > MAX_DIGITS:  # read as one far out of range
+    if len(version) > MAX_DIGITS:  # read as a version far out of range
         version = f"{version[0]}{'9' * MAX_DIGITS}"
     return Since(int(version), epoch)
 

@@ -1,7 +1,7 @@
 """How many requests a client may make: the generic cell rate algorithm (GCRA), one number a client.
 
 Pure. A client may make `burst` requests at once and `per_s` a second in the long run. The table keeps the
-clients that asked last; one that has been forgotten has its whole burst again, which only lets more
+clients that asked last; a forgotten client has its whole burst again, which only lets more
 through. Fields: draft-ietf-httpapi-ratelimit-headers-11 (`RateLimit-Policy`, `RateLimit`).
 """
 
@@ -45,7 +45,7 @@ class RateLimit:
         return len(self._full_at)
 
     def take(self, client: str, now: float) -> Taken:
-        """Count one request of `client`; one that is refused takes nothing from its burst."""
+        """Count a request of `client`; a refused request takes nothing from its burst."""
         used_s = max(self._full_at.get(client, now) - now, 0.0)
         if used_s + self._interval_s > self._tolerance_s + 1e-9:  # rounding must not cost a request
             self.refused += 1

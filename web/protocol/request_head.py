@@ -4,7 +4,7 @@ Pure: bytes from a client go in, bytes for the parser come out. It bounds a head
 (h11 parses 60 kB of header lines in some 30 ms), and its grammar is stricter than the parser's, so that
 the parser never answers by itself. A head that is refused is replaced by a request for a refusal: so the
 answer is a problem document like any other, comes after those of requests before it, and ends the
-connection. Bodies are never read: a request that announces one is answered without it, and its
+connection. Bodies are never read: a request that announces a body is answered without it, and its
 connection ends, which leaves nothing to smuggle a second request in.
 
 HTTP/1.1 as in RFC 9112. No HTTP/2 in cleartext: its preface is refused, and an upgrade is ignored, as
@@ -88,7 +88,7 @@ _Fields = dict[bytes, list[bytes]]
 
 
 class HeadGate:
-    """The gate of one connection, which passes at most `max_requests`.
+    """The gate of a connection, which passes at most `max_requests`.
 
     `refusals` is the path of refusals, which clients do not know. Gates share `known`, the fit heads.
     """
@@ -152,7 +152,7 @@ class HeadGate:
         return passed
 
     def _refuse(self, code: str, head: bytes) -> bytes:
-        """Return the request for a refusal that takes the place of the head; it is the last one."""
+        """Return the request for a refusal that takes the place of the head; it is the last request."""
         self.close()
         method = b"HEAD" if head.startswith(b"HEAD ") else b"GET"
         target = self._refusals + code.encode()

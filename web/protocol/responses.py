@@ -51,7 +51,7 @@ PREFLIGHT = {
 
 ID_BYTES = 16
 MIN_GZIP_BYTES = 1_024
-"""Bytes of a body from which on it is compressed: a smaller one is a single packet anyway."""
+"""Bytes of a body from which on it is compressed: a smaller body is a single packet anyway."""
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -62,7 +62,7 @@ _encode = msgspec.json.Encoder(enc_hook=str).encode
 class Asked(Struct, frozen=True):
     """A request: its query as sent, headers by lower-case name, lines joined, `began` by `elapsed_s`.
 
-    `client` is whom it counts for (`throttle.py`), None for nobody.
+    `client` is the client that it counts for (`throttle.py`), None if it does not count.
     """
 
     method: str
@@ -111,7 +111,7 @@ def exact_path(scope: HTTPScope) -> str | None:
 
 
 def _random_ids() -> Iterator[str]:
-    """Return ids that nobody can guess, and that tell nothing; random numbers come many at a time."""
+    """Return ids that cannot be guessed and say nothing; random numbers are made many at a time."""
     while True:
         numbers = os.urandom(ID_BYTES * 256).hex()
         yield from (numbers[at : at + 2 * ID_BYTES] for at in range(0, len(numbers), 2 * ID_BYTES))
@@ -140,7 +140,7 @@ def prepared_json(content: object, *, ok: bool = True, **headers: str) -> Prepar
 
 
 def prepared_error(error: Exception, request: Asked) -> Prepared:
-    """Prepare the problem document (RFC 9457) that answers `error`; an unexpected one is logged."""
+    """Prepare the problem document (RFC 9457) that answers `error`; log an unexpected error."""
     if isinstance(error, CommitLateError):
         detail = f"{error}; please try again"
         error = Problem(503, "commit_late", detail, {"Retry-After": "1"})
@@ -185,7 +185,7 @@ def constant(body: bytes, content_type: str, headers: Mapping[str, str]) -> Hand
 
 
 class _Form(Struct, frozen=True):
-    """One coding of a body that never changes, and what a client gets that has it."""
+    """A coding of a body that never changes, and the answer to a client that has it."""
 
     etag: str
     whole: Prepared
@@ -249,7 +249,7 @@ class HttpCounters:
 
 
 class FastPath:
-    """An ASGI application around another one: answers GET and HEAD of the paths in `handlers` itself.
+    """An ASGI application around another: answers GET and HEAD of the paths in `handlers` itself.
 
     Once the service drains, every answer ends its connection, so that clients go while there is time.
     """

@@ -33,7 +33,7 @@ UNCOUNTED: Mapping[bytes, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """An ASGI application around another one: refuses the requests of a client above its `limit`.
+    """An ASGI application around another: refuses the requests of a client above its `limit`.
 
     `refusals` is the secret path of the gate's refusals, which count like any request. Each counted answer
     has the RateLimit fields. The client is passed on in the scope's state, for the number of its streams.

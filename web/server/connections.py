@@ -24,13 +24,13 @@ from web.server.load import FEW, Load, turning_away
 LINGER_S = 0.9
 """Seconds in which what a client still sends is dropped, so that it gets its answer, not a reset."""
 MAX_DROPPED = 67_108_864
-"""Bytes dropped behind the last request while its answer is sent; whoever sends more is cut."""
+"""Bytes dropped behind the last request while its answer is sent; with more the client is disconnected."""
 PEEKED_BYTES = 4_096
 """Bytes of a head that are looked at to find out whether a new client waits for an answer."""
 TIME_TO_ASK_S = 0.05
-"""Seconds that an idle client is left, above the cap: one just accepted needs some to send its request."""
+"""Seconds for which an idle connection is kept above the cap: a new client needs some to ask."""
 LOOKED_AT = 8
-"""Connections that are looked at to find an idle one, however many there are."""
+"""Connections examined to find an idle connection, however many there are."""
 
 _ESTABLISHED = 1  # TCP_ESTABLISHED, in the first byte of what Linux tells of a connection
 
@@ -40,8 +40,8 @@ _recv, _send = socket.socket.recv, socket.socket.send
 class Caps(Struct, frozen=True):
     """How many connections there may be, and how many requests each may have.
 
-    Above `connections`, which does not count those of streams, idle ones are closed; above `most`, which
-    counts all, new ones are closed at once.
+    Above `connections`, which does not count streams, idle connections are closed; above `most`, which
+    counts all, new connections are closed at once.
     """
 
     connections: int = 1_000
@@ -62,7 +62,7 @@ class Connection(socket.socket):
         """When it sent something last, or was accepted."""
         self._dropped = 0
         self._is_busy = False  # since the last request not everything that was to be sent has been sent
-        self._is_noted = accepted.family != socket.AF_UNIX  # there nobody is told when its requests begin
+        self._is_noted = accepted.family != socket.AF_UNIX  # a Unix socket's requests are not counted
         self._waits_since: float | None = None
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
@@ -201,9 +201,9 @@ class Connections:
         return self.open <= self.caps.connections and not self.is_ending
 
     def is_room_near(self) -> bool:
-        """Return whether a new client waits: for one being closed, or not idle for `TIME_TO_ASK_S` yet.
+        """Return whether accepting should pause: a connection will be free within milliseconds.
 
-        Until then the loop asks in each of its turns.
+        Another connection is being closed, or has not been idle for `TIME_TO_ASK_S` yet.
         """
         if self.open >= self.caps.most and self.ended:
             return True
@@ -211,9 +211,9 @@ class Connections:
         return idle is not None and elapsed_s() - idle.asked_at < TIME_TO_ASK_S
 
     def admit(self, accepted: socket.socket) -> Connection | None:
-        """Put the gate in front of a connection; above the cap it replaces the one that is idle longest.
+        """Put the gate in front of a connection, which replaces the longest idle connection above the cap.
 
-        Return None if there are far too many, or if it would wait too long: it is closed.
+        Close it and return None if there are far too many, or if it would wait too long.
         """
         request = self._request_of(accepted) if self.load.is_high(elapsed_s()) else b""
         is_late = request and self.load.waiting > FEW
@@ -247,7 +247,7 @@ class Connections:
     def _request_of(self, accepted: socket.socket) -> bytes | None:
         """Return the head, b"" if it is not there or of a probe or stream, None if the client has left.
 
-        Who sends a head slowly does not count: such a client waits for itself.
+        A head that comes slowly does not count: its client waits for itself.
         """
         try:
             head = _recv(accepted, PEEKED_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -265,7 +265,7 @@ class Connections:
             _send(accepted, turning_away(request), socket.MSG_DONTWAIT)
 
     def _replaceable(self) -> Connection | None:
-        """Return the connection that a new one replaces: none below the cap, or if none is idle."""
+        """Return the connection to replace by a new connection, None below the cap or if none is idle."""
         if len(self.by_request) < self.caps.connections:
             return None
         for _ in range(LOOKED_AT):

@@ -37,7 +37,7 @@ def fitted(connections: int, streams: int, requests: int, sources: int = 0) -> t
 
 
 def _raised(needed: int) -> int:
-    """Raise the soft limit to `needed`, or the hard one, if it is lower; return the limit."""
+    """Raise the soft limit to `needed`, at most to the hard limit; return it."""
     limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit == resource.RLIM_INFINITY:
         return needed

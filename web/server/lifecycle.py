@@ -32,7 +32,7 @@ HARD_STOP_S = GRACE_S + 5.0
 YOUNG = 100_000
 """Containers made and not freed until the collector looks for cycles among them; hardly any are.
 
-It looks at every entry of the new ones: 0.1 s where most of 250,000 matches have moved since.
+It examines every new object: 0.1 s if most of 250,000 matches have changed since.
 """
 
 AsyncStep = Callable[[], Coroutine[Any, Any, None]]
@@ -79,7 +79,7 @@ def set_up_collector() -> None:
 class Life:
     """Serves `app` on `sock` over `tree` until a signal or a core failure; runs once.
 
-    A first SIGTERM or SIGINT stops in order, a second one ends the process at once. `started` is called
+    A first SIGTERM or SIGINT stops in order, a second ends the process at once. `started` is called
     once signals are handled; `stopping` gets the exit code when the listener closes, and has to bound the
     time from then on. `farewell`, in the last second of the `drain_s`, ends requests that never end by
     themselves: one open stream keeps the server running for ever (Hypercorn's issue 308). `reload`, where
@@ -163,7 +163,7 @@ async def _at_each_hangup(step: AsyncStep, *, task_status: TaskStatus[None]) -> 
 
 
 async def end_at_once(signals: AsyncIterator[signal.Signals]) -> None:
-    """Wait for one more signal, and end the process with 128 and its number."""
+    """Wait for another signal, and end the process with 128 and its number."""
     number = await anext(signals)
     log.warning("service.killed", signal=number.name)
     _exit(128 + number)

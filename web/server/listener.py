@@ -51,7 +51,7 @@ class Listener(socket.socket):
         self._file: tuple[int, int] | None = None  # of a Unix socket
 
     def bind(self, address: Any, /) -> None:
-        """Bind it; a Unix socket's file takes the place of one that nobody listens at any more."""
+        """Bind it; a Unix socket's file replaces a file at which no process listens any more."""
         if self.family == socket.AF_UNIX:
             _remove_stale(address)
         super().bind(address)
@@ -114,7 +114,7 @@ class Listener(socket.socket):
 
 
 def listen(host: str, port: int | None, caps: Caps = CAPS) -> Listener:
-    """Open the listening socket; port 0 takes a free one. Without a port `host` is a Unix socket's path.
+    """Open the listening socket; port 0 is a free port. Without a port `host` is a Unix socket's path.
 
     Raises: BindError if that is not possible.
     """
@@ -150,7 +150,7 @@ def _limit_unsent(sock: socket.socket, size: int) -> None:
 
 
 def _remove_stale(path: str) -> None:
-    """Remove the file of a Unix socket at which nobody listens; anything else stays, and fails the bind."""
+    """Remove the file of a Unix socket at which no process listens; other files stay, and fail the bind."""
     with contextlib.suppress(OSError):
         if stat.S_ISSOCK(Path(path).lstat().st_mode):
             with socket.socket(socket.AF_UNIX) as probe:

@@ -1,6 +1,6 @@
-"""Whether requests wait too long until they are begun, and the answer of who is turned away meanwhile.
+"""Whether requests wait too long until they are begun, and the answer to clients that are turned away then.
 
-A server that takes more than it can serve is late for everybody, and then works for clients that have
+A server that takes more than it can serve is late for all, and then works for clients that have
 left: at three times its rate hardly an answer comes in time. So while requests wait too long, new clients
 are turned away before the server sees them, which costs a tenth of an answer or less.
 """

@@ -25,7 +25,7 @@ Serve = Callable[[ASGIFramework, socket.socket, anyio.Event], Coroutine[None, No
 """Serves an application on a socket until the event is set."""
 
 GRACE_S = 4.0
-"""Seconds for requests in flight once no new ones are accepted: the whole exit takes 5."""
+"""Seconds for requests in flight once new requests are refused: the whole exit takes 5."""
 
 
 class _ListenerConfig(Config):

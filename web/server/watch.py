@@ -1,4 +1,4 @@
-"""Looks each second at the clients that are being answered: who has left, or takes nothing, is given up.
+"""Gives up clients that have left, or read nothing, while they are being answered: looks each second.
 
 A server notices that a client has left when it reads. It does not read while another request of the same
 client waits behind the first, and it waits for ever for a client that takes nothing, if the kernel does not
@@ -79,7 +79,7 @@ class Watch:
                 await app(scope, receive, send)
                 return
             request = _Request(self._find(scope["client"]), receive, send)
-            request.look(0.0)  # who has left sent it behind another one
+            request.look(0.0)  # its client may have left while an earlier request was answered
             self._requests.add(request)
             if self._timer is None:
                 self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._look)

@@ -53,7 +53,7 @@ export class Board {
         this.#sorted = null;
     }
 
-    /** All matches: by the next kick-off of their league, league, kick-off and name; unknown ones last. */
+    /** All matches: by the next kick-off of their league, league, kick-off and name; unknown kick-offs last. */
     get sorted() {
         this.#sorted ??= inOrder([...this.#matches.values()]);
         return this.#sorted;
@@ -155,7 +155,7 @@ function inOrder(matches) {
     return matches.sort(
         (one, other) =>
             (one.league === UNKNOWN_LEAGUE) - (other.league === UNKNOWN_LEAGUE) ||
-            between(next, one, other) || // two unknown ones give NaN, which is falsy
+            between(next, one, other) || // two unknown kick-offs give NaN, which is falsy
             between(first, one, other) ||
             collator.compare(one.league, other.league) ||
             (one.league > other.league) - (one.league < other.league) || // to the collator "01" is "1"

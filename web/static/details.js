@@ -119,7 +119,7 @@ export class Details {
         setText(byId("details-returned"), divided ? returnOf(divided) : failed);
     }
 
-    /** Ask for the links at once, and after a change of the match. Those of another one go at once. */
+    /** Ask for the links at once, and after a change of the match. Those of another match go at once. */
     async #explain() {
         const { key, stamp } = this.#match;
         if (key !== this.#asked.key) {
@@ -128,7 +128,7 @@ export class Details {
         }
         const { stamp: last, at } = this.#asked;
         if (this.#trust !== "live" || stamp === last || performance.now() - at < LEAST_MS) return;
-        const asked = { key, stamp, at: Infinity }; // none is asked while another one is under way
+        const asked = { key, stamp, at: Infinity }; // no question is asked while another is under way
         this.#asked = asked;
         const links = await linksOf(key);
         if (asked !== this.#asked) return; // another match is shown by now
@@ -149,7 +149,7 @@ export class Details {
     }
 }
 
-/** An event as its source lists it and, unless it is the only one, why it is this match. */
+/** An event as its source lists it and, unless it is the only event, why it is this match. */
 function item(link, isAlone) {
     const { source, home, away, league, start_time: start, rule } = link;
     const reason = isAlone ? "" : `: ${ruleOf(link)}`;

@@ -23,7 +23,7 @@ export function svg(tag, attributes = {}, ...children) {
     return made;
 }
 
-/** Set the text of `target` if it differs; screen readers would read an equal one again. */
+/** Set the text of `target` if it differs; screen readers would read an equal text again. */
 export function setText(target, text) {
     if (target.textContent !== text) target.textContent = text;
 }

@@ -44,7 +44,7 @@ function nameOf({ likeness, similarity, how }) {
     return NAMES[how] ?? `${(similarity * 100).toFixed(0)} % alike`;
 }
 
-/** `delta` is the other's kick-off less this one's, in seconds. */
+/** `delta` is the other's kick-off less this event's, in seconds. */
 function kickOffOf(delta) {
     return delta === 0 ? "the same" : `${duration(Math.abs(delta))} ${delta > 0 ? "earlier" : "later"}`;
 }

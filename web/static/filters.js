@@ -7,7 +7,7 @@ export class Filters {
     league = "";
     text = "";
     surebets = false;
-    fixture = ""; // the one whose details are shown; it filters nothing
+    fixture = ""; // the fixture with shown details; it filters nothing
 
     constructor(query) {
         const given = new URLSearchParams(query);

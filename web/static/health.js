@@ -12,7 +12,7 @@ export class Health {
         this.#onHealth = onHealth;
     }
 
-    /** Ask once, then repeatedly; the promise ends with the first answer, also with a failed one. */
+    /** Ask once, then repeatedly; the promise ends with the first answer, also with a failure. */
     async start() {
         setInterval(() => document.hidden || this.ask(), EVERY_MS);
         document.addEventListener("visibilitychange", () => document.hidden || this.ask());

@@ -60,7 +60,7 @@ let isChecked = false; // whether it answered the last request
 let shown = {}; // what the grid last got: it is filled again only when this changes
 let wasTrusted = null;
 
-/** The match that this one was merged into, and that one into another; itself if it was not. */
+/** The match that a match was merged into, through several merges; itself if it was not. */
 function followed(key, removed) {
     const next = new Map(removed.map(({ id, into }) => [id, into]));
     for (let into = next.get(key); into; into = next.get(key)) {
@@ -70,7 +70,7 @@ function followed(key, removed) {
     return key;
 }
 
-/** Whether the prices are live: "none" before the first one. */
+/** Whether the prices are live: "none" before the first. */
 function trust() {
     if (stream.age === null) return "none";
     if (stream.isLive) return "live";
@@ -96,7 +96,7 @@ function draw() {
     const columns = all.filter(({ id }) => filters.shows(id));
     const key = JSON.stringify([filters.query, columns, trust()]);
     if (shown.sorted !== board.sorted || shown.key !== key) {
-        const areKnown = trust() === "live" || !filters.surebets; // a surebet is one only while it is live
+        const areKnown = trust() === "live" || !filters.surebets; // a surebet counts only while it is live
         const matches = areKnown ? filters.apply(board.sorted) : [];
         grid.show(rowsOf(matches), columns, trust());
         shown = { key, sorted: board.sorted, matches };
@@ -180,8 +180,8 @@ function emptiness() {
     }
     if (board.size > 0) return ["No match fits the filter", "There are odds of other matches."];
     return Object.values(checks).some(({ status }) => status !== "fail")
-        ? ["There are no matches now", "New matches appear here as soon as a bookmaker has one."]
-        : ["No bookmaker is live", "Prices appear as soon as one is live."];
+        ? ["There are no matches now", "Matches appear here as soon as a bookmaker has them."]
+        : ["No bookmaker is live", "Prices appear as soon as a bookmaker is live."];
 }
 
 /** Simulated prices, and prices collected earlier, are always shown with a notice. */

@@ -3,7 +3,7 @@
 import { element, part, setText } from "./dom.js";
 import { leagueRow, matchRow, outcomeNames } from "./row.js";
 
-const AROUND = 6; // rows rendered above and below the visible ones
+const AROUND = 6; // rows rendered above and below the visible rows
 const HEIGHTS = { league: 30, match: 46, stackedMatch: 51, stackedOffer: 34 };
 const WIDTHS = { fixed: 292, offer: 186 };
 const PAGE = 0.85; // the part of the height that Page Up and Page Down move
@@ -20,7 +20,7 @@ export class OddsBoard extends HTMLElement {
     #trust = "live";
     #rendered = new Map(); // rows in the document, by key
     #active = null; // the key of the row selected with the keyboard
-    #chosen = null; // the key of the match whose details are shown
+    #chosen = null; // the key of the match with shown details
     #isDue = false; // whether the next frame will draw
 
     connectedCallback() {
@@ -54,7 +54,7 @@ export class OddsBoard extends HTMLElement {
         if (index !== undefined) this.scrollTop = this.#tops[index] + anchor.below;
     }
 
-    /** Mark the match whose details are shown; "choose" events have the key of one that is clicked. */
+    /** Mark the match whose details are shown; "choose" events have the key of a clicked match. */
     set chosen(key) {
         this.#chosen = key;
         this.refresh();

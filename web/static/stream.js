@@ -2,7 +2,7 @@
 //
 // EventSource reads the frames. Its own retry is never used: it has no jitter, gives up for good at
 // the first answer that is not 200, and reports nothing. At the first error the source is closed, and a
-// new one is opened with `since`.
+// new stream is opened with `since`.
 
 const SILENT_MS = 15_000; // a heartbeat comes every 10 s
 const STEADY_MS = 60_000; // after this time a connection is good, and the delays begin again
@@ -52,12 +52,12 @@ export class Stream {
         return this.#attempts > 0 && !this.#isLive;
     }
 
-    /** Milliseconds since the last event; null before the first one. */
+    /** Milliseconds since the last event; null before the first. */
     get age() {
         return this.#heardAt && elapsedSince(this.#heardAt);
     }
 
-    /** Milliseconds until the next attempt; null while one is under way. */
+    /** Milliseconds until the next attempt; null during an attempt. */
     get untilRetry() {
         return this.#source ? null : Math.max(this.#retryAt - performance.now(), 0);
     }

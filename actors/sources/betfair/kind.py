@@ -9,7 +9,7 @@ from actors.sources.betfair.session import BetfairSession
 
 
 def historic(options: BetfairStreamOptions) -> BetfairSession:
-    """Return the protocol of a historic file: messages without a connection, one a line."""
+    """Return the protocol of a historic file: messages without a connection, each in a line."""
     return BetfairSession(options, is_historic=True)
 
 

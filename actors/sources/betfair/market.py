@@ -1,4 +1,4 @@
-"""One market of the exchange, kept up to date message by message, and the odds that it offers. Pure."""
+"""A market of the exchange, kept up to date message by message, and the odds that it offers. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MarketNames(Struct, frozen=True):
 
 
 class Runner(Struct, gc=False, eq=False):
-    """One runner's ladders, by level or by price, and its last traded price."""
+    """A runner's ladders, by level or by price, and its last traded price."""
 
     by_level: dict[int, Offer] = {}
     by_virtual_level: dict[int, Offer] = {}
@@ -70,7 +70,7 @@ class Runner(Struct, gc=False, eq=False):
 
 
 class Market(Struct, gc=False, eq=False):
-    """One market, with its runners by selection id and handicap; `was_ours` if `is_ours` ever was true."""
+    """A market, with its runners by selection id and handicap; `was_ours` if `is_ours` ever was true."""
 
     market_id: str
     definition: MarketDefinition | None = None

@@ -18,7 +18,7 @@ CERTIFICATE_LOGIN = "https://identitysso-cert.betfair.com/api/certlogin"
 
 
 class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
-    """Options of one subscription of one account.
+    """Options of a subscription of an account.
 
     Either `session_token`, or `username` and `password` for a login. An empty `catalogue_url` leaves the
     markets without names. Offers below `min_size` do not count. `virtual_bets` includes the offers that
@@ -51,7 +51,7 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError unless `key` is "exchange": the stream carries one bookmaker, itself."""
+    """Raise ValueError unless `key` is "exchange": its stream has no other bookmaker."""
     if key != "exchange":
         raise ValueError(f"key was {key!r}, must be 'exchange'")
 

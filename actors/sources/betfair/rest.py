@@ -25,7 +25,7 @@ from actors.sources.betfair.options import BetfairStreamOptions
 T = TypeVar("T")
 
 GRANTED = frozenset({"SUCCESS", "LIMITED_ACCESS"})  # accounts with limited access see prices
-MAX_RESULTS = 1000  # of one request to the catalogue
+MAX_RESULTS = 1000  # of a request to the catalogue
 METHOD = "SportsAPING/v1.0/listMarketCatalogue"
 FORM = "application/x-www-form-urlencoded"
 

@@ -41,7 +41,7 @@ class Phase(StrEnum):
 
 
 class BetfairSession:
-    """One subscription: its markets, the clocks with which it resumes, and the phase of its connection.
+    """A subscription: its markets, the clocks with which it resumes, and the phase of its connection.
 
     With `is_historic` there is no connection: the first line counts as an image, all others as deltas.
     """
@@ -94,7 +94,7 @@ class BetfairSession:
         self._initial_clk = self._clk = None
 
     def receive(self, line: bytes) -> Sliced[Reaction]:
-        """Take one line. Raises: PayloadError for what is no message, StreamError for a refusal."""
+        """Take a line. Raises: PayloadError if it is no message, StreamError for a refusal."""
         message = yield from read_message(line)
         if message.heartbeatMs is not None and message.heartbeatMs in HEARTBEAT_MS:
             self.silence_s = HEARTBEATS_TO_BE_SILENT * message.heartbeatMs / 1000
@@ -168,7 +168,7 @@ class BetfairSession:
 
     def _on_market_data(self, message: Message) -> Sliced[Reaction]:
         if message.id is not None and message.id < self._id:
-            return self._removals(message)  # of a subscription that this one has replaced
+            return self._removals(message)  # of a subscription that has been replaced
         if self.phase in {Phase.CONNECTING, Phase.AUTHENTICATING}:
             raise PayloadError("market data came before a subscription", "protocol")
         if message.status == UNRELIABLE_STATUS:

@@ -1,4 +1,4 @@
-"""The wire format of the Betfair Exchange stream: one JSON message a line.
+"""The wire format of the Betfair Exchange stream: a JSON message a line.
 
 Pure. A real delta and the start of an image (cut):
 
@@ -25,14 +25,14 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.source_api.parsing import WHOLE_BYTES
 
-MAX_MARKETS = 10_000  # of one message or subscription: far more than any account may subscribe to
+MAX_MARKETS = 10_000  # of a message or subscription: far more than any account may subscribe to
 
 SelectionId = int | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
 Level = tuple[int, float, float]  # level (0 is the best), price, size
 
 
 class RunnerDefinition(Struct, frozen=True, gc=False):
-    """One runner as its market defines it; `name` in historic files only."""
+    """A runner as its market defines it; `name` in historic files only."""
 
     id: SelectionId
     sortPriority: int | None = None
@@ -55,7 +55,7 @@ class MarketDefinition(Struct, frozen=True, gc=False):
 
 
 class RunnerChange(Struct, frozen=True, gc=False):
-    """What changed of one runner: levels to back, with virtual bets in `bdatb`; `atb` are (price, size)."""
+    """Changes of a runner: levels to back, with virtual bets in `bdatb`; `atb` are (price, size)."""
 
     id: SelectionId
     hc: float | None = None
@@ -66,7 +66,7 @@ class RunnerChange(Struct, frozen=True, gc=False):
 
 
 class MarketChange(Struct, frozen=True, gc=False):
-    """What changed of one market; with `img` it replaces what was known of it."""
+    """Changes of a market; with `img` they replace all that was known of it."""
 
     id: str
     img: bool | None = None
@@ -109,7 +109,7 @@ _change = msgspec.json.Decoder(MarketChange)
 
 
 def read_message(line: bytes) -> Sliced[Message]:
-    """Read one line, a long one in slices. Raises: PayloadError if it is no message of the stream."""
+    """Read a line, in slices if it is long. Raises: PayloadError if it is no message of the stream."""
     try:
         line.decode()  # msgspec does not check the encoding of what it skips
         if len(line) <= WHOLE_BYTES:

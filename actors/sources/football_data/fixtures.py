@@ -1,4 +1,4 @@
-"""One row of a football-data.co.uk file: which match it is, when it starts, whether it is over. Pure.
+"""A row of a football-data.co.uk file: which match it is, when it starts, whether it is over. Pure.
 
 Column names differ between the main leagues, the extra leagues and a few Greek files; kick-offs are
 Europe/London wall time for every league.
@@ -25,7 +25,7 @@ from actors.sources.football_data.text import Row, cells_in, is_blank, width_of
 LONDON: Final = ZoneInfo("Europe/London")
 MAX_CELL_CHARS = 256  # a longer cell is cut: it must not fill the caches below
 MAX_ID_CHARS = 128
-MAX_KNOWN = 32_768  # lines whose fixtures are kept: more than the largest file has
+MAX_KNOWN = 32_768  # lines of which the fixture is kept: more than the largest file has
 FINISHED = "finished"
 _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 _NUMBER = re.compile(r"[0-9.]+").fullmatch
@@ -57,7 +57,7 @@ LEAGUES: Final[Mapping[str, str]] = {  # codes of the site's notes.txt; others a
 
 
 class Fixture(Struct, frozen=True, gc=False):
-    """What one row says about its match; `latest_start`, the end of its day, replaces an absent time."""
+    """The facts of a row about its match; `latest_start`, the end of its day, replaces an absent time."""
 
     source_match_id: SourceMatchId
     home: str
@@ -68,7 +68,7 @@ class Fixture(Struct, frozen=True, gc=False):
 
 
 class Layout(Struct, frozen=True):
-    """Where the columns of a fixture are; -1 for one that the file does not have."""
+    """Where the columns of a fixture are; -1 for a column that the file does not have."""
 
     division: int
     subdivision: int

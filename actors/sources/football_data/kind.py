@@ -5,8 +5,8 @@ A real row (cut):
     Div,Date,Time,HomeTeam,AwayTeam,...,B365H,B365D,B365A,...
     XX,29/01/2026,19:45,Home Town,Away United,...,2.10,3.40,3.50,...
 
-Whole column names are matched, never prefixes: `BFDH` is one bookmaker's home price and `BFD` another
-one's draw. Format: the site's notes.txt.
+Whole column names are matched, never prefixes: `BFDH` is a bookmaker's home price and `BFD` another
+bookmaker's draw. Format: the site's notes.txt.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from actors.sources.football_data.text import Row, cells_in, read_text, rows_in,
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
-    """Options of one CSV file; its publisher asks for no more than a poll every 15 minutes."""
+    """Options of a CSV file; its publisher asks for no more than a poll every 15 minutes."""
 
     poll_interval_s: Seconds = 900.0
 
@@ -73,18 +73,18 @@ def check_key(key: str) -> None:
     if key in AGGREGATES or key.removesuffix("C") in AGGREGATES:
         raise ValueError(f"key was {key!r}, which is an aggregate over bookmakers, not a bookmaker")
     if key.endswith("C") and KNOWN.fullmatch(key[:-1]):
-        raise ValueError(f"key was {key!r}, which names closing prices; {key[:-1]!r} names the live ones")
+        raise ValueError(f"key was {key!r}, which names closing prices; {key[:-1]!r} names the live prices")
 
 
 def targets(options: FootballDataOptions) -> tuple[Target, ...]:
-    """Return the one file to poll; the scope is its name, if that is plainly one and no secret."""
+    """Return the file to poll; the scope is its name, if that is plainly a name and no secret."""
     name = urlsplit(options.url).path.rpartition("/")[2]
     scope = name if re.fullmatch(r"[A-Za-z0-9_-]{1,32}\.csv", name) else "file"
     return (Target(Scope(scope), options.url),)
 
 
 def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
-    """Read the file into a Sheet, in slices. Raises: PayloadError if it is not one of theirs."""
+    """Read the file into a Sheet, in slices. Raises: PayloadError if it is no file of theirs."""
     del options
     if not (payload.is_framed or payload.body.endswith(b"\n")):
         raise PayloadError("the body ends within a line, and its length was not announced: it may be cut")
@@ -123,7 +123,7 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
 
 
 def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extract]:
-    """Read one bookmaker's prices, in slices. Raises: PayloadError if the file lacks its columns.
+    """Read a bookmaker's prices, in slices. Raises: PayloadError if the file lacks its columns.
 
     Three blank prices are a match that is not offered: the same match listed above is then a duplicate.
     """
@@ -190,7 +190,7 @@ _price = Memo(_read_price, size=8192, max_chars=16)
 
 
 def _check_header(row: Row, header: Row) -> None:
-    """Raise PayloadError if a row is the header of another table, whose columns stand in other places."""
+    """Raise PayloadError if a row is the header of another table, with columns in other places."""
     if cells_in(row, 1)[0].strip() in _FIRST_NAMES and _names_in(row) != _names_in(header):
         raise PayloadError("the body holds a second header, with other columns than the first")
 

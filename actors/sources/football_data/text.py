@@ -36,7 +36,7 @@ def read_text(body: bytes) -> Sliced[str]:
 
 
 def rows_in(text: str, block_chars: int = BLOCK_CHARS) -> Iterator[Row]:
-    """Return the rows in order, as `csv.reader` would in strict mode, with any number of blank ones.
+    """Return the rows in order, as `csv.reader` would in strict mode, with any number of blank rows.
 
     Raises: PayloadError for an endless line, and for what `csv.reader` cannot read.
     """
@@ -50,7 +50,7 @@ def rows_in(text: str, block_chars: int = BLOCK_CHARS) -> Iterator[Row]:
 
 
 def width_of(row: Row) -> int:
-    """Return the number of cells; one with several commas counts as many, which two stray marks joined.
+    """Return the number of cells; a cell with several commas counts as many, which two stray marks joined.
 
     Raises: PayloadError for a row of several lines, which two stray marks made of two rows.
     """
@@ -58,11 +58,11 @@ def width_of(row: Row) -> int:
         return row.count(",") + 1
     if any("\n" in cell for cell in row):
         raise PayloadError("a cell goes over several lines, so the marks around it are astray")
-    return len(row) + sum(max(cell.count(",") - 1, 0) for cell in row)  # a name may have one
+    return len(row) + sum(max(cell.count(",") - 1, 0) for cell in row)  # a name may have a comma
 
 
 def cells_in(row: Row, count: int) -> list[str]:
-    """Return the first `count` cells, empty ones if need be, and then the rest; all for -1."""
+    """Return the first `count` cells, padded with empty cells, and then the rest; all for -1."""
     cells = row.split(",", count) if isinstance(row, str) else row
     return cells if len(cells) >= count else cells + [""] * (count - len(cells))
 
@@ -82,7 +82,7 @@ def _has_lone_cr(body: bytes) -> Sliced[bool]:
 
 
 def _blocks(text: str, block_chars: int) -> Iterator[str]:
-    """Cut a text behind line ends, into blocks as long as possible or of one long line."""
+    """Cut a text behind line ends, into blocks as long as possible or of a single long line."""
     begin = 0
     while len(text) - begin > block_chars:
         end = text.rfind("\n", begin, begin + block_chars) + 1

@@ -1,6 +1,6 @@
 """How a simulated bookmaker sees the world and prices it. Pure state, no clock.
 
-A price never exceeds the fair one as the bookmaker sees it, so that prices of several bookmakers are a
+A price never exceeds the fair price as the bookmaker sees it, so that prices of several bookmakers are a
 certain profit only while one of them lags behind.
 """
 
@@ -76,7 +76,7 @@ class Listing(Struct, frozen=True, eq=False, gc=False):
 
 
 class State(Struct, frozen=True, eq=False, gc=False):
-    """A match at one moment of the world: its slot, its listing and its true probabilities."""
+    """A match at a moment of the world: its slot, its listing and its true probabilities."""
 
     slot: int
     listing: Listing
@@ -99,7 +99,7 @@ class _Offer(Struct, eq=False, gc=False):
 
 
 class Bookmaker:
-    """The bookmaker of one key in the world of `seed`; it lists the `coverage` (0 to 1) of the matches.
+    """The bookmaker of a key in the world of `seed`; it lists the `coverage` (0 to 1) of the matches.
 
     Raises: ValueError, saying what was found and what is allowed, for a key of another form.
     """
@@ -187,7 +187,7 @@ class Bookmaker:
         return ByOutcome(home, self._weight(3 * fixture.slot.number + 11 * fixture.number), away)
 
     def estimate(self, fair: Triple) -> ByOutcome:
-        """Return the fair probabilities as it sees them: in whole steps, at least half of one."""
+        """Return the fair probabilities as it sees them: in whole steps, at least half a step."""
         steps = self._style.steps
         home, draw, away = round(fair[0] * steps), round(fair[1] * steps), round(fair[2] * steps)
         return ByOutcome(home or 0.5, draw or 0.5, away or 0.5)

@@ -23,7 +23,7 @@ from actors.sources.simulated.bookmaker import MAX_LAG_MS, PRICING_SLICE, Bookma
 from actors.sources.simulated.names import Spelling, spelled
 from actors.sources.simulated.world import World
 
-MAX_UPDATES = 20_000  # that one `advance` follows; if more are due, the oldest are left out
+MAX_UPDATES = 20_000  # that an `advance` follows; if more are due, the oldest are left out
 # How long an absence lasts, and how soon after the start the first may begin.
 _AWAY_MS, _FIRST_AWAY_MS = 60_000, 300_000
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 from actors.sources.simulated.names import CLUBS, LEAGUES, club_names
 
 Triple: TypeAlias = tuple[float, float, float]
-"""One number for each outcome, in the order home win, draw, away win."""
+"""A number for each outcome, in the order home win, draw, away win."""
 
 _HOUR_MS, _DAY_MS = 3_600_000, 86_400_000
 MATCH_MS = 115 * 60_000  # from kick-off to the end: 47 and 53 minutes of play with an interval of 15
@@ -51,7 +51,7 @@ class Team(Struct, frozen=True, gc=False):
 
 
 class Slot(Struct, frozen=True, eq=False, gc=False):
-    """One place in the list, with teams of its own: the next match is listed when the last ends."""
+    """A place in the list, with teams of its own: the next match is listed when the last ends."""
 
     number: int
     league: str
@@ -62,7 +62,7 @@ class Slot(Struct, frozen=True, eq=False, gc=False):
 
 
 class Fixture(Struct, frozen=True, eq=False, gc=False):
-    """One match, with the goals that will fall."""
+    """A match, with its future goals."""
 
     slot: Slot
     number: int

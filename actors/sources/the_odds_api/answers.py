@@ -1,4 +1,4 @@
-"""Reading the answers of The Odds API: the odds of one sport, and the list of sports. Pure.
+"""Reading the answers of The Odds API: the odds of a sport, and the list of sports. Pure.
 
 Errors are objects where lists are expected, also with status 200. Outcomes are in alphabetical order, so
 they are told apart by name. `last_update` is when prices were refreshed, not when they changed.
@@ -25,7 +25,7 @@ from actors.sources.the_odds_api.wire import BookmakerMarkets, OddsEvent, OddsMa
 MAX_ERROR_BYTES = 64 * 1024  # a longer body is not read as an error of the API
 CLOCKS_APART_S = 60.0  # how far a refresh may seem to lie after the answer; a later time is ignored
 MAX_KICK_OFFS = 1000  # kept of a sport, in the order of the answer; a season has some hundreds
-KNOWN_ERRORS = frozenset(  # codes that are counted by name; all others are counted as one
+KNOWN_ERRORS = frozenset(  # codes that are counted by name; all others are counted together
     {
         *("missing_key", "invalid_key", "deactivated_key", "exceeded_freq_limit", "out_of_usage_credits"),
         *("missing_region", "invalid_region", "invalid_bookmakers", "missing_market", "invalid_market"),
@@ -40,7 +40,7 @@ OUTCOMES = 3
 
 
 class Offers(Struct):
-    """What an answer says of one bookmaker; `newest` is its last refresh (Unix seconds), if it has any."""
+    """The part of an answer about a bookmaker; `newest` is its last refresh (Unix seconds), or None."""
 
     matches: list[Match] = []
     removals: list[Removal] = []
@@ -70,7 +70,7 @@ class Offers(Struct):
 
 
 class OddsAnswer(Struct, frozen=True):
-    """The odds of one sport, by bookmaker key; times in Unix seconds. `unreadable` matches lack an id."""
+    """The odds of a sport, by bookmaker key; times in Unix seconds. `unreadable` matches lack an id."""
 
     offers: Mapping[str, Offers]
     kick_offs: Collection[int]
@@ -107,7 +107,7 @@ _times = Memo(unix_time, size=8192, max_chars=40)
 
 
 def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
-    """Read the odds of one sport, in slices. Raises: PayloadError if they are not."""
+    """Read the odds of a sport, in slices. Raises: PayloadError if they cannot be read."""
     offers: defaultdict[str, Offers] = defaultdict(Offers)
     kick_offs: set[int] = set()
     unreadable = 0
@@ -142,7 +142,7 @@ def read_sports(body: bytes) -> Sports:
 
 
 def error_in(body: bytes) -> PayloadError | None:
-    """Read the API's own error from a body; None if it is not one."""
+    """Read the API's own error from a body; None if it has none."""
     content = decoded(_any, body) if len(body) <= MAX_ERROR_BYTES else None
     if not (isinstance(content, dict) and isinstance(content.get("message"), str)):
         return None

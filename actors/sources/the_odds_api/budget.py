@@ -5,7 +5,7 @@ counts `WEIGHT` times a far one. So on a busy day a far second gets less:
 
     calls per far second = calls a day / (far seconds + WEIGHT x near seconds, of all sports that day)
 
-and a sport is due again when its seconds since the last call have added up to one call.
+and a sport is due again when its seconds since the last call have added up to a call.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Windows = tuple[tuple[float, float], ...]  # when a sport is near: Unix seconds,
 
 
 class Rates(Struct, frozen=True):
-    """Calls per second of a sport on one UTC day: `far`, and `far` times `weight` when it is near."""
+    """Calls per second of a sport on a UTC day: `far`, and `far` times `weight` when it is near."""
 
     far: float
     weight: float
 
 
 def near_windows(kick_offs: Iterable[int]) -> Windows:
-    """Return when a sport with these kick-offs (Unix seconds) is near one."""
+    """Return when a sport is near one of these kick-offs (Unix seconds)."""
     spans: list[tuple[float, float]] = []
     for kick_off in sorted(kick_offs):
         start, end = kick_off - NEAR_BEFORE_S, kick_off + NEAR_AFTER_S
@@ -135,7 +135,7 @@ class Ledger:
         return max((day.left_s for day in self._days if self.per_day - day.spent < needed), default=0.0)
 
     def spend(self, amount: float, now: Instant, of: float | None = None) -> None:
-        """Count credits; negative ones were given back. `of` is when they were spent (monotonic)."""
+        """Count credits; negative credits were given back. `of` is when they were spent (monotonic)."""
         at = now.mono if of is None else of
         minute = int(at // MINUTE_S)
         if minute in self._spent or of is None:
@@ -170,7 +170,7 @@ class Ledger:
 
 
 class _Day(Struct, frozen=True):
-    """The present day by one clock: the seconds left of it, and the credits spent."""
+    """The present day by a clock: the seconds left of it, and the credits spent."""
 
     left_s: float
     spent: float

@@ -30,7 +30,7 @@ def decode(payload: Payload, options: TheOddsApiOptions) -> Sliced[OddsAnswer | 
 
 
 def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[Extract]:
-    """Return one bookmaker's prices, in slices; a match that is offered twice is rejected."""
+    """Return a bookmaker's prices, in slices; a match that is offered twice is rejected."""
     del options
     yield
     offers = answer.offers.get(key, Offers())

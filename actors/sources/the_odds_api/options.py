@@ -37,7 +37,7 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
 
 
 class Call(Struct, frozen=True):
-    """How odds are asked for, and how many credits one call costs."""
+    """How odds are requested, and the credits that a call costs."""
 
     parameter: str
     value: str
@@ -45,7 +45,7 @@ class Call(Struct, frozen=True):
 
 
 def cheapest_call(options: TheOddsApiOptions, keys: tuple[str, ...]) -> tuple[Call, Call | None]:
-    """Return the cheaper way to ask for those bookmakers, and the other way where there is one."""
+    """Return the cheaper way to ask for those bookmakers, and the other way, if any."""
     by_name = Call("bookmakers", ",".join(keys), ceil(len(keys) / BOOKMAKERS_A_CREDIT))
     if not options.regions:
         return by_name, None
@@ -60,7 +60,7 @@ def sports_target(options: TheOddsApiOptions) -> Target:
 
 
 def odds_target(options: TheOddsApiOptions, call: Call, sport: str) -> Target:
-    """Return the odds of one sport."""
+    """Return the odds of a sport."""
     query = {
         "apiKey": options.api_key,
         call.parameter: call.value,

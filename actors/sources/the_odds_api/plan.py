@@ -27,7 +27,7 @@ _WHOLE = re.compile("[0-9]{1,12}").fullmatch
 
 
 class TheOddsApiPlan(Plan):
-    """The plan of one key. Raises: ValueError for options that cannot be kept."""
+    """The plan of a key. Raises: ValueError for options that cannot be kept."""
 
     def __init__(self, options: TheOddsApiOptions, keys: tuple[str, ...]) -> None:
         self._call, self._other = cheapest_call(options, keys)

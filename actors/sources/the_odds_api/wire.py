@@ -1,4 +1,4 @@
-"""The wire format of The Odds API: one match with its bookmakers, markets and outcomes.
+"""The wire format of The Odds API: a match with its bookmakers, markets and outcomes.
 
 Pure. A real match (cut to one bookmaker):
 
@@ -9,7 +9,7 @@ Pure. A real match (cut to one bookmaker):
        {"name": "Away United", "price": 5.5}, {"name": "Draw", "price": 4.3}, ...]}]}]}
 
 Format: the API's documentation of v4. A part of another shape, or with a field twice, is left out or
-emptied by itself, so that one bookmaker's error costs no other bookmaker its prices.
+emptied by itself, so that an error of a bookmaker costs no other bookmaker its prices.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ MAX_PRICE = 1001.0  # bookmakers end at 1001, exchanges at 1000
 
 
 class Outcome(Struct, frozen=True, gc=False):
-    """One outcome; `price` is 0.0, which is never accepted, for what is no price."""
+    """An outcome; `price` is 0.0, which is never accepted, if it is no price."""
 
     name: str
     price: Annotated[float, Meta(le=MAX_PRICE)]
 
 
 class OddsMarket(Struct, frozen=True, gc=False):
-    """One market of one bookmaker."""
+    """A market of a bookmaker."""
 
     key: str
     outcomes: tuple[Outcome, ...]
@@ -46,7 +46,7 @@ class OddsMarket(Struct, frozen=True, gc=False):
 
 
 class BookmakerMarkets(Struct, frozen=True, gc=False):
-    """One bookmaker's markets of one match."""
+    """A bookmaker's markets of a match."""
 
     key: str
     markets: tuple[OddsMarket, ...]
@@ -55,7 +55,7 @@ class BookmakerMarkets(Struct, frozen=True, gc=False):
 
 
 class OddsEvent(Struct, frozen=True, gc=False):
-    """One match with what every bookmaker offers on it."""
+    """A match with the offers of every bookmaker."""
 
     id: SourceMatchId
     bookmakers: tuple[BookmakerMarkets, ...]
@@ -80,7 +80,7 @@ def decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | N
 
 
 def read_events(body: bytes) -> Iterable[OddsEvent | None]:
-    """Return the matches, None for one without an id. Raises: one of UNREADABLE if it is no list."""
+    """Return the matches, None for a match without an id. Raises: UNREADABLE if it is no list."""
     if len(body) <= WHOLE_BYTES:
         events = decoded(_events, body)
         if events is not None and _has_each_field_once(body, events):
@@ -89,7 +89,7 @@ def read_events(body: bytes) -> Iterable[OddsEvent | None]:
 
 
 def read_event(raw: msgspec.Raw) -> OddsEvent | None:
-    """Read one match, part by part if need be; None for one without an id."""
+    """Read a match, part by part if need be; None if it has no id."""
     event = decoded(_event, raw)
     if event is not None and _has_each_field_once(bytes(raw), [event]):
         return event
