@@ -38,7 +38,7 @@ OPERATIONS = {
     **docs.OPERATIONS,
     **pages.OPERATIONS,
 }
-"""What is declared of each path; a route that is not here is an error at the start."""
+"""The declaration of each path; a route without is an error at the start."""
 
 
 def create_app(

@@ -88,7 +88,7 @@ class TransportError(SourceError):
 class StreamError(SourceError):
     """The server ended the session.
 
-    What helps: with `is_login` a new login, with `is_too_much` a smaller subscription, with `is_passing`
+    A remedy: with `is_login` a new login, with `is_too_much` a smaller subscription, with `is_passing`
     trying again.
     """
 

@@ -1,4 +1,4 @@
-"""What travels between the parts of the service: payloads, documents, matches, batches.
+"""The messages between the parts of the service: payloads, documents, matches, batches.
 
 Frozen values only; constraints are checked where data enters, never in these constructors.
 """
@@ -19,7 +19,7 @@ SourceMatchId = NewType("SourceMatchId", str)  # [A-Za-z0-9._~-]{1,128}, stable 
 
 
 class Prices(StrEnum):
-    """What a source vouches for when it confirms a list."""
+    """The object of a source's confirmation: live prices, or a file of collected prices."""
 
     LIVE = "live"  # the prices: they are on offer now
     COLLECTED = "collected"  # only the file: its prices were on offer when it was made
@@ -113,10 +113,10 @@ class Batch(Struct, frozen=True):
     """The part of a document about one bookmaker in one scope.
 
     Complete: `matches` is the whole list, `removals` only say why something is not in it; with `is_image`,
-    what is missing was removed, not lost. Otherwise a change of the list named `list_id`: upserts and
+    missing matches were removed, not lost. Otherwise a change of the list named `list_id`: upserts and
     removals; with neither, its confirmation. With `withdrawn` the list leaves the board until a complete
-    one comes. `received_mono` is when the source vouched for it, which holds for `stale_after_s`. With
-    `answered_at`, the source's clock then, the `source_time` of a match is when it vouched for its prices.
+    list comes. `received_mono` is when the source confirmed it, which holds for `stale_after_s`. With
+    `answered_at`, the source's clock then, the `source_time` of a match is when it confirmed its prices.
     """
 
     bookmaker: BookmakerId

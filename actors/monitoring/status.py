@@ -42,7 +42,7 @@ class ScopeStatus:
 class SourceStatus:
     """A source; written by its actor.
 
-    `prices` says whether a confirmation vouches for the prices or only for the file that holds them.
+    `prices` says whether a confirmation is of the prices or only of the file that has them.
     `failures` counts polls in a row that failed while no other scope answered; `is_down` after two of
     them. `failed_by` counts all failures by reason, `quota` shows the budget of its plan, `slow_messages`
     counts what a stream held back because we read too slowly.
@@ -104,7 +104,7 @@ class BookmakerStatus:
     def learn_name(self, title: str, *, is_in_use: bool) -> None:
         """Take the first display name from the source that is not empty, if none is configured or in use.
 
-        What was shown with the id keeps it: another name would be a change without a version.
+        Shown names stay: another name would be a change without a version.
         """
         if not self.is_named and (title or is_in_use):
             self.name, self.is_named = title or self.name, True
@@ -177,7 +177,7 @@ class LoopStatus:
 
 @dataclass(slots=True)
 class LogStatus:
-    """What did not reach the log; written by `log_writer` and `log_limits`.
+    """Lines that did not reach the log; written by `log_writer` and `log_limits`.
 
     `dropped` lines were too many for their reader, `failed` lines could not be written.
     `client_errors` counts by kind what clients caused, which is logged once a minute at most.

@@ -1,4 +1,4 @@
-"""What a payload becomes for each bookmaker of its source: a document, a confirmation, a batch.
+"""Turns a payload into a document, a confirmation or a batch for each bookmaker of its source.
 
 Pure. Live actors and replays call the same functions, so a recording gives the batches that it gave live.
 """

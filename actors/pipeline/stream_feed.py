@@ -28,7 +28,7 @@ REFRESH_SCOPE = Scope("refresh")  # a request for an image
 
 
 class LineResult(Struct, frozen=True):
-    """What a line gives: its reaction, the batches to deliver, all matches of a new image."""
+    """The result of a line: its reaction, the batches to deliver, all matches of a new image."""
 
     reaction: Reaction
     batches: tuple[Batch, ...]

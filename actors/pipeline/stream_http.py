@@ -1,4 +1,4 @@
-"""What a stream source does over HTTP beside its connection: session token, names, market selection.
+"""The HTTP requests of a stream source beside its connection: session token, names, market selection.
 
 A failure here is counted and tried again; it never ends the connection.
 """
@@ -31,7 +31,7 @@ GROW_S = 3600.0  # until a subscription that was too large is tried at twice the
 
 
 class HttpClient(Protocol):
-    """What sends the requests."""
+    """The sender of the requests."""
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
         """Return the body of the answer. Raises: TransportError for anything but 200."""

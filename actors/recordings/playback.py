@@ -67,7 +67,7 @@ class BookmakerResult(Struct, frozen=True):
 
 
 class MomentResult(Struct, frozen=True):
-    """What a payload was for each bookmaker; `error` if it could not be read at all."""
+    """The outcome of a payload for each bookmaker; `error` if it could not be read at all."""
 
     parts: tuple[BookmakerResult, ...] = ()
     error: SourceError | None = None
@@ -101,7 +101,7 @@ class Playback:
         self.fixture_history = FixtureHistory(self.snapshot, HistoryLimits())
 
     def digest(self) -> Sliced[None]:
-        """Have the histories work through what was played."""
+        """Let the histories take all commits so far."""
         yield from self.history.digest()
         yield from self.fixture_history.digest()
 
@@ -127,7 +127,7 @@ class Playback:
             run_now(self._publish(board))
 
     def is_valid(self, deadlines: Deadlines) -> bool:
-        """Return whether what was read, with these deadlines, was not overdue at that moment."""
+        """Return whether an answer with these deadlines was not overdue at that moment."""
         return not is_due(deadlines, self._rules, self._now)
 
     def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
@@ -143,9 +143,9 @@ class Playback:
             yield msgspec.structs.replace(arrival, at=at)
 
     def play(self, moment: Moment) -> Sliced[MomentResult]:
-        """Withdraw what is overdue, then apply what arrived, without a yield after that.
+        """Withdraw overdue entries, then apply the arrival, without a yield after that.
 
-        The caller may `link` what changed, before the next moment, and let the histories `digest` it.
+        The caller may `link` the changes before the next moment, and let the histories `digest` them.
         """
         yield from self.digest()
         board = self._board()
@@ -203,7 +203,7 @@ class Playback:
         return tuple(results)
 
     def link(self) -> Sliced[None]:
-        """Link what changed, to the end, so that the same recordings give the same versions."""
+        """Link all changes, so that the same recordings give the same versions."""
         while (keys := self._waiting.get_nowait()) != {}:
             links = yield from self._linking.update(fixtures_of(self.snapshot), keys)
             while links is not None:

@@ -14,7 +14,7 @@ from actors.core.messages import Batch, Document, Match, Scope
 from actors.runtime.mailbox import Mailbox
 
 Inbox = Mailbox[Scope, Document | Batch]
-"""What waits for a bookmaker: per scope the newest document, or changes and confirmations merged."""
+"""An item in a bookmaker's mailbox: the newest document of a scope, or changes and confirmations merged."""
 
 
 def merged_batches(old: Batch, new: Batch) -> Batch:

@@ -1,4 +1,4 @@
-"""What reaches an actor: the bus, its mailbox, and the guard against what has crashed it before.
+"""The ways into an actor: the bus, its mailbox, and the poison-message guard.
 
 Mailbox and guard outlive the actor. After a crash the item in flight is to blame.
 """

@@ -16,7 +16,7 @@ from actors.source_api.kinds import PolledKind
 
 
 def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
-    """Return what a checked configuration would run."""
+    """Return a description of a checked configuration."""
     yield f"{path}: valid"
     for name, source in settings.sources.items():
         bookmakers = settings.bookmakers_of(name)
@@ -52,7 +52,7 @@ def kind_lines() -> Iterator[str]:
 
 
 def recording_lines(path: Path) -> Iterator[str]:
-    """Return what a recording holds. Raises: ConfigError, naming the file, if it is none."""
+    """Return a description of a recording. Raises: ConfigError, naming the file, if it is none."""
     source = open_source(path, kind_named)
     header, count, size = source.header, 0, 0
     yield f"{path}: source {header.source} of kind {header.kind}, from {_time(header.started_at)}"

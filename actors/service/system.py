@@ -60,7 +60,7 @@ class System:
     """The whole service below the web: `supervisor` runs it, `published` and `status` show it.
 
     `record(source)`, where given, returns the function that records a payload of that source. `transports`
-    open what polled sources fetch with, in place of HTTP; `linker` makes what groups events; `tick_s` is as
+    open the transport of polled sources, in place of HTTP; `linker` makes the matcher; `tick_s` is as
     of `AggregatorActor`.
     """
 
@@ -143,7 +143,7 @@ class System:
         log.info("links.replaced", file=file, **counts)
 
     def replace_links(self, overrides: Overrides) -> None:
-        """Link all events anew, by what is known by hand from now on."""
+        """Link all events anew, by these overrides from now on."""
         self.review.replace(overrides)
         self._waiting.begin_anew()
 

@@ -1,4 +1,4 @@
-"""What a kind of source is made of: its options, and pure functions that an actor in `pipeline/` runs."""
+"""The parts of a kind of source: its options, and pure functions that an actor in `pipeline/` runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PolledKind(Struct, frozen=True):
     `extract(content, key, options)` raise nothing but PayloadError. `headers`, in lower case, are those of
     an answer that the plan needs. With `repeats_confirm`, a 304 or the same bytes again confirm what they
     brought; without, every answer is read anew. With `has_titles` the source names its bookmakers.
-    `explain(error)` may add to a refusal what its body says. `prices` is what a confirmation confirms.
+    `explain(error)` may add the text of a refusal's body. `prices` is the object of a confirmation.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What parsers of several venues need: memos, long JSON lists, times. Pure."""
+"""Helpers of several venues' parsers: memos, long JSON lists, times. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a polled source asks for, and when. Pure: `pipeline/schedule.py` delays requests after failures."""
+"""The plan of a source's polls. Pure: `pipeline/schedule.py` delays requests after failures."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Plan:
         """Take the decoded content of a new answer."""
 
     def quota(self) -> Mapping[str, float | None] | None:
-        """Return what probes show of a budget; None without a budget."""
+        """Return a budget for the probes, None without a budget."""
         return None
 
     def facts(self) -> Mapping[str, object]:

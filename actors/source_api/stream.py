@@ -1,4 +1,4 @@
-"""What a pushed source is made of: its options, its protocol as a state machine, its HTTP requests."""
+"""The parts of a pushed source: its options, its protocol as a state machine, its HTTP requests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StreamOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 class Reaction(Struct, frozen=True):
-    """What follows from a line: lines to `send`, the complete list as an `image`, or `changes` of it.
+    """The reaction to a line: lines to `send`, the complete list as an `image`, or `changes` of it.
 
     With `vouches` the server confirms all else of the list; without it, changes are removals only. With
     `withdraw` the whole list is in doubt until the next image. `unnamed` are matches without names.
@@ -81,7 +81,7 @@ class Session(Protocol):
         """Subscribe to these alone from the next `connect` or `refresh` on."""
 
     def name(self, names: Mapping[str, Any]) -> Extract:
-        """Take the names of matches and return what changes by them."""
+        """Take the names of matches and return the changes."""
 
 
 class Request(Struct, frozen=True):

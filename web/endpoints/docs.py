@@ -140,7 +140,7 @@ def _simple_form(schema: Mapping[str, Any]) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text as HTML, what is in backquotes as code."""
+    """Return text as HTML, with backquoted parts as code."""
     parts = escape(text).split("`")
     return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
 

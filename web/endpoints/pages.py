@@ -35,7 +35,7 @@ PAGE_HEADERS = (*CACHED, "Vary", *_HEADERS)
 
 
 def operation(summary: str, description: str) -> Operation:
-    """Return what is to be said of a page."""
+    """Return the declaration of a page."""
     whole = Answer(200, "The page.", str, HTML, (*dict.fromkeys(PAGE_HEADERS), "Content-Encoding"))
     known = Answer(304, "The client has it already.", headers=(*dict.fromkeys(PAGE_HEADERS),))
     return Operation(summary, description, (whole, known), (IF_NONE_MATCH, ACCEPT_ENCODING))

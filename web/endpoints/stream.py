@@ -50,7 +50,7 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """An ASGI application around another one: answers GET and HEAD of the stream itself."""
+    """An ASGI application around another: answers GET and HEAD of the stream itself."""
 
     app: ASGIFramework
     live: Live
@@ -88,7 +88,7 @@ class Stream:
 
 
 class _Follower:
-    """One client of one view. Raises: Problem for a request that is not valid."""
+    """A client of a view. Raises: Problem for a request that is not valid."""
 
     def __init__(self, live: Live, send: ASGISendCallable, request: Asked) -> None:
         query = Query(request.query)
@@ -105,7 +105,7 @@ class _Follower:
         self._rest: Rest | None = None
 
     async def follow(self) -> None:
-        """Send what is new, now and whenever something is, until the service ends."""
+        """Send news whenever there are any, until the service ends."""
         step = self._first
         try:
             while not self._audience.is_leaving:

@@ -1,6 +1,6 @@
-"""What a path takes and what it answers, as each endpoint declares it; /openapi.json is made of these.
+"""Parameters and answers of a path, as each endpoint declares them; /openapi.json is made of these.
 
-Pure declarations. What is true of every path is here as well: the gate's refusals, the limit, CORS.
+Pure declarations, also those of every path: the gate's refusals, the limit, CORS.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COUNTED: Final = ("too_many_requests", "overloaded")
 
 
 class Link(Struct, frozen=True):
-    """What to ask next: `path` with parameters, some from this answer (runtime expressions of OpenAPI)."""
+    """The next request: `path` with parameters, some from this answer (runtime expressions of OpenAPI)."""
 
     path: str
     parameters: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What a handler raises to answer with an error, and its document; `responses.py` makes the answer."""
+"""The exception for an error answer, and its document; `responses.py` makes the answer."""
 
 from __future__ import annotations
 

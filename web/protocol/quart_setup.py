@@ -1,4 +1,4 @@
-"""Quart, kept from what it cannot read: it routes what the layers in front of it do not answer."""
+"""Quart, protected from unreadable requests: it routes what the layers in front of it do not answer."""
 
 from __future__ import annotations
 

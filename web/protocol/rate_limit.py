@@ -14,7 +14,7 @@ from msgspec import Struct
 
 
 class Taken(Struct, frozen=True):
-    """What became of a request: it may go on unless `retry_after_s` is above 0.
+    """The verdict on a request: it may go on unless `retry_after_s` is above 0.
 
     `remaining` requests may follow at once, and the whole burst once `reset_s` are over.
     """

@@ -1,6 +1,6 @@
 """Accepted connections: the gate in front of each, how many there may be, and how they end.
 
-What a client sends passes the gate (`request_head.py`) before the server sees it. The seam is the socket:
+Bytes of a client pass the gate (`request_head.py`) before the server sees them. The seam is the socket:
 asyncio's selector loop calls its `recv`, `send` and `close`, so this serves every HTTP server on that loop.
 """
 
@@ -22,7 +22,7 @@ from web.protocol.throttle import UNCOUNTED
 from web.server.load import FEW, Load, turning_away
 
 LINGER_S = 0.9
-"""Seconds in which what a client still sends is dropped, so that it gets its answer, not a reset."""
+"""Seconds in which further bytes of a client are dropped, so that it gets its answer, not a reset."""
 MAX_DROPPED = 67_108_864
 """Bytes dropped behind the last request while its answer is sent; with more the client is disconnected."""
 PEEKED_BYTES = 4_096
@@ -66,9 +66,9 @@ class Connection(socket.socket):
         self._waits_since: float | None = None
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """Receive what may be seen of it.
+        """Receive the bytes that pass the gate.
 
-        Raises: BlockingIOError while that is nothing yet; ConnectionResetError if the client sends without
+        Raises: BlockingIOError while there are none yet; ConnectionResetError if the client sends without
         end, or leaves while no request is answered: at a mere end Hypercorn keeps it until a timeout.
         """
         data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
@@ -239,7 +239,7 @@ class Connections:
         self.by_request.pop(connection, None)
 
     def finish(self) -> None:
-        """Close those that linger, and let none do so from now on."""
+        """Close lingering connections, and let none linger from now on."""
         self.is_ending = True
         for connection in [*self.lingering]:
             connection.finish()

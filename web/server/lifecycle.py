@@ -69,7 +69,7 @@ def start_exit_deadline(code: Exit) -> None:
 
 
 def set_up_collector() -> None:
-    """Leave out of full collections what is made so far, once everything is imported and built."""
+    """Exclude all present objects from full collections, once everything is imported and built."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG)

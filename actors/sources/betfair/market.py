@@ -25,7 +25,7 @@ Sides = tuple[RunnerDefinition, RunnerDefinition, RunnerDefinition]  # home, dra
 
 
 class MarketNames(Struct, frozen=True):
-    """What a catalogue says of a market: the runners' names by selection id, and the competition."""
+    """The facts of a catalogue about a market: the runners' names by selection id, and the competition."""
 
     runners: dict[int, str]
     league: str | None = None

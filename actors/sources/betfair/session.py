@@ -77,7 +77,7 @@ class BetfairSession:
         self._segments.clear()
 
     def refresh(self) -> Reaction:
-        """Ask for an image in place of what is subscribed to; nothing while that is under way."""
+        """Ask for an image in place of the present subscription; nothing while that is under way."""
         if self.phase is not Phase.LIVE:
             return Reaction()
         self.forget()
@@ -115,7 +115,7 @@ class BetfairSession:
         return run_now(self._extract(self.markets.values()))[0]
 
     def name(self, names: Mapping[str, MarketNames]) -> Extract:
-        """Take the names of markets and return what changes by them."""
+        """Take the names of markets and return the changes."""
         known = [market for market in names if market in self.markets]
         self._names.update((market, names[market]) for market in known)
         return run_now(self._extract(self.markets[market] for market in known))[0]
@@ -246,7 +246,7 @@ class BetfairSession:
         return list(changed.values())
 
     def _extract(self, markets: Iterable[Market]) -> Sliced[tuple[Extract, tuple[str, ...]]]:
-        """Return what these markets offer, and the ids of those without names; drop closed markets."""
+        """Return the offers of these markets, and the ids of markets without names; drop closed markets."""
         matches: list[Match] = []
         removals: list[Removal] = []
         unnamed: list[str] = []

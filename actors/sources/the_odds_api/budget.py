@@ -107,7 +107,7 @@ class Calendar:
 
 
 class Ledger:
-    """What was spent on the present UTC day.
+    """The credits spent on the present UTC day.
 
     Kept by the monotonic clock; which of it was today is worked out from the wall clock each time. For a
     day after that was set, both the new and the old time must allow a call: no day is overdrawn.

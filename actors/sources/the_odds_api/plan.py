@@ -80,7 +80,7 @@ class TheOddsApiPlan(Plan):
             self._ledger.spend(cost, now)
 
     def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
-        """Correct the cost by what the answer says."""
+        """Correct the cost by the answer."""
         for name in HEADERS:
             self._seen[name] = _whole(headers.get(name), self._seen[name])
         if not target.is_catalogue and (last := _whole(headers.get(LAST), None)) is not None:
