@@ -23,8 +23,8 @@ MIN_GZIP_BYTES = 2_048
 """Bytes of an answer from which on it is compressed, each anew: below, that saves a packet at most."""
 OPERATIONS = {
     PATH: Operation(
-        "What changed in the v2 list since a version",
-        "Put `matches` in place of the entries with the same id, take off what is in `removed`, and sort.",
+        "The changes of the v2 list since a version",
+        "Put `matches` in place of the entries with the same id, drop those in `removed`, and sort.",
         (
             Answer(
                 200,

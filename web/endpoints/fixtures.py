@@ -35,7 +35,7 @@ OPERATIONS = {
     **{
         path: Operation(
             summary,
-            "Sorted by kick-off and id. With `bookmaker`, fixtures that it has prices of, whole.",
+            "Sorted by kick-off and id. With `bookmaker`, the fixtures that it has prices of, complete.",
             (
                 Answer(
                     200,

@@ -34,7 +34,9 @@ _WHAT = "The id of a fixture or of an entry, or `SOURCE:ID` of an event."
 ID = Parameter("id", _WHAT, is_required=True, place="path")
 OTHER = Parameter("other", _WHAT, is_required=True, place="path")
 FIXTURE = Parameter("id", "The id of a fixture.", is_required=True, place="path")
-COUNT = Parameter("count", "How many, up to 9999.", {"type": "integer"}, is_required=True, place="path")
+COUNT = Parameter(
+    "count", "At most so many, up to 9999.", {"type": "integer"}, is_required=True, place="path"
+)
 
 _HEADERS = ("Cache-Control",)
 OPERATIONS = {
@@ -47,13 +49,13 @@ OPERATIONS = {
     ),
     COMPARE: Operation(
         "Why two events are one match, or not",
-        f"Of two fixtures each event of one against each of the other; {MAX_PAIRS} pairs at most.",
+        f"Of two fixtures all pairs of an event of each; {MAX_PAIRS} pairs at most.",
         (Answer(200, "The evidence.", schemas.LinksExplained, headers=_HEADERS),),
         (ID, OTHER),
         ("not_found", *COUNTED),
     ),
     SUGGEST: Operation(
-        "What is not linked, and what to say by hand",
+        "Unlinked candidates, and suggestions for the file of links",
         "The nearest candidates, the likely gain first. A large board takes some time.",
         (Answer(200, "The abstentions.", schemas.LinkSuggestions, headers=_HEADERS),),
         (COUNT,),

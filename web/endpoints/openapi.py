@@ -36,7 +36,7 @@ PATH = "/openapi.json"
 OPERATIONS = {
     PATH: Operation(
         "This contract, for programs",
-        "OpenAPI 3.1, made of what serves.",
+        "OpenAPI 3.1, made of the declarations that serve.",
         (
             Answer(200, "The contract.", dict[str, Any], headers=("ETag", "Cache-Control", "Vary")),
             Answer(304, "The client has it already.", headers=("ETag", "Cache-Control", "Vary")),
@@ -59,11 +59,11 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "Link": ("The list that replaces this list.", _TEXT),
     "RateLimit": ("How many requests may follow, and in what time.", _TEXT),
     "RateLimit-Policy": ("How many requests a client may make in what time.", _TEXT),
-    "Referrer-Policy": ("A page's links tell nothing.", {"const": "no-referrer"}),
+    "Referrer-Policy": ("Links of a page send no referrer.", {"const": "no-referrer"}),
     "Retry-After": ("Seconds to wait before the next attempt.", {"type": "integer", "minimum": 0}),
     "Vary": ("The request headers that the answer depends on.", _TEXT),
     "X-Accel-Expires": (
-        "That no proxy may keep this answer, which shows what is about to go.",
+        "No proxy may keep this answer: it shows an entry that leaves within 2 s.",
         {"type": "integer", "const": 0},
     ),
     "X-Request-Id": (

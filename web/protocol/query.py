@@ -44,8 +44,8 @@ VIEW: Final = Parameter(
 LEAGUE: Final = Parameter("league", "Show only this league, named exactly as in the answers.")
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _TIMES = {"type": "integer", "minimum": -999_999_999_999, "maximum": 999_999_999_999}
-FROM: Final = Parameter("from", "Show only what kicks off then or later, in Unix seconds.", _TIMES)
-TO: Final = Parameter("to", "Show only what kicks off before then, in Unix seconds.", _TIMES)
+FROM: Final = Parameter("from", "Show only matches with kick-off then or later, in Unix seconds.", _TIMES)
+TO: Final = Parameter("to", "Show only matches with kick-off before then, in Unix seconds.", _TIMES)
 _RATIO = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?", re.ASCII)
 MIN_PROFIT: Final = Parameter(
     "min_profit",
