@@ -35,7 +35,7 @@ ID = Parameter("id", _WHAT, is_required=True, place="path")
 OTHER = Parameter("other", _WHAT, is_required=True, place="path")
 FIXTURE = Parameter("id", "The id of a fixture.", is_required=True, place="path")
 COUNT = Parameter(
-    "count", "At most so many, up to 9999.", {"type": "integer"}, is_required=True, place="path"
+    "count", "The number of suggestions, up to 9999.", {"type": "integer"}, is_required=True, place="path"
 )
 
 _HEADERS = ("Cache-Control",)
