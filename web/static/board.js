@@ -53,7 +53,7 @@ export class Board {
         this.#sorted = null;
     }
 
-    /** All matches: by the next kick-off of their league, league, kick-off and name; unknown kick-offs last. */
+    /** All matches: by the next kick-off of their league, league, kick-off and name; unknown last. */
     get sorted() {
         this.#sorted ??= inOrder([...this.#matches.values()]);
         return this.#sorted;
@@ -108,7 +108,7 @@ export class Board {
 function check({ id, home, away, league, start_time, entries, surebet }) {
     const legs = surebet?.legs ?? [];
     const odds = [...entries, ...legs].flatMap(numbersOf);
-    const named = entries.flatMap((one) => [one.id, one.bookmaker, one.rule]);
+    const named = entries.flatMap((entry) => [entry.id, entry.bookmaker, entry.rule]);
     const texts = [id, home, away, league, ...named, ...legs.map((leg) => leg.id)];
     const numbers = [start_time ?? 0, surebet ? surebet.profit : 0, ...odds];
     const isMarked = entries.every(({ prices }) => prices === "live" || prices === "collected");
@@ -119,7 +119,7 @@ function check({ id, home, away, league, start_time, entries, surebet }) {
 
 function numbersOf({ odds, updated, commission, stake }) {
     if (updated === undefined) return [odds, commission, stake]; // of a leg
-    return [updated, ...OUTCOMES.map((one) => odds[one])];
+    return [updated, ...OUTCOMES.map((outcome) => odds[outcome])];
 }
 
 /** The highest price of each outcome; empty with fewer than two offers. */
@@ -150,17 +150,17 @@ function inOrder(matches) {
         first.set(league, Math.min(first.get(league) ?? Infinity, start));
         if (start > now) next.set(league, Math.min(next.get(league) ?? Infinity, start));
     }
-    const between = (times, one, other) =>
-        (times.get(one.league) ?? Infinity) - (times.get(other.league) ?? Infinity);
+    const between = (times, match, other) =>
+        (times.get(match.league) ?? Infinity) - (times.get(other.league) ?? Infinity);
     return matches.sort(
-        (one, other) =>
-            (one.league === UNKNOWN_LEAGUE) - (other.league === UNKNOWN_LEAGUE) ||
-            between(next, one, other) || // two unknown kick-offs give NaN, which is falsy
-            between(first, one, other) ||
-            collator.compare(one.league, other.league) ||
-            (one.league > other.league) - (one.league < other.league) || // to the collator "01" is "1"
-            (one.start ?? Infinity) - (other.start ?? Infinity) ||
-            collator.compare(one.home, other.home) ||
-            collator.compare(one.key, other.key),
+        (match, other) =>
+            (match.league === UNKNOWN_LEAGUE) - (other.league === UNKNOWN_LEAGUE) ||
+            between(next, match, other) || // two unknown kick-offs give NaN, which is falsy
+            between(first, match, other) ||
+            collator.compare(match.league, other.league) ||
+            (match.league > other.league) - (match.league < other.league) || // to the collator "01" is "1"
+            (match.start ?? Infinity) - (other.start ?? Infinity) ||
+            collator.compare(match.home, other.home) ||
+            collator.compare(match.key, other.key),
     );
 }

@@ -28,7 +28,7 @@ export class Details {
     #ages = new Ages(() => this.#match && this.#fill());
     #prices = new Table(byId("details-prices"), [
         text("Bookmaker", ({ name, offer }) => name + (offer.isCollected ? " (collected)" : "")),
-        ...OUTCOMES.map((one, index) => figure(one, ({ offer }) => this.#shown(offer.prices[index]))),
+        ...OUTCOMES.map((name, index) => figure(name, ({ offer }) => this.#shown(offer.prices[index]))),
         text("Changed", ({ offer }) => ago(this.#ages.since(offer.updated)), "right"),
         text("Confirmed", ({ offer }) => ago(this.#ages.ofConfirmation(offer.id)), "right"),
     ]);
@@ -76,7 +76,7 @@ export class Details {
         if (title.textContent !== `${home} – ${away}`) title.replaceChildren(...both(home, away));
         setText(byId("details-when"), `${league} · ${startOf(start)}`);
         const offers = [...this.#match.offers].map(([id, offer]) => ({ name: this.#names.get(id), offer }));
-        this.#prices.show(offers.map((one) => ({ ...one, key: one.offer.bookmaker })));
+        this.#prices.show(offers.map((row) => ({ ...row, key: row.offer.bookmaker })));
         this.#fillBest(offers);
         this.#fillStakes();
     }
@@ -91,7 +91,7 @@ export class Details {
             return { key: outcome, outcome, best: highest, where: where.join(", "), isLive, chance };
         });
         this.#best.show(best);
-        const sum = best.reduce((before, one) => before + 1 / one.best, 0);
+        const sum = best.reduce((before, { best: odds }) => before + 1 / odds, 0);
         const doubt = best.every(({ isLive }) => isLive) ? "." : ", with prices that are only collected.";
         const margin = `${percent(sum - 1)} (book sum ${sum.toFixed(4)})${doubt}`;
         const { fair } = this.#match;
@@ -187,7 +187,7 @@ function taking(commission) {
 }
 
 function returnOf({ amounts, returned }) {
-    const staked = amounts.reduce((sum, one) => sum + one);
+    const staked = amounts.reduce((sum, part) => sum + part);
     return `Returns at least ${amount(returned)}, a gain of ${amount(returned - staked)}.`;
 }
 

@@ -118,7 +118,7 @@ function showService(monitor) {
 
 /** Write facts by name into a list, which is made again only for other names. */
 function showFacts(list, facts) {
-    const names = [...list.children].map((one) => one.firstChild.textContent);
+    const names = [...list.children].map((row) => row.firstChild.textContent);
     if (names.join("\n") !== Object.keys(facts).join("\n")) {
         const rows = Object.keys(facts).map((name) =>
             element("div", "", {}, element("dt", "", {}, name), element("dd")),

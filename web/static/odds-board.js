@@ -72,7 +72,7 @@ export class OddsBoard extends HTMLElement {
 
     /** Write every row again, even if its match is the same, because the time has changed. */
     rewrite() {
-        for (const one of this.#rendered.values()) one.stamp = null;
+        for (const shown of this.#rendered.values()) shown.stamp = null;
         this.refresh();
     }
 
@@ -84,7 +84,7 @@ export class OddsBoard extends HTMLElement {
     }
 
     #clear() {
-        for (const one of this.#rendered.values()) one.element.remove();
+        for (const shown of this.#rendered.values()) shown.element.remove();
         this.#rendered.clear();
     }
 
@@ -133,9 +133,9 @@ export class OddsBoard extends HTMLElement {
         const from = Math.max(first - AROUND, 0);
         const to = Math.min(this.#indexAt(top + this.clientHeight) + AROUND, this.#rows.length - 1);
         const kept = new Set(this.#rows.slice(from, to + 1).map(({ key }) => key));
-        for (const [key, one] of this.#rendered) {
+        for (const [key, shown] of this.#rendered) {
             if (kept.has(key)) continue;
-            one.element.remove();
+            shown.element.remove();
             this.#rendered.delete(key);
         }
         let last = null; // rows are in order in the document, for screen readers
@@ -146,25 +146,25 @@ export class OddsBoard extends HTMLElement {
 
     #place(index, last) {
         const row = this.#rows[index];
-        let one = this.#rendered.get(row.key);
-        if (one === undefined) {
-            one = row.match === undefined ? leagueRow() : matchRow(this.#columns);
-            this.#rendered.set(row.key, one);
+        let shown = this.#rendered.get(row.key);
+        if (shown === undefined) {
+            shown = row.match === undefined ? leagueRow() : matchRow(this.#columns);
+            this.#rendered.set(row.key, shown);
         }
         const next = last === null ? this.#body.firstChild : last.nextSibling;
-        if (next !== one.element) this.#body.insertBefore(one.element, next);
-        if (one.top !== this.#tops[index] || one.index !== index) {
-            one.top = this.#tops[index];
-            one.index = index;
-            one.element.style.top = `${one.top}px`;
-            one.element.ariaRowIndex = index + 2;
+        if (next !== shown.element) this.#body.insertBefore(shown.element, next);
+        if (shown.top !== this.#tops[index] || shown.index !== index) {
+            shown.top = this.#tops[index];
+            shown.index = index;
+            shown.element.style.top = `${shown.top}px`;
+            shown.element.ariaRowIndex = index + 2;
         }
         const stamp = `${row.match?.stamp ?? row.count} ${this.#trust}`;
-        if (one.stamp !== stamp) {
-            one.stamp = stamp;
-            one.fill(row, this.#trust);
+        if (shown.stamp !== stamp) {
+            shown.stamp = stamp;
+            shown.fill(row, this.#trust);
         }
-        return one.element;
+        return shown.element;
     }
 
     /** The index of the row at `height`, by bisection. */

@@ -15,7 +15,7 @@ let made = 0;
 
 /** The headings above the prices; screen readers get them with each price instead. */
 export function outcomeNames() {
-    return OUTCOMES.map((one) => element("span", "outcome", { "aria-hidden": "true" }, one));
+    return OUTCOMES.map((name) => element("span", "outcome", { "aria-hidden": "true" }, name));
 }
 
 export function leagueRow() {

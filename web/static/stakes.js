@@ -32,7 +32,7 @@ function fraction(value) {
     return scale < 0n ? [digits, 10n ** -scale] : [digits * 10n ** scale, 1n];
 }
 
-/** Price p / q and commission t / u as they are, and net / of, what one staked alone returns. */
+/** Price p / q and commission t / u as they are, and net / of, the return of a stake of 1 that is alone. */
 function termsOf({ id, odds, commission }, legs) {
     const [[p, q], [t, u]] = [fraction(odds), fraction(commission)];
     const isShared = legs.filter((other) => other.id === id).length > 1;
@@ -46,23 +46,23 @@ function termsOf({ id, odds, commission }, legs) {
 function least(terms, count, goal) {
     const amounts = terms.map(({ net, of, isShared }) => (isShared ? 0n : ceil(goal * of, net)));
     const staked = count - sum(amounts);
-    terms.forEach(({ p, q, t, u, isShared }, one) => {
-        if (isShared) amounts[one] = ceil((goal * u - t * staked) * q, p * (u - t));
+    terms.forEach(({ p, q, t, u, isShared }, leg) => {
+        if (isShared) amounts[leg] = ceil((goal * u - t * staked) * q, p * (u - t));
     });
     return sum(amounts) <= count ? amounts : null;
 }
 
 /** Add what is left, cent by cent, to what returns least. */
 function spread(terms, amounts, left) {
-    const shared = [0, 1, 2].filter((one) => terms[one].isShared);
+    const shared = [0, 1, 2].filter((leg) => terms[leg].isShared);
     const places = shared.length > 0 ? shared : [0, 1, 2];
-    const returns = (one, other) => amounts[one] * terms[one].net * terms[other].of;
+    const returns = (leg, other) => amounts[leg] * terms[leg].net * terms[other].of;
     for (let cent = 0n; cent < left; cent += 1n) {
-        const lower = (one, other) => (returns(other, one) < returns(one, other) ? other : one);
+        const lower = (leg, other) => (returns(other, leg) < returns(leg, other) ? other : leg);
         const lowest = places.reduce(lower);
         amounts[lowest] += 1n;
     }
 }
 
-const sum = (amounts) => amounts.reduce((one, other) => one + other, 0n);
+const sum = (amounts) => amounts.reduce((total, amount) => total + amount, 0n);
 const ceil = (value, by) => (value > 0n ? (value + by - 1n) / by : value / by);
