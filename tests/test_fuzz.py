@@ -16,7 +16,7 @@ from tests.support.fuzzing.targets import targets
 
 WITHOUT_PRICES = {
     *("the_odds_api_sports", "the_odds_api_headers", "json_list", "betfair_login", "settings"),
-    *("request_head", "query", "negotiation", "peers", "addresses", "http_date", "inflate"),
+    *("request_head", "peers", "addresses", "http_date", "inflate"),
     *("links_file", "names", "fixture_query"),
 }
 
@@ -79,7 +79,7 @@ def test_table_has_a_row_for_each_target_and_a_sum() -> None:
     twice = Total().plus(Done(1000, 2.0, 3), 0).plus(Done(1000, 2.0, 3, 1), 1)
 
     assert [
-        "| query | 1 | 1 | 0 | 0 | 0 |",
+        "| request_head | 1 | 1 | 0 | 0 | 0 |",
         "| peers | 2,000 | 500 | 1 | 6 | 1 |",
         "| all | 2,001 | 400 | 1 | 6 | 1 |",
-    ] == list(table({"peers": twice, "query": Total(1, 1, 1.0)}))[2:]
+    ] == list(table({"peers": twice, "request_head": Total(1, 1, 1.0)}))[2:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from itertools import product
 
 import msgspec
 import pytest
@@ -29,36 +30,29 @@ TOGETHER = 20
 FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 MANY = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-_words = st.sampled_from(
-    [
-        *(
-            "bookmaker",
-            "bookmaker=",
-            "=",
-            "&",
-            "alder",
-            "birch",
-            "cedar",
-            "%61lder",
-            "+",
-            ";",
-            "%00",
-            "%zz",
-        ),
-        *(
-            "%",
-            "%ff",
-            "%c0%af",
-            "%e2%80%ae",
-            "x",
-            "since=1",
-            "Bookmaker",
-            "bookmaker%3dalder",
-            "b%6fokmaker",
-        ),
-        *("?", "/", "..", "[]", "%26", "%2525", "&bookmaker=alder"),
-    ]
+WORDS = (
+    *("bookmaker", "bookmaker=", "=", "&", "alder", "birch", "cedar"),
+    *("%61lder", "+", ";", "%00", "%zz", "?"),
+    *("%", "%ff", "%c0%af", "%e2%80%ae", "x", "since=1", "Bookmaker", "bookmaker%3dalder", "b%6fokmaker"),
+    *("/", "..", "[]", "%26", "%2525", "&bookmaker=alder", "%%", "%c0%af=1", "%ed%a0%80", "%ff%fe=%80"),
+    *("\\x00=1", "a[b]=c", ";;;", "bookmaker%00=x", "book%zzmaker=1", "x" * 1900, "&" * 15, "=" * 1900),
+    *("a=1&" * 15, "%F0%9F%97%9C", "../../etc/passwd", "<script>", "'--", "${jndi:ldap://x}", "{{7*7}}"),
+    *("a=b=c=d", "cedar%00", "cedar%0d%0aX-Evil:%201", "%5B%5D", "%E2%80%AEcedar", "cedar;cedar"),
+    *("cedar%26", "%2563edar", "limit=1&offset=3", "CEDAR", "cedar%20", "cedar,alder", "*", "null"),
 )
+TARGETS = (
+    *("?x", "*", "api/odds", "http://[evil/api/odds", "http://evil:99999999/", "://", "/%ff"),
+    *("/%00", "/%zz"),
+    *("/" * 3000, "/" + "%2e%2e%2f" * 300, "/api/odds%0d%0aX-Evil:%201", "/\\..\\api", "/x#", "@", "&"),
+    *("://", "http://", "http:", "//", "//[", "/;", "/api/odds\\"),
+    *("%", "/api/odds%3Fbookmaker=x", "~"),
+)
+HOSTS = (
+    *("", "..", ".", "a..b", "[::1", "[", "]", "x:99999999", "x:y", "a b", "<script>", "\xff\xfe", "@"),
+    *(".".join(["x" * 63] * 8), "x" * 64 + ".org", "xn--a", "xn--\xff", "%00", "a\tb", "user@host", "\\"),
+)
+LONG = (", " * 4000 + "x", '"' * 8000, "*" * 8000, ";q=" * 2600, "\xff" * 8000)
+_words = st.sampled_from([word for word in WORDS if len(word) < 100])
 _visible = st.text(
     st.characters(min_codepoint=0x21, max_codepoint=0x7E, exclude_characters="#"), max_size=40
 )
@@ -134,6 +128,53 @@ async def _etags(site: Site) -> dict[str, str]:
 
 
 _batches = st.lists(st.tuples(_if_none_match, _weights), min_size=1, max_size=TOGETHER)
+
+
+async def test_every_word_of_a_query_is_read_as_the_oracle_reads_it(site: Site) -> None:
+    """As a query of its own and as a value; what a client sends makes no header."""
+    for path, begin, word in product(["/api/odds", "/api/v2/odds"], ["", "bookmaker="], WORDS):
+        one = await site.raw("GET", f"{path}?{begin}{word}")
+
+        _check_form(one)
+        assert status_of(f"{begin}{word}".encode(), NAMES) == one.status, word
+        assert one.status == 200 or len(one.body) < 1000
+        assert "x-evil" not in one.headers
+
+
+async def test_a_strange_target_is_a_client_error(site: Site) -> None:
+    """A strange request target is answered with 400, 404 or 414."""
+    for target in TARGETS:
+        one = await site.raw("GET", target)
+
+        assert one.status in {400, 404, 414}, target
+        assert "x-evil" not in one.headers, target
+
+
+async def test_a_strange_host_is_ignored_or_refused(site: Site) -> None:
+    """A Host header that makes no sense never causes a server error, whichever layer answers."""
+    for (path, status), host in product({"/api/odds": 200, "/nowhere": 404}.items(), HOSTS):
+        sent = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        one = parsed(await site.exchange(sent.encode("latin-1")))
+
+        assert one.status in {status, 400}, host
+        assert "nosniff" == one.headers["x-content-type-options"]
+
+
+async def test_a_websocket_handshake_is_not_accepted(site: Site) -> None:
+    """A WebSocket handshake is refused as a client error, or answered as a plain request."""
+    lines = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13")
+    key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+    for path in ("/api/odds", "/nowhere", "/health"):
+        plain, one = await site.raw("GET", path), await site.raw("GET", path, *lines, key)
+
+        assert 400 <= one.status < 500 or (plain.status, plain.body) == (one.status, one.body)
+
+
+@pytest.mark.timeout(10)
+async def test_8_kb_in_a_header_are_answered_at_once(site: Site) -> None:
+    """Garbage in a header is ignored, in so short a time that other requests are not delayed."""
+    for name, value in product(["If-None-Match", "Accept-Encoding"], LONG):
+        assert 200 == (await site.raw("GET", "/api/v2/odds", f"{name}: {value}")).status
 
 
 @FEW

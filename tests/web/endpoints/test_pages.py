@@ -51,9 +51,8 @@ async def test_a_file_is_compressed_where_that_saves_a_packet(site: Site) -> Non
         etag = packed.headers["etag"]
         known = [await site.raw("GET", path, f"If-None-Match: {etag}", *line) for line in ([GZIP], [])]
 
-        assert (
-            (size < 1024) == ("content-encoding" not in packed.headers) == (etag == plain.headers["etag"])
-        )
+        is_packed = "content-encoding" in packed.headers
+        assert (size >= 1024) == is_packed == (etag != plain.headers["etag"]), path
         if is_packed:
             assert plain.body == gzip.decompress(packed.body)
             assert (True, "gzip") == (len(packed.body) < size, packed.headers["content-encoding"])
