@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -37,21 +38,15 @@ async def _problem(site: Site, method: str, path: str) -> tuple[dict[str, Any], 
 
 
 @LIST
-@pytest.mark.parametrize("value", INVALID)
-async def test_an_invalid_bookmaker_is_400_and_lists_the_supported(
-    site: Site, path: str, value: str
-) -> None:
+async def test_an_invalid_bookmaker_is_400_and_lists_the_supported(site: Site, path: str) -> None:
     """For an empty, unknown, upper-case or repeated value the problem names parameter and choices."""
-    problem, _ = await _problem(site, "GET", f"{path}?bookmaker={value}")
+    for value in INVALID:
+        problem, _ = await _problem(site, "GET", f"{path}?bookmaker={value}")
 
-    assert (400, "invalid_bookmaker", "Bad Request", path) == (
-        problem["status"],
-        problem["code"],
-        problem["title"],
-        problem["instance"],
-    )
-    assert "'bookmaker'" in problem["detail"]
-    assert "cedar, alder, birch" in problem["detail"]
+        expected = {"status": 400, "code": "invalid_bookmaker", "title": "Bad Request", "instance": path}
+        assert problem.items() >= expected.items(), value
+        assert "'bookmaker'" in problem["detail"]
+        assert "cedar, alder, birch" in problem["detail"]
 
 
 @LIST
@@ -67,41 +62,28 @@ async def test_an_escaped_spelling_of_a_valid_id_is_valid(site: Site) -> None:
     assert 200 == (await site.get("/api/odds?bookmaker=%63edar")).status_code
 
 
-@pytest.mark.parametrize("path", ["/api/nothing", "/api/odds/", "/static/x", "/api/odds/足球"])
-@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-async def test_an_unknown_path_is_404_and_points_to_the_capabilities(
-    site: Site, path: str, method: str
-) -> None:
+async def test_an_unknown_path_is_404_and_points_to_the_capabilities(site: Site) -> None:
     """The problem for an unknown path refers to `/api/capabilities` (7)."""
-    problem, _ = await _problem(site, method, path)
+    paths = ["/api/nothing", "/api/odds/", "/static/x", "/api/odds/足球"]
+    for method, path in product(["GET", "POST", "OPTIONS"], paths):
+        problem, _ = await _problem(site, method, path)
 
-    assert (404, "not_found", "Not Found", path) == (
-        problem["status"],
-        problem["code"],
-        problem["title"],
-        problem["instance"],
-    )
-    assert "/api/capabilities" in problem["detail"]
+        expected = {"status": 404, "code": "not_found", "title": "Not Found", "instance": path}
+        assert problem.items() >= expected.items()
+        assert "/api/capabilities" in problem["detail"]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/api/odds", "/api/v2/odds", "/api/capabilities", "/health", "/monitor"),
-        *("/", "/static/main.js"),
-    ],
-)
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])
-async def test_another_method_is_405_and_names_the_allowed(site: Site, path: str, method: str) -> None:
+async def test_another_method_is_405_and_names_the_allowed(site: Site) -> None:
     """The interface is read-only, so any other method is 405 with the allowed methods."""
-    problem, headers = await _problem(site, method, path)
+    paths = ["/api/odds", "/api/v2/odds", "/api/capabilities", "/health", "/monitor", "/"]
+    for method, path in product(
+        ["POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"], [*paths, "/static/main.js"]
+    ):
+        problem, headers = await _problem(site, method, path)
 
-    assert (405, "method_not_allowed", "Method Not Allowed", GETS) == (
-        problem["status"],
-        problem["code"],
-        problem["title"],
-        ", ".join(sorted(headers["allow"].split(", "))),
-    )
+        expected = {"status": 405, "code": "method_not_allowed", "title": "Method Not Allowed"}
+        assert problem.items() >= expected.items(), (method, path)
+        assert GETS == ", ".join(sorted(headers["allow"].split(", "))), (method, path)
 
 
 class _Broken:
@@ -146,15 +128,14 @@ async def test_an_exception_is_500_and_shows_no_internals(path: str) -> None:
 
 
 @LIST
-@pytest.mark.parametrize("query", ["", "?bookmaker=cedar", "?bookmaker=alder", "?bookmaker=birch"])
-async def test_503_with_retry_after_while_nothing_is_serving(
-    empty_site: Site, path: str, query: str
-) -> None:
+async def test_503_with_retry_after_while_nothing_is_serving(empty_site: Site, path: str) -> None:
     """Before the first accepted list both versions answer 503."""
-    problem, headers = await _problem(empty_site, "GET", path + query)
+    for query in ("", "?bookmaker=cedar", "?bookmaker=alder", "?bookmaker=birch"):
+        problem, headers = await _problem(empty_site, "GET", path + query)
 
-    assert (503, "no_bookmaker_serving", path) == (problem["status"], problem["code"], problem["instance"])
-    assert int(headers["retry-after"]) > 0
+        expected = {"status": 503, "code": "no_bookmaker_serving", "instance": path}
+        assert problem.items() >= expected.items()
+        assert int(headers["retry-after"]) > 0
 
 
 @LIST
