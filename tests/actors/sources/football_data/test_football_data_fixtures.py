@@ -33,9 +33,9 @@ def _id(**cells: str) -> str:
     return match.source_match_id
 
 
-@pytest.mark.parametrize(
-    ("date", "time", "start"),
-    [
+def test_kick_off_is_london_wall_time() -> None:
+    """Every kick-off is in Europe/London time, an hour ahead of UTC in summer; no time means unknown."""
+    for date, time, start in [
         ("14/02/2026", "15:00", datetime(2026, 2, 14, 15, 0, tzinfo=UTC)),
         ("15/08/2026", "15:00", datetime(2026, 8, 15, 14, 0, tzinfo=UTC)),
         ("28/03/2026", "23:59", datetime(2026, 3, 28, 23, 59, tzinfo=UTC)),
@@ -49,11 +49,8 @@ def _id(**cells: str) -> str:
         ("29/02/2028", "00:00", datetime(2028, 2, 29, tzinfo=UTC)),
         ("14/02/2026", "", None),
         ("14/02/2026", " ", None),
-    ],
-)
-def test_kick_off_is_london_wall_time(date: str, time: str, start: datetime | None) -> None:
-    """Every kick-off is in Europe/London time, an hour ahead of UTC in summer; no time means unknown."""
-    assert _start(date, time) == start
+    ]:
+        assert _start(date, time) == start, (date, time)
 
 
 @pytest.mark.parametrize(
@@ -97,25 +94,22 @@ def test_file_without_a_time_column_has_no_starts() -> None:
     assert (match.home, match.start_time) == ("Alder Town", None)
 
 
-@pytest.mark.parametrize(
-    "date",
-    [
+def test_impossible_date_is_rejected() -> None:
+    """A row with an impossible day is rejected and counted."""
+    for date in [
         *("31/02/2026", "29/02/2027", "00/01/2026", "14/13/2026", "14/02/202", "14/02/20266", "14/02/0000"),
         *("2026-02-14", "14.02.2026", "14/02/2026 15:00", "Saturday", "#", "-1/02/2026", "01/01/9999"),
         *("", "\u0661\u0664/02/2026", "1" * 5000, "14/02/2126", "01/01/0001"),
-    ],
-)
-def test_impossible_date_is_rejected(date: str) -> None:
-    """A row with an impossible day is rejected and counted."""
-    admission = judged(csv_bytes(changed(Date=date), ROW))
+    ]:
+        admission = judged(csv_bytes(changed(Date=date), ROW))
 
-    assert [match.home for match in admission.batch.matches] == ["Alder Town"]
-    assert dict(admission.rejected) == {Reason.START_TIME: 1}
+        assert [match.home for match in admission.batch.matches] == ["Alder Town"], date
+        assert dict(admission.rejected) == {Reason.START_TIME: 1}, date
 
 
-@pytest.mark.parametrize(
-    "time",
-    [
+def test_impossible_time_is_rejected() -> None:
+    """An unreadable start is not an unknown one: the match becomes a removal with its own id."""
+    for time in [
         "24:00",
         "15:60",
         "99:99",
@@ -128,23 +122,20 @@ def test_impossible_date_is_rejected(date: str) -> None:
         "#",
         "\u0661\u0665:\u0660\u0660",
         "15:00Z",
-    ],
-)
-def test_impossible_time_is_rejected(time: str) -> None:
-    """An unreadable start is not an unknown one: the match becomes a removal with its own id."""
-    admission = judged(csv_bytes(changed(Time=time)))
+    ]:
+        admission = judged(csv_bytes(changed(Time=time)))
 
-    assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.START_TIME: 1})
-    assert [one.source_match_id for one in admission.batch.removals] == [_id()]
+        assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.START_TIME: 1}), time
+        assert [one.source_match_id for one in admission.batch.removals] == [_id()], time
 
 
-@pytest.mark.parametrize("column", ["FTHG", "HG"])
-@pytest.mark.parametrize(("goals", "listed"), [("", 1), (" ", 1), ("0", 0), ("3", 0)])
-def test_match_with_a_result_is_over(column: str, goals: str, listed: int) -> None:
+def test_match_with_a_result_is_over() -> None:
     """If the cells of the goals have a value, even 0, the match is over: not listed, and no error."""
-    admission = judged(csv_bytes((*ROW, goals), header=(*COLUMNS, column)))
+    for goals, listed in [("", 1), (" ", 1), ("0", 0), ("3", 0)]:
+        for column in ["FTHG", "HG"]:
+            admission = judged(csv_bytes((*ROW, goals), header=(*COLUMNS, column)))
 
-    assert (len(admission.batch.matches), dict(admission.rejected)) == (listed, {})
+            assert (len(admission.batch.matches), dict(admission.rejected)) == (listed, {}), (goals, listed)
 
 
 @pytest.mark.parametrize("prices", [ROW[5:], ("", "", "")])
@@ -160,13 +151,16 @@ def test_match_that_gets_its_result_leaves_as_finished(prices: tuple[str, ...]) 
     assert {_id(): RemovalReason.FINISHED} == snapshot.differences[BOOKMAKER].reasons
 
 
-@pytest.mark.parametrize(
-    ("division", "league"),
-    [*LEAGUES.items(), ("E0", "Premier League"), ("SC0", "Scottish Premiership"), ("Q9", "Q9"), ("", None)],
-)
-def test_division_is_shown_by_its_name(division: str, league: str | None) -> None:
+def test_division_is_shown_by_its_name() -> None:
     """A code without a known name is shown unchanged, and an empty one as unknown."""
-    assert [match.league for match in shown(csv_bytes(changed(Div=division)))] == [league]
+    for division, league in [
+        *LEAGUES.items(),
+        ("E0", "Premier League"),
+        ("SC0", "Scottish Premiership"),
+        ("Q9", "Q9"),
+        ("", None),
+    ]:
+        assert [match.league for match in shown(csv_bytes(changed(Div=division)))] == [league], division
 
 
 @pytest.mark.parametrize("cells", [{"Time": "17:45"}, {"Time": ""}, {"Date": "14/2/26"}, {"B365H": "2.2"}])
@@ -175,9 +169,9 @@ def test_id_stays_when_the_kick_off_is_corrected(cells: dict[str, str]) -> None:
     assert _id(**cells) == _id()
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
+def test_other_fixtures_have_other_ids() -> None:
+    """Division, day, home and away distinguish matches."""
+    for cells in [
         {"Div": "YY"},
         {"Date": "15/02/2026"},
         {"HomeTeam": "Alder City"},
@@ -186,11 +180,8 @@ def test_id_stays_when_the_kick_off_is_corrected(cells: dict[str, str]) -> None:
         {"HomeTeam": "Alder", "AwayTeam": "Town-Birch United"},
         {"HomeTeam": "Alder.Town"},
         {"HomeTeam": "alder town"},
-    ],
-)
-def test_other_fixtures_have_other_ids(cells: dict[str, str]) -> None:
-    """Division, day, home and away distinguish matches."""
-    assert _id(**cells) != _id()
+    ]:
+        assert _id(**cells) != _id(), cells
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,9 @@ def with_price(price: str) -> bytes:
     return BODY.replace(b'"price": 2.1', b'"price": ' + price.encode(), 1)
 
 
-@pytest.mark.parametrize("scope", ["soccer_epl", SPORTS_SCOPE])
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
+def test_error_is_identified_by_its_code() -> None:
+    """An error is an object with a message in place of a list; unknown codes share a reason."""
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"message": "API key is missing", "error_code": "MISSING_KEY"}, "missing_key"),
         (
             {"message": "Gone", "error_code": "OUT_OF_USAGE_CREDITS", "details_url": "x"},
@@ -77,13 +76,12 @@ def with_price(price: str) -> bytes:
         ({"message": "Eh"}, "error_answer"),
         ({"message": "Eh", "error_code": ["x"]}, "error_answer"),
         ({"message": "Eh", "error_code": None}, "error_answer"),
-    ],
-)
-def test_error_is_identified_by_its_code(scope: str, error: Any, reason: str) -> None:
-    """An error is an object with a message in place of a list; unknown codes share a reason."""
-    found = trouble(json.dumps(error).encode(), scope)
+    ]
+    for error, reason in cases:
+        for scope in ["soccer_epl", SPORTS_SCOPE]:
+            found = trouble(json.dumps(error).encode(), scope)
 
-    assert (reason, True) == (found.reason, str(found).endswith(f": {error['message']}"))
+            assert (reason, True) == (found.reason, str(found).endswith(f": {error['message']}")), error
 
 
 def test_error_text_has_no_invisible_characters() -> None:
@@ -135,13 +133,13 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("scope", ["soccer_epl", SPORTS_SCOPE])
-@pytest.mark.parametrize("case", UNREADABLE)
-def test_answer_that_is_no_list_is_an_error(case: str, scope: str) -> None:
+def test_answer_that_is_no_list_is_an_error() -> None:
     """An answer that is no list is counted as unreadable, with a text of bounded length."""
-    found = trouble(UNREADABLE[case], scope)
+    for case, body in UNREADABLE.items():
+        for scope in ["soccer_epl", SPORTS_SCOPE]:
+            found = trouble(body, scope)
 
-    assert ("unreadable", True) == (found.reason, len(str(found)) < 400)
+            assert ("unreadable", True) == (found.reason, len(str(found)) < 400), (case, scope)
 
 
 def test_empty_list_is_a_list() -> None:
@@ -149,20 +147,17 @@ def test_empty_list_is_a_list() -> None:
     assert ([], []) == (shown(b"[]"), shown(b"[]", "other"))
 
 
-@pytest.mark.parametrize(
-    "price",
-    [
+def test_invalid_price_rejects_one_match_of_one_bookmaker() -> None:
+    """The other match and the other bookmaker keep their prices."""
+    for price in [
         *("null", "true", "false", '"2,50"', '"2.50"', '"NaN"', '""', "[]", "{}", "[2.5]"),
         *("0", "-0.0", "-2.5", "1", "1.0", "1e-400", "9" * 27, "1e27", "1e308", "5e-324"),
-    ],
-)
-def test_invalid_price_rejects_one_match_of_one_bookmaker(price: str) -> None:
-    """The other match and the other bookmaker keep their prices."""
-    body = with_price(price)
-    admission = judged(body)
+    ]:
+        body = with_price(price)
+        admission = judged(body)
 
-    assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other"))
-    assert 1 == admission.rejected[Reason.PRICE] + admission.rejected[Reason.BOOK_SUM]
+        assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other")), price
+        assert 1 == admission.rejected[Reason.PRICE] + admission.rejected[Reason.BOOK_SUM], price
 
 
 @pytest.mark.parametrize("price", ["1001.01", "1002", "1e6", "1e30", "1e308"])
@@ -174,17 +169,15 @@ def test_implausible_price_is_rejected(price: str) -> None:
     assert ["m1", "m2"] == shown(body.replace(b"77.0", b"1001"))
 
 
-@pytest.mark.parametrize(
-    "price", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "2,50", "02", ".5", "2."]
-)
-def test_price_that_is_no_json_loses_at_most_the_answer(price: str) -> None:
+def test_price_that_is_no_json_loses_at_most_the_answer() -> None:
     """Either the whole answer is refused, or that price is not accepted."""
-    try:
-        found = shown(with_price(price))
-    except PayloadError:
-        found = ["m2"]
+    for price in ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "2,50", "02", ".5", "2."]:
+        try:
+            found = shown(with_price(price))
+        except PayloadError:
+            found = ["m2"]
 
-    assert ["m2"] == found
+        assert ["m2"] == found, price
 
 
 @pytest.mark.parametrize("place", ["id", "home_team", "commence_time", "bookmakers", "extra"])
@@ -200,35 +193,31 @@ def test_deep_nesting_does_not_affect_the_other_match(place: str) -> None:
     assert ["m2"] == found
 
 
-@pytest.mark.parametrize(
-    "item", [b"null", b"3", b'"x"', b"[]", b"{}", b'{"id": 3}', b'{"id": null, "bookmakers": []}']
-)
-def test_invalid_item_does_not_affect_the_others(item: bytes) -> None:
+def test_invalid_item_does_not_affect_the_others() -> None:
     """Of 500 items 499 are shown and one is counted as unreadable."""
-    items = [json.dumps(match(number)).encode() for number in range(500)]
-    items[250] = item
-    slate = decoded(b"[" + b",".join(items) + b"]")
-    extract = run_now(KIND.extract(slate, "some", OPTIONS))
+    for item in [b"null", b"3", b'"x"', b"[]", b"{}", b'{"id": 3}', b'{"id": null, "bookmakers": []}']:
+        items = [json.dumps(match(number)).encode() for number in range(500)]
+        items[250] = item
+        slate = decoded(b"[" + b",".join(items) + b"]")
+        extract = run_now(KIND.extract(slate, "some", OPTIONS))
 
-    assert (499, {Reason.UNREADABLE: 1}) == (len(extract.matches), extract.passed_over)
+        assert (499, {Reason.UNREADABLE: 1}) == (len(extract.matches), extract.passed_over), item
 
 
-@pytest.mark.parametrize(
-    "nonsense",
-    [
+def test_invalid_bookmaker_does_not_affect_the_others() -> None:
+    """All others keep their prices of the same match."""
+    every: list[Any] = [
         *(None, 3, "x", [], {}, {"key": 3}, {"key": "some"}, {"key": "some", "markets": 3}),
         *({"key": "some", "markets": [3, None]}, {"key": "some", "title": 3, "markets": {}}),
         {"key": "some", "markets": [{"key": "h2h", "outcomes": [{"name": "Home 1", "price": []}]}]},
         {"key": "some", "last_update": 3, "markets": [{"key": "h2h", "outcomes": "none"}]},
-    ],
-)
-def test_invalid_bookmaker_does_not_affect_the_others(nonsense: Any) -> None:
-    """All others keep their prices of the same match."""
-    one = match(1)
-    one["bookmakers"][0] = nonsense
-    body = json.dumps([one, match(2)]).encode()
+    ]
+    for nonsense in every:
+        one = match(1)
+        one["bookmakers"][0] = nonsense
+        body = json.dumps([one, match(2)]).encode()
 
-    assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other"))
+        assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other")), nonsense
 
 
 def sport(key: str, **fields: Any) -> Any:
