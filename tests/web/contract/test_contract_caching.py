@@ -91,6 +91,9 @@ async def test_if_none_match_names_the_tag_or_gets_the_body(site: Site) -> None:
 
             expected = (304, b"") if form in HAD else (200, plain.content)
             assert expected == (answered.status, answered.body), condition
+        for tag, status in (("-gzip", 304), ("", 200)):
+            known = f'If-None-Match: "{version}-{EPOCH}{tag}"'
+            assert status == (await site.raw("GET", view, "Accept-Encoding: gzip", known)).status
 
 
 @LIST

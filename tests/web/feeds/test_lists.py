@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import gzip
 import json
 import sys
 import weakref
@@ -22,7 +21,7 @@ from tests.support.builders.boards import START
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 from web.encoding.segments import Api
-from web.feeds.lists import SUCCESSOR, Answers, View
+from web.feeds.lists import Answers, View
 from web.protocol import responses as prepared
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared
@@ -112,138 +111,6 @@ MANY = _after(EMPTY, batch([match(str(number)) for number in range(2000)], bookm
 
 
 @BOTH_APIS
-async def test_the_first_answer_is_complete(api: Api) -> None:
-    """The answer is 200 with the view's version and epoch as ETag, and the headers that caches need."""
-    answer = await _Lists().ask(View(api), FULL, None, None)
-
-    assert 200 == answer.status
-    assert {
-        "etag": '"101-e9"',
-        "vary": "Accept-Encoding",
-        "cache-control": "no-cache",
-        "content-type": "application/json",
-        "content-length": str(len(answer.body)),
-        **({"link": SUCCESSOR} if api is Api.V1 else {}),
-    } == answer.headers
-    assert 101 == json.loads(answer.body)["version"]
-
-
-@BOTH_APIS
-async def test_gzip_has_its_own_etag_and_the_same_content(api: Api) -> None:
-    """Each content coding has its own strong ETag."""
-    answers = _Lists()
-
-    plain, zipped = [await answers.ask(View(api), FULL, None, coding) for coding in (None, "gzip")]
-
-    assert ('"101-e9-gzip"', "gzip") == (zipped.headers["etag"], zipped.headers["content-encoding"])
-    assert plain.body == gzip.decompress(zipped.body)
-
-
-@pytest.mark.parametrize(
-    ("if_none_match", "coding", "status"),
-    [
-        ('"101-e9"', None, 304),
-        ('W/"101-e9"', None, 304),
-        ('"100-e9", "101-e9"', None, 304),
-        ("*", None, 304),
-        ('"101-e9-gzip"', "gzip", 304),
-        ('"101-e9"', "gzip", 200),
-        ('"101-e9-gzip"', None, 200),
-        ('"100-e9"', None, 200),
-        ("101-e9", None, 200),
-        ('"101"', None, 200),
-        ('"101-e8"', None, 200),
-        ('"101-gzip"', "gzip", 200),
-    ],
-)
-async def test_304_needs_the_tag_of_that_very_body(
-    if_none_match: str, coding: str | None, status: int
-) -> None:
-    """The tag of another coding, version or epoch does not match."""
-    assert status == (await _Lists().ask(View(Api.V2), FULL, if_none_match, coding)).status
-
-
-async def test_304_repeats_the_caching_headers_and_has_no_body() -> None:
-    """A 304 has ETag, Vary and Cache-Control, and no header about content."""
-    answer = await _Lists().ask(View(Api.V1), FULL, "*", "gzip")
-
-    assert () == answer.answer.parts
-    assert {
-        "etag": '"101-e9-gzip"',
-        "vary": "Accept-Encoding",
-        "cache-control": "no-cache",
-        "link": SUCCESSOR,
-    } == answer.headers
-
-
-@BOTH_APIS
-@pytest.mark.parametrize("if_none_match", [None, "*", '"100-e9"', '"101-e9"'])
-async def test_503_comes_before_304(api: Api, if_none_match: str | None) -> None:
-    """While no bookmaker of the view is serving, no request header changes the answer."""
-    with pytest.raises(Problem) as raised:
-        await _Lists().ask(View(api), EMPTY, if_none_match, "gzip")
-
-    assert (503, "5") == (raised.value.status, raised.value.headers["Retry-After"])
-
-
-async def test_503_depends_only_on_the_views_bookmakers() -> None:
-    """One serving bookmaker is enough for the whole list, but not for another bookmaker's own list."""
-    answers, snapshot = _Lists(), _after(EMPTY, batch([], bookmaker="cedar"))
-
-    everything = await answers.ask(View(Api.V2), snapshot, None, None)
-    with pytest.raises(Problem) as raised:
-        await answers.ask(View(Api.V2, ALDER), snapshot, None, None)
-
-    assert 200 == everything.status
-    assert 503 == raised.value.status
-
-
-@BOTH_APIS
-async def test_an_accepted_empty_list_is_200(api: Api) -> None:
-    """An accepted list without matches means that the bookmaker was asked and has none."""
-    snapshot = _after(EMPTY, batch([], bookmaker="cedar"))
-
-    answer = await _Lists().ask(View(api, CEDAR), snapshot, None, None)
-
-    assert {"version": 100, "matches": [], "matches_count": 0} == json.loads(answer.body)
-
-
-@BOTH_APIS
-async def test_a_change_elsewhere_leaves_a_filtered_view_unchanged(api: Api) -> None:
-    """A view's version is the last commit that changed it, and the same version has the same bytes."""
-    answers = _Lists()
-    later = _after(FULL, batch([match("new")], bookmaker="alder", list_id="list-2"))
-
-    before, after = [await answers.ask(View(api, CEDAR), one, None, None) for one in (FULL, later)]
-    of_all = await answers.ask(View(api), later, None, None)
-
-    assert before.headers["etag"] == after.headers["etag"]
-    assert before.body == after.body
-    assert '"102-e9"' == of_all.headers["etag"]
-
-
-async def test_a_change_that_v2_does_not_show_leaves_v2_unchanged() -> None:
-    """An entry with an empty team name is in v1 only, and so are its changes."""
-    answers = _Lists()
-    later = _after(
-        FULL, batch([match("a", home="", prices=(3, 3, 3))], bookmaker="alder", list_id="list-2")
-    )
-
-    etags = {api: (await answers.ask(View(api), later)).headers["etag"] for api in Api}
-
-    assert {Api.V1: '"102-e9"', Api.V2: '"101-e9"'} == etags
-
-
-async def test_a_removal_is_a_change() -> None:
-    """A view that lost an entry has a new version and a new body."""
-    later = _after(FULL, batch([match("1")], bookmaker="cedar", list_id="list-2"))
-
-    answer = await _Lists().ask(View(Api.V2), later, '"101-e9"', None)
-
-    assert (200, '"102-e9"') == (answer.status, answer.headers["etag"])
-
-
-@BOTH_APIS
 async def test_a_body_is_made_once_for_each_view_and_version(api: Api) -> None:
     """Repeated requests for a view get the same bytes object, plain or compressed."""
     answers, confirmed = _Lists(), _after(FULL, batch(bookmaker="cedar", complete=False), mono=5.0)
@@ -253,18 +120,6 @@ async def test_a_body_is_made_once_for_each_view_and_version(api: Api) -> None:
         again = await answers.ask(View(api), confirmed, None, coding)
 
         assert first.answer is again.answer
-
-
-async def test_withdrawing_one_bookmaker_keeps_the_other() -> None:
-    """A stale list leaves the list of all bookmakers, and its own list is 503."""
-    answers = _Lists()
-    later = _after(FULL, batch([match("b")], bookmaker="alder", received_mono=20, list_id="l2"), mono=31)
-
-    shown = json.loads((await answers.ask(View(Api.V2), later)).body)
-
-    assert ["alder_b"] == [one["id"] for one in shown["matches"]]
-    with pytest.raises(Problem):
-        await answers.ask(View(Api.V2, CEDAR), later, '"101-e9"', None)
 
 
 @BOTH_APIS

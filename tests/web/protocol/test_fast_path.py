@@ -56,28 +56,6 @@ async def test_a_hidden_slash_makes_another_path(site: Site, path: str) -> None:
     assert [404] * 2 == [(await site.raw(method, path)).status for method in ("GET", "POST")]
 
 
-async def test_answers_are_counted_by_route_whichever_layer_gives_them(site: Site) -> None:
-    """Routes are ours, never the client's text."""
-    for path in (
-        "/api/odds",
-        "/api/%6fdds",
-        "/api/odds?bookmaker=nobody",
-        "/api/v2/changes?since=1",
-        "/no",
-    ):
-        await site.raw("GET", path)
-    await site.raw("HEAD", "/api/odds")
-    await site.raw("POST", "/api/odds")
-
-    counted = (await site.json("/api/stats"))["http"]["answers"]
-
-    assert {
-        "/api/odds": {"200": 3, "400": 1},
-        "/api/v2/changes": {"410": 1},
-        "other": {"404": 1, "405": 1},
-    } == counted
-
-
 @pytest.mark.parametrize(("path", "status"), [("/api/odds", 200), ("/api/v2/changes?since=5000", 200)])
 async def test_each_answer_is_logged_at_debug(path: str, status: int) -> None:
     """Each answer has one log line with method, path, status, bytes and time, whichever layer gives it."""
