@@ -27,6 +27,11 @@ ROWS = (
     files.changed(HomeTeam="Çedar City", B365H="1.85"),
     files.changed(Time="", Date="1/1/27"),
 )
+ODD = (
+    files.changed(Date="01/01/0001", Time="00:00"),
+    files.changed(Date="31/12/9999", Time="23:59"),
+    files.changed(HomeTeam="\u202e\0\x1b[31mAlder\u2066", AwayTeam="A\u0300" * 500),
+)
 API = TheOddsApiOptions(
     kind=the_odds_api.KIND.name, api_key=API_KEY, sports="football", credits_per_day=500
 )
@@ -56,16 +61,22 @@ def targets() -> tuple[Target, ...]:
     line = files.csv_bytes(ROWS[0])
     answer = json.dumps(EVENTS).encode()
     api_tokens = (b"h2h", b"h2h_lay", b"Draw", b"Home", b"Away", b"soccer_epl", b"some", b"price", b"id")
+    deep = (b"[" * 5000, b'{"a":' * 5000, json.dumps(EVENTS).encode("utf-16"))
     csv_tokens = (
         *(name.encode() for name in files.COLUMNS),
         b"FTHG",
         b"Referee",
         b"Country",
-        b"2.10,3.40,3.60",
+        *(b"2.10,3.40,3.60", b"BFDH,BFDD,BFDA", b"AH,AD,AA", b"00/00/0000"),
     )
     quoted = line + b'"a, b",""\r\n'
     return (
-        Target("football_data_file", _file, (line, files.csv_bytes(*ROWS), quoted), csv_tokens),
+        Target(
+            "football_data_file",
+            _file,
+            (line, files.csv_bytes(*ROWS), quoted, files.csv_bytes(*ODD)),
+            csv_tokens,
+        ),
         Target(
             "football_data_rows",
             _rows,
@@ -73,7 +84,10 @@ def targets() -> tuple[Target, ...]:
             csv_tokens,
         ),
         Target(
-            "the_odds_api_odds", _odds, (answer, b"P" + answer, json.dumps(EVENTS[:1]).encode()), api_tokens
+            "the_odds_api_odds",
+            _odds,
+            (answer, b"P" + answer, json.dumps(EVENTS[:1]).encode(), *deep),
+            api_tokens,
         ),
         Target("the_odds_api_sports", _sports, (json.dumps(SPORTS).encode(), json.dumps(REFUSAL).encode())),
         Target(

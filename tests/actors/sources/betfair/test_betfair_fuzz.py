@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.core.errors import PayloadError, StreamError
-from tests.support.builders.betfair import HOME, Json, change, delta, image, line, live, market
-from tests.support.oracles.betfair_duel import WRONG, Duel, hostile_line
+from tests.support.builders.betfair import HOME, Json, change, delta, line, market
+from tests.support.oracles.betfair_duel import Duel, hostile_line
 
 LINES = 1250
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(WRONG),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=6,
-)
-FIELDS = st.sampled_from(["op", "id", "ct", "clk", "initialClk", "pt", "segmentType", "status", "mc"])
-OF_MARKETS = st.sampled_from(["id", "img", "marketDefinition", "rc", "con"])
-OF_RUNNERS = st.sampled_from(["id", "hc", "ltp", "batb", "atb"])
-OF_DEFINITIONS = st.sampled_from(["status", "marketType", "marketTime", "runners", "eventId", "inPlay"])
 
 
 def _told(raw: bytes) -> None:
@@ -31,57 +20,26 @@ def _told(raw: bytes) -> None:
     duel.take(raw)
 
 
-@given(st.binary(max_size=200))
-@example(b"\xff\xfe{")
-@example(b'{"op":"mcm","id":2,"clk":"\xed\xa0\x80"}')
-@example(b'{"op":"mcm","id":2,"clk":"\\ud800"}')
-@example(b"[" * 100_000)
-@example(b'{"op":"mcm","id":2,"x":' + b"[" * 100_000)
-@example(b'{"op":"mcm","id":2,"mc":' + b'[{"rc":' * 50_000)
-@example(b'{"op":"mcm","id":2,"pt":' + b"9" * 5000 + b"}")
-@example(b'{"op":"mcm","id":' + b"9" * 400 + b"}")
-def test_any_bytes_are_an_error_or_a_message(raw: bytes) -> None:
-    """Bytes that are no message never crash the protocol."""
-    _told(raw)
-
-
-@given(FIELDS, JSON)
-def test_any_value_in_a_message(name: str, value: Any) -> None:
-    """Any value in any field of a message is an expected error or is read."""
-    _told(line({**delta(market()), name: value}))
-    _told(line({**image(market()), name: value}))
-
-
-@given(OF_MARKETS, JSON)
-@example("id", "../../etc")
-def test_any_value_in_a_market(name: str, value: Any) -> None:
-    """Any value in the change of a market is an expected error or is read."""
-    _told(line(delta({**market(), name: value})))
-
-
-@given(OF_DEFINITIONS, JSON)
-@example("marketTime", "0001-01-01T00:00:00+23:59")
-@example("marketTime", "9999-12-31T23:59:59-23:59")
-def test_any_value_in_a_definition(name: str, value: Any) -> None:
-    """Any value in a market definition is an expected error or is read."""
-    _told(line(delta(market(**{name: value}))))
-
-
-@given(OF_RUNNERS, JSON)
-@example("id", 10**30)
-@example("hc", 1e308)
-@example("batb", [[10**30, 2.0, 3.0]])
-def test_any_value_in_a_runner(name: str, value: Any) -> None:
-    """Any value in the change of a runner is an expected error or is read."""
-    _told(line(delta(change("1.1", {"id": HOME, name: value}))))
-
-
-@pytest.mark.parametrize(
-    "published", [10**27, 10**400, -(10**400), 1 << 64], ids=["27", "400", "-400", "64"]
-)
-def test_impossible_publish_time_causes_no_crash(published: int) -> None:
-    """A publish time of any size causes no crash."""
-    _told(line(delta(market(), pt=published)))
+def test_extreme_lines_are_an_error_or_a_message() -> None:
+    """No nesting, length, number, time or encoding crashes the protocol, whatever its field."""
+    for raw in (
+        b"\xff\xfe{",
+        *(b'{"op":"mcm","id":2,"clk":"\xed\xa0\x80"}', b'{"op":"mcm","id":2,"clk":"\\ud800"}'),
+        *(b"[" * 100_000, b'{"op":"mcm","id":2,"x":' + b"[" * 100_000),
+        b'{"op":"mcm","id":2,"mc":' + b'[{"rc":' * 50_000,
+        *(b'{"op":"mcm","id":2,"pt":' + b"9" * 5000 + b"}", b'{"op":"mcm","id":' + b"9" * 400 + b"}"),
+        *(line(delta(market(), pt=one)) for one in (10**27, 10**400, -(10**400), 1 << 64)),
+        *(
+            line(delta(market(marketTime=f"{time}:59")))
+            for time in ("0001-01-01T00:00:00+23", "9999-12-31T23:59:59-23")
+        ),
+        *(
+            line(delta(change("1.1", {"id": HOME} | one)))
+            for one in ({"id": 10**30}, {"hc": 1e308}, {"batb": [[10**30, 2.0, 3.0]]})
+        ),
+        line(delta({**market(), "id": "../../etc"})),
+    ):
+        _told(raw)
 
 
 @pytest.mark.long
@@ -104,11 +62,7 @@ def test_line_of_a_megabyte(raw: bytes) -> None:
 @given(st.lists(st.sampled_from([None, {"ct": "SUB_IMAGE"}, {"img": True}, {"id": 1}, {}]), max_size=9))
 def test_null_among_markets_is_no_market(parts: list[Json | None]) -> None:
     """A null in the list of markets is ignored or an expected error."""
-    stage = live(market())
-    try:
-        stage.receive(line(delta() | {"mc": parts}))
-    except (PayloadError, StreamError) as error:
-        assert "unreadable" == error.reason  # noqa: PT017 - what is no trouble is right as well
+    _told(line(delta() | {"mc": parts}))
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,13 @@ def test_answer_that_is_no_list_is_an_error() -> None:
             assert ("unreadable", True) == (found.reason, len(str(found)) < 400), (case, scope)
 
 
+def test_answer_cut_anywhere_is_an_error() -> None:
+    """A truncated answer is never read as a shorter list."""
+    for length in range(len(BODY.rstrip())):
+        with pytest.raises(PayloadError):
+            shown(BODY[:length])
+
+
 def test_empty_list_is_a_list() -> None:
     """A league out of season has no matches."""
     assert ([], []) == (shown(b"[]"), shown(b"[]", "other"))
