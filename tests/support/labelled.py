@@ -107,42 +107,14 @@ def without_partners(labelled: Labelled, random: Random, share: float = 0.5) -> 
 
 _IN_NAMES = (
     *("{} W", "{} (W)", "{} Women", "{} Ladies", "{} Femenino", "{} Frauen", "{} Fem", "{} WFC"),
-    *(
-        "{} U19",
-        "{} U21",
-        "{} Under 23",
-        "{} U-23",
-        "{} Sub 20",
-        "{} Primavera",
-        "{} Youth",
-        "{} (U18)",
-        "{} U 20",
-    ),
-    *(
-        "{} II",
-        "{} B",
-        "{} Res.",
-        "{} Reserves",
-        "{} (A)",
-        "Jong {}",
-        "{} 2",
-        "{} (Res)",
-        "{} Am",
-        "{} Naiset",
-        "{} Xyz",
-    ),
+    *("{} U19", "{} U21", "{} Under 23", "{} U-23", "{} Sub 20", "{} Primavera", "{} Youth"),
+    *("{} (U18)", "{} U 20"),
+    *("{} II", "{} B", "{} Res.", "{} Reserves", "{} (A)", "Jong {}", "{} 2", "{} (Res)", "{} Am"),
+    *("{} Naiset", "{} Xyz"),
 )
 _IN_LEAGUES = (
-    *(
-        "{} Women",
-        "{} Femenina",
-        "Women's {}",
-        "{} Reserves",
-        "{} U21",
-        "{} U19",
-        "Frauen {}",
-        "{} Youth League",
-    ),
+    *("{} Women", "{} Femenina", "Women's {}", "{} Reserves", "{} U21", "{} U19"),
+    *("Frauen {}", "{} Youth League"),
     *("Premier League 2", "FA WSL", "Primavera 1", "Junioren", "Reserve League", "Under 23 {}", "Liga F"),
 )
 

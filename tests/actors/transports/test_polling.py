@@ -57,15 +57,8 @@ async def test_our_clock_replaces_a_missing_date(
     ("age", "age_s"),
     [
         *(("0", 0.0), ("895", 895.0), ("0120", 120.0), ("9" * 9, 999_999_999.0)),
-        *(
-            ("9" * 10, 0.0),
-            ("", 0.0),
-            ("-5", 0.0),
-            ("1.5", 0.0),
-            ("1e3", 0.0),
-            ("\xb2", 0.0),
-            ("1, 2", 0.0),
-        ),
+        *(("9" * 10, 0.0), ("", 0.0), ("-5", 0.0), ("1.5", 0.0), ("1e3", 0.0)),
+        *(("\xb2", 0.0), ("1, 2", 0.0)),
     ],
 )
 async def test_age_of_a_cached_answer_is_read(peer: HttpPeer, age: str, age_s: float) -> None:
@@ -165,11 +158,8 @@ async def test_other_status_is_refused(peer: HttpPeer, status: int) -> None:
         (time.strftime("%A, %d-%b-%y %H:%M:%S GMT", time.gmtime(WALL + 90)), 90.0),
         (time.strftime("%a %b %e %H:%M:%S %Y", time.gmtime(WALL + 90)), 90.0),
         *(("", None), ("soon", None), ("-5", None), ("1.5", None), ("1e3", None), ("\xb2", None)),
-        *(
-            ("12 34", None),
-            ("Fri, 99 Mar 2026 99:99:99 GMT", None),
-            ("Fri, 20 Mar 999999999 13:16:58 GMT", None),
-        ),
+        ("12 34", None),
+        *(("Fri, 99 Mar 2026 99:99:99 GMT", None), ("Fri, 20 Mar 999999999 13:16:58 GMT", None)),
     ],
 )
 async def test_retry_after_is_honoured_up_to_an_hour(

@@ -23,31 +23,10 @@ GOOD = (
     b"Content-Encoding: identity\r\nRetry-After: 5\r\nLocation: /f.csv\r\nSet-Cookie: a=b\r\n\r\n" + BODY
 )
 TOKENS = (
-    *(
-        b"\0",
-        b"\r",
-        b"\n",
-        b"\r\n",
-        b"\r\n\r\n",
-        b" ",
-        b"\t",
-        b":",
-        b'"',
-        b"\x7f",
-        b"\xff",
-        b"\xc3\xa9",
-        b"\x1b[0m",
-    ),
-    *(
-        b"chunked",
-        b"Transfer-Encoding: chunked\r\n",
-        b"9" * 40,
-        b"-1",
-        b"302",
-        b"304",
-        b"429",
-        b"HTTP/1.1 101 ",
-    ),
+    *(b"\0", b"\r", b"\n", b"\r\n", b"\r\n\r\n", b" ", b"\t", b":", b'"', b"\x7f", b"\xff"),
+    *(b"\xc3\xa9", b"\x1b[0m"),
+    *(b"chunked", b"Transfer-Encoding: chunked\r\n", b"9" * 40, b"-1", b"302", b"304"),
+    *(b"429", b"HTTP/1.1 101 "),
     *(b"gzip", b"[", b"//", b"://", b"Connection: close\r\n", b"Content-Length: 0\r\n", b"x" * 70_000),
 )
 
@@ -55,12 +34,8 @@ TOKENS = (
 NOT_HTTP = (
     *(b"\0" * 100, b"\r\n" * 1000, b"hello\r\n\r\n", b"<html></html>", b"\x16\x03\x01\x02\0\x01\0\x01"),
     *(b"HTTP/2 200\r\n\r\n", b"ICY 200 OK\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\n"),
-    *(
-        b"HTTP/1.1 OK\r\n\r\n",
-        b"HTTP/1.1 2x0 OK\r\n\r\n",
-        b"HTTP/1.1 99999 OK\r\n\r\n",
-        b"HTTP/1.1 -1 OK\r\n\r\n",
-    ),
+    *(b"HTTP/1.1 OK\r\n\r\n", b"HTTP/1.1 2x0 OK\r\n\r\n"),
+    *(b"HTTP/1.1 99999 OK\r\n\r\n", b"HTTP/1.1 -1 OK\r\n\r\n"),
     *(
         OK + b"Content-Length: %b\r\n\r\n" % length + BODY
         for length in (b"-1", b"ten", b"1e3", b"9" * 5000)

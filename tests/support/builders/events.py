@@ -66,28 +66,10 @@ class Followed:
 
 
 _TEAMS = (
-    *(
-        "Arsenal",
-        "Arsenal FC",
-        "Man United",
-        "Manchester Utd",
-        "Man City",
-        "Manchester City",
-        "Inter",
-        "Inter Milan",
-    ),
-    *(
-        "AC Milan",
-        "Milan",
-        "CSKA Sofia",
-        "CSKA 1948",
-        "Paris FC",
-        "Paris",
-        "Paris SG",
-        "AaB",
-        "Aalborg",
-        "Qwerty",
-    ),
+    *("Arsenal", "Arsenal FC", "Man United", "Manchester Utd", "Man City", "Manchester City"),
+    *("Inter", "Inter Milan"),
+    *("AC Milan", "Milan", "CSKA Sofia", "CSKA 1948", "Paris FC", "Paris", "Paris SG", "AaB"),
+    *("Aalborg", "Qwerty"),
     *("Qwertz", "Racing Club", "Racing", "River Plate", "Ajax", "Jong Ajax", "Ajax W"),
 )
 _LEAGUES = ("Premier League", "England Premier League", "League X", "Italy Serie A", "Friendlies", None)
