@@ -124,37 +124,3 @@ def test_a_wall_clock_that_jumps_and_returns_loses_no_match(tmp_path: Path, answ
         assert [COUNT, 0, COUNT] == [len(one["matches"]) for one in seen]
         assert seen[0]["version"] < seen[1]["version"] < seen[2]["version"]
         assert feed.has("live", "only")
-
-
-def test_a_clock_ahead_at_the_start_is_corrected(tmp_path: Path) -> None:
-    """A machine may boot with a wrong time, before the network corrects it."""
-    clocks = MovedClocks(tmp_path / "clocks")
-    clocks.set_wall(TWO_DAYS_S)
-    with http_peer() as peer, contextlib.ExitStack() as cleanup:
-        peer.answers["/only.csv"] = conditional(_soon(), '"one"')
-        feed = cleanup.enter_context(_running(tmp_path, peer, clocks, stale_after_s=30.0))
-        _confirmed(peer, 3)
-        before = feed.check("only")["matches"]
-        clocks.set_wall(0.0)
-        eventually(lambda: feed.check("only")["matches"] == COUNT, "it shows all")
-
-        assert 0 == before
-
-
-@pytest.mark.parametrize("offset_s", [3600.0, pytest.param(-3600.0, marks=pytest.mark.long)])
-def test_a_wall_clock_that_is_an_hour_wrong_changes_nothing(tmp_path: Path, offset_s: float) -> None:
-    """No match ends by it, so nothing is withdrawn, requested again or given a new version."""
-    clocks = MovedClocks(tmp_path / "clocks")
-    with http_peer() as peer, contextlib.ExitStack() as cleanup:
-        peer.answers["/only.csv"] = conditional(_soon(), '"one"')
-        feed = cleanup.enter_context(_running(tmp_path, peer, clocks))
-        before = feed.client.get("/api/v2/odds").json()
-        _confirmed(peer, 2)
-        known = len(peer.asked)
-        for one in (offset_s, 0.0):
-            clocks.set_wall(one)
-            _confirmed(peer, 5)
-
-        assert before == feed.client.get("/api/v2/odds").json()
-        assert {True} == {"if-none-match" in one.headers for one in peer.asked[known:]}
-        assert [] == feed.service.events("bookmaker.withdrawn")

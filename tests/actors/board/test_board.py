@@ -55,17 +55,6 @@ def test_commit_without_changes_returns_the_base() -> None:
     assert EMPTY is run_now(Board(EMPTY, RULES).finish(START))
 
 
-def test_refused_batch_returns_the_base() -> None:
-    """A refused batch changes nothing, so the commit returns the same snapshot object."""
-    base = after(EMPTY, batch([match("a")], received_mono=5.0))
-
-    late = batch([match("b")], received_mono=-40.0)
-    outdated = batch([match("b")], received_mono=4.0)
-    unfounded = batch([match("b")], complete=False, list_id="other", received_mono=6.0)
-
-    assert base is after(base, late, outdated, unfounded)
-
-
 @pytest.mark.parametrize(
     "silent",
     [

@@ -8,7 +8,6 @@ import pytest
 
 from actors.board.board import Board, BoardRules, is_due
 from actors.board.chunks import entries_of
-from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
@@ -55,30 +54,12 @@ def test_list_is_withdrawn_exactly_at_its_deadline(mono: float, expected: set[st
     assert (snapshot is LISTED) is is_there
 
 
-def test_confirmation_keeps_a_list() -> None:
-    """The deadline is counted from the newest confirmation."""
-    confirmed = _after(LISTED, batch(complete=False, received_mono=29.0))
-
-    assert [{"a", "b"}, set()] == [_ids(_expired(confirmed, mono)) for mono in (58.999, 59.0)]
-
-
 def test_withdrawn_list_is_withdrawn_once() -> None:
     """After a withdrawal, later expiries change nothing and return the same snapshot."""
     withdrawn = _expired(LISTED, 30.0)
 
     assert withdrawn is _expired(withdrawn, 1e9)
     assert (inf, inf) == (withdrawn.valid_until, withdrawn.books[BOOKMAKER].deadline)
-
-
-def test_heartbeat_does_not_restore_a_stale_list() -> None:
-    """Heartbeats without an image do not bring a stale list back."""
-    withdrawn = _expired(LISTED, 30.0)
-    board = Board(withdrawn, RULES)
-    heartbeats = [batch(complete=False, received_mono=30.0 + second) for second in range(5)]
-
-    verdicts = {run_now(board.apply(one, Instant(35.0, WALL_0))).verdict for one in heartbeats}
-
-    assert ({Verdict.UNFOUNDED}, True) == (verdicts, run_now(board.finish(START)) is withdrawn)
 
 
 def test_scopes_go_stale_independently() -> None:
@@ -112,12 +93,6 @@ def test_stale_list_does_not_affect_other_bookmakers() -> None:
 
     assert (set(), {"a"}) == (_ids(snapshot), _ids(snapshot, BIRCH))
     assert snapshot.books[BIRCH] is base.books[BIRCH]
-
-
-@pytest.mark.parametrize("wall", [WALL_0 - 3600, WALL_0 + 3600])
-def test_wall_clock_does_not_make_a_list_stale(wall: float) -> None:
-    """Staleness depends on the monotonic clock alone."""
-    assert _expired(LISTED, 29.9, wall) is LISTED
 
 
 @pytest.mark.parametrize(
@@ -218,12 +193,3 @@ def test_withdrawal_does_not_affect_other_lists() -> None:
 
     assert ({"x"}, {"a"}) == (_ids(snapshot), _ids(snapshot, BIRCH))
     assert (base.version + 1, True) == (snapshot.version, snapshot.books[BOOKMAKER].lists[SCOPE].withdrawn)
-
-
-def test_withdrawing_a_missing_list_changes_nothing() -> None:
-    """Withdrawing a list that the board does not have is no error and returns the same snapshot."""
-    board = Board(LISTED, RULES)
-
-    run_now(board.withdraw(BOOKMAKER, OTHER))
-
-    assert run_now(board.finish(START)) is LISTED

@@ -106,18 +106,6 @@ def test_change_of_a_withdrawn_list_is_refused(matches: int) -> None:
     assert base is snapshot
 
 
-def test_complete_list_restores_a_withdrawn_list() -> None:
-    """The next complete list brings entries back with a new `updated`, and the bookmaker serves again."""
-    board = Board(LISTED, RULES)
-    run_now(board.withdraw(BOOKMAKER, SCOPE))
-
-    snapshot = _after(run_now(board.finish(START)), batch([match("a")], received_mono=7.0), mono=7.0)
-
-    assert ({"a"}, True) == (_ids(snapshot), snapshot.books[BOOKMAKER].is_serving)
-    assert ListState(batch().list_id, 7.0, 30.0) == _list(snapshot)
-    assert [WALL_0 + 7.0] == [entry.updated for entry in entries_of(snapshot.books[BOOKMAKER].chunks)]
-
-
 def test_delta_changes_the_list_and_confirms_it() -> None:
     """A delta applies upserts and removals to the list on the board and confirms that list."""
     removal = Removal(SourceMatchId("b"), "suspended")
@@ -143,16 +131,6 @@ def test_rejected_match_is_removed() -> None:
     snapshot = _after(LISTED, batch([match("b")], removals=[rejected], received_mono=6.0), mono=6.0)
 
     assert {"b"} == _ids(snapshot)
-
-
-def test_complete_list_removes_matches_of_its_scope_only() -> None:
-    """A complete list removes the missing matches of its own scope and of no other."""
-    base = _after(LISTED, batch([match("x"), match("y")], scope="other", received_mono=5.0), mono=5.0)
-
-    snapshot = _after(base, batch([match("b")], received_mono=6.0), mono=6.0)
-
-    assert {"b", "x", "y"} == _ids(snapshot)
-    assert (35.0, 36.0) == (_list(snapshot, Scope("other")).deadline, _list(snapshot).deadline)
 
 
 def test_id_belongs_to_the_scope_that_listed_it_last() -> None:

@@ -98,17 +98,6 @@ def test_begun_matches_do_not_count_for_the_half() -> None:
     assert SUSPECT is _verdict(before, after)
 
 
-@pytest.mark.parametrize(("ahead", "expected"), [(20, ACCEPTED), (21, SUSPECT)])
-def test_lost_matches_are_upcoming_ones_only(ahead: int, expected: Verdict) -> None:
-    """If 22 matches disappear and 20 of them are upcoming, 20 are lost, which is not too many."""
-    gone = [
-        *_list(range(ahead)).matches,
-        *_list(range(22 - ahead), start_time=BEGUN, prefix="begun").matches,
-    ]
-
-    assert expected is _verdict(batch(gone), batch([]))
-
-
 def test_rejected_matches_are_not_lost() -> None:
     """A match that the list contains and the gate rejected is removed, but does not count as lost."""
     assert ACCEPTED is _verdict(_list(range(100)), _list(range(10), rejected=range(50, 100)))
@@ -135,15 +124,6 @@ def test_delta_is_never_suspect() -> None:
     verdicts, snapshot = _applied(FULL, [batch(removals=removals, complete=False, received_mono=1.0)])
 
     assert ([ACCEPTED], 0) == (verdicts, snapshot.books[BOOKMAKER].count)
-
-
-def test_delta_that_removes_a_quarter_is_accepted() -> None:
-    """Matches that a delta does not contain are not lost, however many it removes."""
-    removals = [Removal(SourceMatchId(f"m{number}"), "suspended") for number in range(25)]
-
-    verdicts, snapshot = _applied(FULL, [batch(removals=removals, complete=False, received_mono=1.0)])
-
-    assert ([ACCEPTED], 75) == (verdicts, snapshot.books[BOOKMAKER].count)
 
 
 def test_image_is_never_suspect() -> None:
@@ -229,8 +209,3 @@ def test_any_list_is_accepted_after_staleness() -> None:
 
     assert run_now(board.finish(START)).books[BOOKMAKER].lists[SCOPE].doubted == 0
     assert [ACCEPTED] == _applied(run_now(board.finish(START)), [_list(SMALL, 31.0)])[0]
-
-
-def test_first_list_is_accepted() -> None:
-    """Without a previous list nothing can be lost."""
-    assert [ACCEPTED] == _applied(EMPTY, [_list([])])[0]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from actors.board.board import Applied, Board
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
-from actors.core.messages import Batch, Removal, SourceMatchId
+from actors.core.messages import Batch
 from tests.support.builders.boards import ALDER, BIRCH, EMPTY, RULES, after, versions
 from tests.support.builders.messages import SCOPE, batch, match, withdrawn
 from tests.support.time.virtual import WALL_0
@@ -65,23 +63,6 @@ def test_withdrawal_without_a_list_changes_nothing() -> None:
 
     assert EMPTY is after(EMPTY, withdrawn())
     assert once.version == after(once, withdrawn()).version
-
-
-@pytest.mark.parametrize(
-    "one",
-    [
-        batch(complete=False, received_mono=2.0),
-        batch([match("a")], complete=False, received_mono=2.0),
-        batch(removals=[Removal(SourceMatchId("a"), "gone")], complete=False, received_mono=2.0),
-    ],
-    ids=["confirmation", "change", "removal"],
-)
-def test_change_does_not_restore_a_withdrawn_list(one: Batch) -> None:
-    """Neither a delta nor a confirmation restores a withdrawn list (C11)."""
-    base = after(after(EMPTY, LIST), withdrawn(received_mono=1.0))
-
-    assert Applied(Verdict.UNFOUNDED) == _applied(base, one, 2.0)
-    assert [] == _ids(after(base, one, now=Instant(2.0, WALL_0 + 2.0)))
 
 
 def test_complete_list_restores_a_withdrawn_list() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import accumulate, pairwise
-from random import Random
+from itertools import accumulate
 
 import anyio
 import pytest
@@ -32,19 +31,6 @@ async def test_refused_connections_are_retried_with_increasing_delays() -> None:
         await anyio.sleep(sum(delays) + 1)
 
     assert list(accumulate(delays, initial=0.0)) == stage.opened
-
-
-async def test_retries_are_jittered() -> None:
-    """With real randomness no two delays are equal."""
-    stage = StreamStage(random=Random(7))
-    stage.is_refused = True
-
-    async with running(stage):
-        await anyio.sleep(1000)
-
-    delays = [later - earlier for earlier, later in pairwise(stage.opened[:21])]
-    assert all(delay <= min(30.0, 0.5 * 2**number) for number, delay in enumerate(delays))
-    assert 20 == len({round(delay, 6) for delay in delays})
 
 
 async def test_flapping_server_keeps_its_delay() -> None:
