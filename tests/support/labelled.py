@@ -91,11 +91,6 @@ def replaced(value: T, **changes: object) -> T:
     return msgspec.structs.replace(value, **changes)
 
 
-def of_source(labelled: Labelled, source: str) -> list[Event]:
-    """Return the events of one source."""
-    return [event for event in labelled.events if event.source == source]
-
-
 def without_partners(labelled: Labelled, random: Random, share: float = 0.5) -> Labelled:
     """Take that share of the second events of the pairs out."""
     out = {b for _, b in sorted(labelled.pairs) if random.random() < share}

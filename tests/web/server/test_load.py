@@ -11,8 +11,7 @@ import pytest
 from tests.support.builders.messages import match
 from tests.support.peers.raw_client import problem_in
 from tests.support.systems.site import Site, open_site
-from web.server import connections
-from web.server.load import HIGH_S, LATE_S, PATIENCE_S, RECENT_S, Load
+from web.server.load import FEW, HIGH_S, LATE_S, PATIENCE_S, RECENT_S, Load
 
 LATE = LATE_S + 0.01
 REQUEST = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -80,14 +79,12 @@ async def _ask(site: Site, request: bytes, *, begins: bool = False) -> bytes:
 
 
 @pytest.mark.anyio
-async def test_new_clients_are_turned_away_but_probes_and_streams_answered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_new_clients_are_turned_away_but_probes_and_streams_answered() -> None:
     """503 as any problem, counted, without a body for HEAD; a connection is not kept for them."""
-    monkeypatch.setattr(connections, "FEW", -1)
     async with open_site() as site:
         site.publish("alder", match())
         site.connections.load = load = _High()
+        load.waiting = FEW + 1
 
         refused = await _ask(site, b"GET /api/v2/odds" + REQUEST)
         head = await _ask(site, b"HEAD /api/v2/odds" + REQUEST)
