@@ -51,9 +51,9 @@ FULL = _applied(EMPTY, [_list(range(100))])[1]
 SMALL = range(10)
 
 
-@pytest.mark.parametrize(
-    ("before", "kept", "expected"),
-    [
+def test_list_is_suspect_if_it_loses_more_than_half_and_more_than_twenty() -> None:
+    """Both bounds are exclusive, and both must be exceeded."""
+    for before, kept, expected in [
         (41, 20, SUSPECT),  # loses 21, more than half
         (42, 21, ACCEPTED),  # loses 21, exactly half
         (43, 21, SUSPECT),
@@ -62,13 +62,8 @@ SMALL = range(10)
         (21, 1, ACCEPTED),
         (500, 250, ACCEPTED),
         (500, 249, SUSPECT),
-    ],
-)
-def test_list_is_suspect_if_it_loses_more_than_half_and_more_than_twenty(
-    before: int, kept: int, expected: Verdict
-) -> None:
-    """Both bounds are exclusive, and both must be exceeded."""
-    assert expected is _verdict(_list(range(before)), _list(range(kept)))
+    ]:
+        assert expected is _verdict(_list(range(before)), _list(range(kept))), (before, kept)
 
 
 @pytest.mark.parametrize(

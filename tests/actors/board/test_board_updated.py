@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +10,7 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
-from actors.core.messages import Batch, Match
+from actors.core.messages import Batch
 from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, batch, match
 from tests.support.time.virtual import WALL_0
@@ -31,9 +30,9 @@ def _updated(snapshot: Snapshot) -> float:
     return entry.updated
 
 
-@pytest.mark.parametrize(
-    ("source_time", "received_at", "expected"),
-    [
+def test_updated_is_the_source_time_up_to_the_receive_time() -> None:
+    """`updated` is the source's time if there is one, at most the receive time, to the millisecond."""
+    for source_time, received_at, expected in [
         (None, 1000.0, 1000.0),
         (None, 1000.1234, 1000.123),
         (900.0, 1000.0, 900.0),
@@ -41,15 +40,10 @@ def _updated(snapshot: Snapshot) -> float:
         (1000.0, 1000.0, 1000.0),
         (4600.0, 1000.0, 1000.0),  # the source's clock is an hour ahead
         (-2600.0, 1000.0, -2600.0),
-    ],
-)
-def test_updated_is_the_source_time_up_to_the_receive_time(
-    source_time: float | None, received_at: float, expected: float
-) -> None:
-    """`updated` is the source's time if there is one, at most the receive time, to the millisecond."""
-    snapshot = _after(EMPTY, batch([match(source_time=source_time)], received_at=received_at))
+    ]:
+        snapshot = _after(EMPTY, batch([match(source_time=source_time)], received_at=received_at))
 
-    assert expected == _updated(snapshot)
+        assert expected == _updated(snapshot), (source_time, received_at)
 
 
 @given(source_time=st.none() | st.floats(0.0, 4e9), received_at=st.floats(0.0, 4e9))
@@ -65,22 +59,19 @@ def test_updated_is_in_whole_milliseconds_and_not_in_the_future(
     assert updated <= round(received_at, 3)
 
 
-@pytest.mark.parametrize(
-    ("again", "expected"),
-    [
+def test_updated_stays_while_the_content_is_equal() -> None:
+    """Only a change of content changes `updated`, whatever the source's refresh time."""
+    for again, expected in [
         (match(), 0.0),
         (match(source_time=WALL_0 + 5), 0.0),  # only the refresh time is new
         (match(home="Other"), 9.0),
         (match(home="Other", source_time=WALL_0 + 5), 5.0),
         (match(home="Other", source_time=WALL_0 + 50), 9.0),
         (match(home="Other", source_time=WALL_0 - 50), -50.0),
-    ],
-)
-def test_updated_stays_while_the_content_is_equal(again: Match, expected: float) -> None:
-    """Only a change of content changes `updated`, whatever the source's refresh time."""
-    base = _after(EMPTY, batch([match()]))
+    ]:
+        base = _after(EMPTY, batch([match()]))
 
-    assert WALL_0 + expected == _updated(_after(base, batch([again], received_mono=9.0)))
+        assert WALL_0 + expected == _updated(_after(base, batch([again], received_mono=9.0))), again
 
 
 def test_restored_content_has_a_new_updated() -> None:

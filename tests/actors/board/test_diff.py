@@ -124,9 +124,9 @@ def test_move_to_another_scope_is_invisible(*, complete: bool) -> None:
     assert _found((before, _entry(match("a"), updated=1.0)), taken_from=["other"]) == found
 
 
-@pytest.mark.parametrize(
-    "different",
-    [
+def test_every_field_of_the_content_counts() -> None:
+    """Content is home, away, league, the three odds and the kick-off; new content has a new `updated`."""
+    for different in [
         match(home="Other"),
         match(away="Other"),
         match(league=None),
@@ -134,13 +134,10 @@ def test_move_to_another_scope_is_invisible(*, complete: bool) -> None:
         match(prices=(2.01, 3.5, 4.0)),
         match(prices=(2.0, 3.51, 4.0)),
         match(prices=(2.0, 3.5, 4.01)),
-    ],
-)
-def test_every_field_of_the_content_counts(different: Match) -> None:
-    """Content is home, away, league, the three odds and the kick-off; new content has a new `updated`."""
-    before = _entry(match(), updated=1.0)
+    ]:
+        before = _entry(match(), updated=1.0)
 
-    assert _found((before, _entry(different))) == _complete(_book(before), different)
+        assert _found((before, _entry(different))) == _complete(_book(before), different), different
 
 
 def test_new_refresh_time_alone_is_no_change() -> None:
@@ -165,20 +162,17 @@ def test_entry_removed_before_the_commit_comes_back_unchanged(
     assert _found((None, _entry(arriving, updated=updated))) == found
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
+def test_readers_see_content_and_time() -> None:
+    """Two entries differ for readers by content or `updated`, not by scope or the source's time."""
+    for old, new, expected in [
         (None, None, False),
         (_entry(match()), _entry(match(source_time=5.0), scope="other"), False),
         (_entry(match()), _entry(match(), updated=1.0), True),
         (_entry(match()), _entry(match(league=None)), True),
         (None, _entry(match()), True),
         (_entry(match()), None, True),
-    ],
-)
-def test_readers_see_content_and_time(old: Entry | None, new: Entry | None, *, expected: bool) -> None:
-    """Two entries differ for readers by content or `updated`, not by scope or the source's time."""
-    assert expected is is_other(old, new)
+    ]:
+        assert expected is is_other(old, new), (old, new)
 
 
 def test_match_is_over_exactly_at_its_time() -> None:

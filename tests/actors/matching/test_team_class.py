@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from actors.matching.names import parse, plain
 from actors.matching.team_class import FIRST, TeamClass, differ, of_league
 
@@ -11,9 +9,9 @@ WOMEN = TeamClass(women=True)
 SECOND = TeamClass(second=True)
 
 
-@pytest.mark.parametrize(
-    ("name", "team", "words"),
-    [
+def test_a_mark_counts_where_it_is_one() -> None:
+    """Short marks only last or in brackets; the name is read without them."""
+    for name, team, words in [
         *(
             (f"Arsenal{mark}", WOMEN, "arsenal")
             for mark in (" W", " (W)", " Women", " Ladies", " W FC", " (F)")
@@ -65,16 +63,13 @@ SECOND = TeamClass(second=True)
         ("Hannover-96", FIRST, "hannover 96"),
         ("Podbeskidzie B-B", FIRST, "podbeskidzie b b"),
         ("Arsenal (N)", FIRST, "arsenal"),
-    ],
-)
-def test_a_mark_counts_where_it_is_one(name: str, team: TeamClass, words: str) -> None:
-    """Short marks only last or in brackets; the name is read without them."""
-    assert (team, words) == (parse(name).team, parse(name).text.removesuffix(" fc"))
+    ]:
+        assert (team, words) == (parse(name).team, parse(name).text.removesuffix(" fc")), (name, team)
 
 
-@pytest.mark.parametrize(
-    ("label", "team"),
-    [
+def test_a_league_marks_all_its_teams() -> None:
+    """A label says the class of teams whose names do not."""
+    for label, team in [
         *(
             (label, WOMEN)
             for label in (
@@ -145,11 +140,8 @@ def test_a_mark_counts_where_it_is_one(name: str, team: TeamClass, words: str) -
                 "Statistica Cup",
             )
         ),
-    ],
-)
-def test_a_league_marks_all_its_teams(label: str, team: TeamClass) -> None:
-    """A label says the class of teams whose names do not."""
-    assert team == of_league(plain(label))
+    ]:
+        assert team == of_league(plain(label)), (label, team)
 
 
 def test_an_age_differs_only_from_another_age() -> None:

@@ -52,12 +52,10 @@ async def test_refusal_has_the_time_of_the_next_request(
     assert (status, retry_after_s) == (caught.value.status, caught.value.retry_after_s)
 
 
-@pytest.mark.parametrize(
-    ("value", "wanted"), [(" 120\t", 120.0), ("1 2", None), ("\x1c120", None), ("9" * 5000, 3600.0)]
-)
-def test_delay_is_digits_between_blanks(value: str, wanted: float | None) -> None:
+def test_delay_is_digits_between_blanks() -> None:
     """What is neither a number of seconds nor a date counts as missing."""
-    assert wanted == retry_after_s(value, 0.0)
+    for value, wanted in [(" 120\t", 120.0), ("1 2", None), ("\x1c120", None), ("9" * 5000, 3600.0)]:
+        assert wanted == retry_after_s(value, 0.0), (value, wanted)
 
 
 async def test_answer_has_a_size_limit(peer: HttpPeer) -> None:

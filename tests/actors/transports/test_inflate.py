@@ -46,13 +46,11 @@ def test_no_encoding_returns_the_body(encoding: str, body: bytes) -> None:
     assert run_now(inflated(body, encoding, LIMIT)) == body
 
 
-@pytest.mark.parametrize(
-    "encoding", ["br", "zstd", "compress", "gzip, gzip", "gzip;q=1", "none", "\u202egzip"]
-)
-def test_encoding_that_was_not_requested_is_refused(encoding: str) -> None:
+def test_encoding_that_was_not_requested_is_refused() -> None:
     """Only the encodings of the request are read, and the error names them."""
-    with pytest.raises(PayloadError, match="must be gzip, deflate or none"):
-        run_now(inflated(TEXT, encoding, LIMIT))
+    for encoding in ["br", "zstd", "compress", "gzip, gzip", "gzip;q=1", "none", "\u202egzip"]:
+        with pytest.raises(PayloadError, match="must be gzip, deflate or none"):
+            run_now(inflated(TEXT, encoding, LIMIT))
 
 
 @pytest.mark.parametrize("size", [0, 1, LIMIT - 1, LIMIT])

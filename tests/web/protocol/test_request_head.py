@@ -147,20 +147,17 @@ def test_a_request_with_a_body_passes_without_it_and_is_the_last(fields: list[by
     assert b"" == gate.feed(GET)
 
 
-@pytest.mark.parametrize(
-    ("target", "origin"),
-    [
+def test_the_absolute_form_becomes_a_path() -> None:
+    """RFC 9112, 3.2.2: a server must accept it."""
+    for target, origin in [
         (b"http://x/health/live", b"/health/live"),
         (b"HTTPS://x:1?a=b", b"/?a=b"),
         (b"http://x", b"/"),
-    ],
-)
-def test_the_absolute_form_becomes_a_path(target: bytes, origin: bytes) -> None:
-    """RFC 9112, 3.2.2: a server must accept it."""
-    field = b"A: b  ?"
-    expected = head(b"GET %b HTTP/1.1" % origin, b"Host: x", field)
+    ]:
+        field = b"A: b  ?"
+        expected = head(b"GET %b HTTP/1.1" % origin, b"Host: x", field)
 
-    assert expected == gate_of().feed(head(b"GET %b HTTP/1.1" % target, b"Host: x", field))
+        assert expected == gate_of().feed(head(b"GET %b HTTP/1.1" % target, b"Host: x", field)), target
 
 
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket"])

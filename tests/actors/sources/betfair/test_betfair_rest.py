@@ -45,21 +45,18 @@ def test_login_sends_the_account_as_a_form() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "login_url"),
-    [
+def test_certificate_uses_the_login_for_certificates() -> None:
+    """The other login ignores certificates; a configured address takes precedence."""
+    for options, login_url in [
         ({}, "https://identitysso.betfair.com/api/login"),
         ({"certificate": "c.pem"}, "https://identitysso-cert.betfair.com/api/certlogin"),
         ({"login_url": "https://x.example/api/login"}, "https://x.example/api/login"),
         ({"certificate": "c.pem", "login_url": "https://x.example/y"}, "https://x.example/y"),
-    ],
-)
-def test_certificate_uses_the_login_for_certificates(options: dict[str, str], login_url: str) -> None:
-    """The other login ignores certificates; a configured address takes precedence."""
-    request = login(msgspec.structs.replace(ACCOUNT, **options))
+    ]:
+        request = login(msgspec.structs.replace(ACCOUNT, **options))
 
-    assert request is not None
-    assert login_url == request.url
+        assert request is not None, (options, login_url)
+        assert login_url == request.url, (options, login_url)
 
 
 @pytest.mark.parametrize("missing", [{"username": None}, {"password": None}])
@@ -68,9 +65,9 @@ def test_without_an_account_there_is_no_login(missing: dict[str, None]) -> None:
     assert None is login(msgspec.structs.replace(ACCOUNT, **missing))
 
 
-@pytest.mark.parametrize(
-    ("login_url", "keep_alive_url"),
-    [
+def test_keep_alive_uses_the_interactive_host() -> None:
+    """The host for certificates has the login only; the other one has the keep-alive."""
+    for login_url, keep_alive_url in [
         ("https://identitysso.betfair.com/api/login", "https://identitysso.betfair.com/api/keepAlive"),
         (
             "https://identitysso-cert.betfair.com/api/certlogin",
@@ -79,14 +76,11 @@ def test_without_an_account_there_is_no_login(missing: dict[str, None]) -> None:
         ("https://identitysso.betfair.it/api/login", "https://identitysso.betfair.it/api/keepAlive"),
         (None, "https://identitysso.betfair.com/api/keepAlive"),
         ("http://127.0.0.1:8080/api/login", "http://127.0.0.1:8080/api/keepAlive"),
-    ],
-)
-def test_keep_alive_uses_the_interactive_host(login_url: str | None, keep_alive_url: str) -> None:
-    """The host for certificates has the login only; the other one has the keep-alive."""
-    request = keep_alive(msgspec.structs.replace(OPTIONS, login_url=login_url), "a-token")
+    ]:
+        request = keep_alive(msgspec.structs.replace(OPTIONS, login_url=login_url), "a-token")
 
-    headers = _headers("application/x-www-form-urlencoded", "a-token")
-    assert Request("POST", keep_alive_url, headers, b"") == request
+        headers = _headers("application/x-www-form-urlencoded", "a-token")
+        assert Request("POST", keep_alive_url, headers, b"") == request, (login_url, keep_alive_url)
 
 
 def test_empty_address_makes_no_request() -> None:
@@ -145,9 +139,9 @@ def test_session_is_read(body: bytes) -> None:
     assert "abc=" == read_token(body)
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
+def test_refused_login_has_a_reason() -> None:
+    """The reason is short, whatever the answer contains."""
+    for body, message in [
         (
             b'{"token":"","status":"FAIL","error":"INVALID_USERNAME_OR_PASSWORD"}',
             "INVALID_USERNAME_OR_PASSWORD",
@@ -158,14 +152,11 @@ def test_session_is_read(body: bytes) -> None:
         (b'{"token":"","status":"SUCCESS"}', "SUCCESS"),
         (b"{}", "no reason given"),
         (json.dumps({"status": "FAIL", "error": "x" * 9999}).encode(), "x" * 64),
-    ],
-)
-def test_refused_login_has_a_reason(body: bytes, message: str) -> None:
-    """The reason is short, whatever the answer contains."""
-    with pytest.raises(PayloadError) as caught:
-        read_token(body)
+    ]:
+        with pytest.raises(PayloadError) as caught:
+            read_token(body)
 
-    assert ("login", f"the login was refused: {message}") == (caught.value.reason, str(caught.value))
+        assert ("login", f"the login was refused: {message}") == (caught.value.reason, str(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -195,9 +186,9 @@ def test_order_of_the_catalogue_is_kept() -> None:
     assert ["1.9", "1.1", "1.5"] == list(read_names(catalogue("1.9", "1.1", "1.5")))
 
 
-@pytest.mark.parametrize(
-    ("error", "reason", "message"),
-    [
+def test_refused_catalogue_has_a_reason() -> None:
+    """The reason is the error code if there is one; an expired session causes another login."""
+    for error, reason, message in [
         (
             {
                 "code": -32099,
@@ -209,17 +200,11 @@ def test_order_of_the_catalogue_is_kept() -> None:
         ),
         ({"code": -32700, "message": "DSC-0018"}, "catalogue", "no reason given"),
         (None, "catalogue", "no reason given"),
-    ],
-)
-def test_refused_catalogue_has_a_reason(error: object, reason: str, message: str) -> None:
-    """The reason is the error code if there is one; an expired session causes another login."""
-    with pytest.raises(PayloadError) as caught:
-        read_names(json.dumps({"jsonrpc": "2.0", "error": error, "id": 1}).encode())
+    ]:
+        with pytest.raises(PayloadError) as caught:
+            read_names(json.dumps({"jsonrpc": "2.0", "error": error, "id": 1}).encode())
 
-    assert (reason, f"the catalogue was refused: {message}") == (
-        caught.value.reason,
-        str(caught.value),
-    )
+        assert (reason, f"the catalogue was refused: {message}") == (caught.value.reason, str(caught.value))
 
 
 @pytest.mark.recordings

@@ -53,21 +53,18 @@ def test_kick_off_is_london_wall_time() -> None:
         assert _start(date, time) == start, (date, time)
 
 
-@pytest.mark.parametrize(
-    ("date", "end"),
-    [
+def test_match_without_a_time_ends_with_its_day() -> None:
+    """A match without a time has an unknown start, at the latest the end of that day in London."""
+    for date, end in [
         ("14/02/2026", datetime(2026, 2, 15, tzinfo=UTC)),
         ("15/08/2026", datetime(2026, 8, 15, 23, tzinfo=UTC)),
         ("29/03/2026", datetime(2026, 3, 29, 23, tzinfo=UTC)),
         ("25/10/2026", datetime(2026, 10, 26, tzinfo=UTC)),
         ("31/12/26", datetime(2027, 1, 1, tzinfo=UTC)),
-    ],
-)
-def test_match_without_a_time_ends_with_its_day(date: str, end: datetime) -> None:
-    """A match without a time has an unknown start, at the latest the end of that day in London."""
-    (match,) = shown(csv_bytes(changed(Date=date, Time="")))
+    ]:
+        (match,) = shown(csv_bytes(changed(Date=date, Time="")))
 
-    assert (None, int(end.timestamp())) == (match.start_time, match.latest_start)
+        assert (None, int(end.timestamp())) == (match.start_time, match.latest_start), (date, end)
 
 
 def test_match_with_a_time_ends_by_that_time() -> None:
@@ -184,9 +181,9 @@ def test_other_fixtures_have_other_ids() -> None:
         assert _id(**cells) != _id(), cells
 
 
-@pytest.mark.parametrize(
-    ("fixture", "match_id"),
-    [
+def test_id_is_the_same_in_every_release() -> None:
+    """Clients store ids, so the test has a fixed plain id and a fixed shortened one."""
+    for fixture, match_id in [
         (("E0", "20260214", "Nott'm Forest", "Man United"), "E0-20260214-Nott~27m.Forest-Man.United"),
         (
             ("Türkiye Süper Lig", "20260214", "a-b", "é"),
@@ -196,11 +193,8 @@ def test_other_fixtures_have_other_ids() -> None:
             ("XX", "20260214", "é" * 20, "Birch United"),
             f"XX-20260214-{'~C3~A9' * 15}~~5de4ba98d1b06598b1872f22",
         ),
-    ],
-)
-def test_id_is_the_same_in_every_release(fixture: tuple[str, str, str, str], match_id: str) -> None:
-    """Clients store ids, so the test has a fixed plain id and a fixed shortened one."""
-    assert match_id == match_id_of(*fixture)
+    ]:
+        assert match_id == match_id_of(*fixture), (fixture, match_id)
 
 
 @given(FIXTURES)

@@ -47,25 +47,20 @@ def test_columns_are_found_by_their_whole_name_in_any_order(names: list[str]) ->
     }
 
 
-@pytest.mark.parametrize(
-    ("key", "header"),
-    [
+def test_file_without_the_three_columns_is_an_error_of_that_bookmaker() -> None:
+    """A prefix, a suffix or another case is another column, and the error names the missing ones."""
+    for key, header in [
         ("BF", ("BFDH", "BFDD", "BFDA")),
         ("BFD", ("BFH", "BFD", "BFA")),
         ("VC", ("VCCH", "VCCD", "VCCA")),
         ("B365", ("B365AHH", "B365AHA", "B365>2.5")),
         ("B365", ("B365H", "B365A", "B365AHA")),
         ("B365", ("b365h", "b365d", "b365a")),
-    ],
-)
-def test_file_without_the_three_columns_is_an_error_of_that_bookmaker(
-    key: str, header: tuple[str, ...]
-) -> None:
-    """A prefix, a suffix or another case is another column, and the error names the missing ones."""
-    body = csv_bytes((*ROW[:5], "2.1", "3.4", "3.6"), header=(*COLUMNS[:5], *header))
+    ]:
+        body = csv_bytes((*ROW[:5], "2.1", "3.4", "3.6"), header=(*COLUMNS[:5], *header))
 
-    with pytest.raises(PayloadError, match="column not in this file"):
-        extracted(body, key)
+        with pytest.raises(PayloadError, match="column not in this file"):
+            extracted(body, key)
 
 
 def test_row_becomes_a_match() -> None:
@@ -173,16 +168,13 @@ def test_prefix_that_is_no_bookmaker_is_refused() -> None:
             check_key(key)
 
 
-@pytest.mark.parametrize(
-    ("url", "scope"),
-    [
+def test_scope_is_the_file() -> None:
+    """A source polls one file, whose list is complete for that file only."""
+    for url, scope in [
         ("https://feed.example/fixtures.csv", "fixtures.csv"),
         ("https://feed.example/new/ARG.csv?season=1", "ARG.csv"),
         ("https://feed.example", "file"),
-    ],
-)
-def test_scope_is_the_file(url: str, scope: str) -> None:
-    """A source polls one file, whose list is complete for that file only."""
-    (target,) = KIND.plan(FootballDataOptions(kind="football_data", url=url), ()).targets()
+    ]:
+        (target,) = KIND.plan(FootballDataOptions(kind="football_data", url=url), ()).targets()
 
-    assert (target.scope, target.url) == (scope, url)
+        assert (target.scope, target.url) == (scope, url), (url, scope)

@@ -88,13 +88,11 @@ def test_one_invalid_byte_changes_the_encoding_of_the_whole_text() -> None:
     assert ["Älmhult\n", "Ã\u201elmhult"] == read
 
 
-@pytest.mark.parametrize(
-    "body", [b"a" * (MAX_LINE_CHARS + 1), b"a,b\n" + b"," * 2 * MAX_LINE_CHARS + b"\n"]
-)
-def test_line_without_an_end_is_refused(body: bytes) -> None:
+def test_line_without_an_end_is_refused() -> None:
     """A line without an end cannot be read in slices, and no real file has one."""
-    with pytest.raises(PayloadError, match="a line of more than"):
-        list(rows_in(run_now(read_text(body))))
+    for body in [b"a" * (MAX_LINE_CHARS + 1), b"a,b\n" + b"," * 2 * MAX_LINE_CHARS + b"\n"]:
+        with pytest.raises(PayloadError, match="a line of more than"):
+            list(rows_in(run_now(read_text(body))))
 
 
 def test_only_the_requested_cells_are_split() -> None:

@@ -145,17 +145,15 @@ def test_stray_quotes_reject_the_file(text: str) -> None:
         decoded(text.encode())
 
 
-@pytest.mark.parametrize(
-    "header", [(*COLUMNS[:5], *COLUMNS[4:]), (*COLUMNS[:4], *COLUMNS[5:]), (*COLUMNS, "")]
-)
-def test_torn_header_rejects_the_file(header: tuple[str, ...]) -> None:
+def test_torn_header_rejects_the_file() -> None:
     """If most rows have another width, the header is torn, even if one row is torn in the same way."""
-    good = [changed(HomeTeam=f"Team {number}") for number in range(3)]
-    alike = ROW + ROW[-1:] if len(header) > len(ROW) else ROW[:-1]
-    columns = (*header, "HomeTeam", "AwayTeam")[: len(header) + 2]
+    for header in [(*COLUMNS[:5], *COLUMNS[4:]), (*COLUMNS[:4], *COLUMNS[5:]), (*COLUMNS, "")]:
+        good = [changed(HomeTeam=f"Team {number}") for number in range(3)]
+        alike = ROW + ROW[-1:] if len(header) > len(ROW) else ROW[:-1]
+        columns = (*header, "HomeTeam", "AwayTeam")[: len(header) + 2]
 
-    with pytest.raises(PayloadError, match="do not fit the header"):
-        decoded(csv_bytes(*((*row, "a", "b") for row in (*good, alike)), header=columns))
+        with pytest.raises(PayloadError, match="do not fit the header"):
+            decoded(csv_bytes(*((*row, "a", "b") for row in (*good, alike)), header=columns))
 
 
 def test_second_table_rejects_the_file() -> None:

@@ -84,17 +84,15 @@ def test_uncharged_requests_are_refunded(case: str) -> None:
     assert (expected == 9.0) == (least_s > HOUR / 2)
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"), [("0", 10.0), ("1", 9.0), ("3", 7.0), ("x", 9.0), ("-3", 9.0)]
-)
-def test_cost_of_a_request_is_in_its_answer(said: str, expected: float) -> None:
+def test_cost_of_a_request_is_in_its_answer() -> None:
     """A value that is not a number is ignored."""
-    one = plan(credits_per_day=10.0)
-    target, *_ = one.targets()
-    one.on_asked(target, at(MIDNIGHT))
-    one.on_answered(target, {"x-requests-last": said}, at(MIDNIGHT))
+    for said, expected in [("0", 10.0), ("1", 9.0), ("3", 7.0), ("x", 9.0), ("-3", 9.0)]:
+        one = plan(credits_per_day=10.0)
+        target, *_ = one.targets()
+        one.on_asked(target, at(MIDNIGHT))
+        one.on_answered(target, {"x-requests-last": said}, at(MIDNIGHT))
 
-    assert expected == left(one)
+        assert expected == left(one), (said, expected)
 
 
 def test_higher_cost_of_a_call_is_planned() -> None:

@@ -163,24 +163,19 @@ def test_kick_off_in_another_zone_is_the_same_moment() -> None:
     assert [KICK_OFF_AT] == [one.start_time for one in extracted(shifted).matches]
 
 
-@pytest.mark.parametrize(
-    ("of_market", "of_bookmaker", "expected"),
-    [
+def test_refresh_time_is_the_markets_or_else_the_bookmakers() -> None:
+    """Older answers have only that of the bookmaker."""
+    for of_market, of_bookmaker, expected in [
         ("2026-05-28T20:20:00Z", "2026-05-28T20:00:00Z", UPDATED_AT),
         (None, "2026-05-28T20:20:00Z", UPDATED_AT),
         (None, None, None),
         (None, "soon", None),
-    ],
-)
-def test_refresh_time_is_the_markets_or_else_the_bookmakers(
-    of_market: str | None, of_bookmaker: str | None, expected: float | None
-) -> None:
-    """Older answers have only that of the bookmaker."""
-    one = json.loads(json.dumps(GOOD))
-    one["bookmakers"][0]["last_update"] = of_bookmaker
-    one["bookmakers"][0]["markets"][0]["last_update"] = of_market
+    ]:
+        one = json.loads(json.dumps(GOOD))
+        one["bookmakers"][0]["last_update"] = of_bookmaker
+        one["bookmakers"][0]["markets"][0]["last_update"] = of_market
 
-    assert [expected] == [match.source_time for match in extracted(one).matches]
+        assert [expected] == [match.source_time for match in extracted(one).matches], of_market
 
 
 def test_lag_is_that_of_the_newest_prices() -> None:

@@ -72,15 +72,13 @@ def test_match_with_old_prices_becomes_a_removal() -> None:
     assert {"lagging": 2} == admission.rejected
 
 
-@pytest.mark.parametrize(
-    "ages_s", [(STALE_AFTER_S + 1, 9 * DAY_S), (ANSWERED_AT, ANSWERED_AT), (ANSWERED_AT + DAY_S,)]
-)
-def test_list_with_old_prices_only_is_refused(ages_s: tuple[float, ...]) -> None:
+def test_list_with_old_prices_only_is_refused() -> None:
     """A list with old prices only is refused, also if their times are zero (1970) or before."""
-    with pytest.raises(PayloadError) as caught:
-        admitted(answer(*ages_s))
+    for ages_s in [(STALE_AFTER_S + 1, 9 * DAY_S), (ANSWERED_AT, ANSWERED_AT), (ANSWERED_AT + DAY_S,)]:
+        with pytest.raises(PayloadError) as caught:
+            admitted(answer(*ages_s))
 
-    assert "lagging" == caught.value.reason
+        assert "lagging" == caught.value.reason, ages_s
 
 
 @pytest.mark.parametrize("ahead_s", [61.0, DAY_S, IN_2099 - ANSWERED_AT])
