@@ -31,6 +31,7 @@ from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from actors.service.settings import ServerSettings, Settings, load, parse_bind
 from actors.service.system import System
+from actors.transports.connections import LookUpLoop
 from web.app import create_app
 from web.feeds.subscribers import Audience
 from web.links_command import add_options
@@ -55,6 +56,7 @@ EXITS: Mapping[type[OddsboardError], Exit] = {
 
 BIND = "HOST:PORT|unix:/PATH"
 _DEFAULT = "default: %(default)s"
+_LOOP = {"loop_factory": LookUpLoop}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -98,7 +100,7 @@ def _serve(given: argparse.Namespace) -> Exit:
     written = logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
     load_tables()
     sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources))
-    return anyio.run(_run_service, settings, written, sock, streams, given.server)
+    return anyio.run(_run_service, settings, written, sock, streams, given.server, backend_options=_LOOP)
 
 
 def _listening(
@@ -145,7 +147,7 @@ def _record(given: argparse.Namespace) -> Exit:
     settings = load(given.config)
     logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
     load_tables()
-    return anyio.run(_run_recording, settings, given.out, given.for_s)
+    return anyio.run(_run_recording, settings, given.out, given.for_s, backend_options=_LOOP)
 
 
 async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:

@@ -19,7 +19,6 @@ from actors.monitoring.status import SourceStatus
 from actors.runtime.conflation import Inbox
 from actors.runtime.mailbox import PoisonGuard
 from actors.source_api.options import SourceOptions
-from actors.transports.connections import NameResolver
 
 log: FilteringBoundLogger = structlog.get_logger()
 
@@ -47,7 +46,6 @@ class SourceContext(Generic[Options]):
     poison_guard: PoisonGuard = field(default_factory=PoisonGuard)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     record: Callable[[Payload], None] | None = None
-    names: NameResolver = field(default_factory=NameResolver)
 
     def record_payload(self, scope: Scope, now: Instant, body: bytes = b"", list_id: str = "") -> None:
         """Record what was received, or what the source did itself, at `now`."""

@@ -57,9 +57,7 @@ class SourceActor:
         self._status = context.status
         self._schedule = schedule
         self._plan = schedule.plan
-        self._connect = connect or partial(
-            PollingTransport, limits, context.clock, kind.headers, context.names
-        )
+        self._connect = connect or partial(PollingTransport, limits, context.clock, kind.headers)
         self._decoding = anyio.Lock()  # one at a time, so that a crash has one possible cause
         self._last: dict[Scope, LastAnswer] = {}
         self._log = context.logger()

@@ -51,11 +51,9 @@ class StreamSourceActor:
         self._delivery = StreamDelivery(context, self._feed)
         tls = tls_context(options.certificate, options.certificate_key)
         self._open_lines = open_lines or partial(
-            connected, options.stream_url, options.timeout_s, options.max_line_bytes, tls, context.names
+            connected, options.stream_url, options.timeout_s, options.max_line_bytes, tls
         )
-        self._open_http = open_http or partial(
-            RestTransport, options.timeout_s, context.clock, tls, context.names
-        )
+        self._open_http = open_http or partial(RestTransport, options.timeout_s, context.clock, tls)
         self._backoff = Backoff(MIN_CAP_S, context.random)
         self._confirmed_mono = 0.0
         self._token = ""

@@ -10,16 +10,15 @@ from contextlib import contextmanager
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from io import BytesIO
-from typing import Any, Self
+from typing import Self
 
 import anyio
-import httpcore2
 import httpx2
 
 from actors.core.clock import Clock
 from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError, TransportError
-from actors.transports.connections import CONNECTION_ERRORS, NameResolver, connection_error, first_connected
+from actors.transports.connections import CONNECTION_ERRORS, connection_error
 
 DENIED_RETRY_S = 60.0
 MAX_RETRY_AFTER_S = 3600.0
@@ -30,39 +29,14 @@ SLICE_BYTES = 512 * 1024  # inflated between two yields: up to 2 ms
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
 
 
-class _Network(httpcore2.AnyIOBackend):
-    """Opens connections as httpcore2 does, but for where the addresses come from."""
-
-    def __init__(self, names: NameResolver) -> None:
-        self._names = names
-
-    async def connect_tcp(
-        self, host: str, port: int, *args: Any, **kwargs: Any
-    ) -> httpcore2.AsyncNetworkStream:
-        try:
-            addresses = await self._names.addresses(host, port)
-        except (OSError, ValueError) as error:
-            raise httpcore2.ConnectError(str(error)) from error
-        connect = super().connect_tcp
-        return await first_connected(addresses, lambda address: connect(address, port, *args, **kwargs))
-
-
 class HttpTransport:
     """One connection pool of one source; use it as an asynchronous context manager. Follows no redirect."""
 
-    def __init__(
-        self,
-        timeout_s: float,
-        clock: Clock,
-        context: ssl.SSLContext | None = None,
-        names: NameResolver | None = None,
-    ) -> None:
+    def __init__(self, timeout_s: float, clock: Clock, context: ssl.SSLContext | None = None) -> None:
         self._timeout_s = timeout_s
         self._clock = clock
         # trust_env: the environment is read by settings.py alone. timeout: the total deadline is ours.
         transport = httpx2.AsyncHTTPTransport(verify=context or True, trust_env=False)
-        # The transport has no parameter for it; tests/actors/transports/test_connections.py checks it.
-        transport._pool._network_backend = _Network(names or NameResolver())  # noqa: SLF001
         self._client = httpx2.AsyncClient(
             trust_env=False, timeout=None, transport=transport, headers={"User-Agent": "oddsboard"}
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from urllib.parse import urlsplit
 
 import anyio
@@ -16,7 +15,7 @@ from anyio.abc import ByteStream
 from anyio.streams.tls import TLSStream
 
 from actors.core.errors import TransportError
-from actors.transports.connections import CONNECTION_ERRORS, NameResolver, connection_error, first_connected
+from actors.transports.connections import CONNECTION_ERRORS, connection_error
 
 CHUNK_BYTES = 64 * 1024
 
@@ -59,17 +58,13 @@ class LineConnection:
 
 @asynccontextmanager
 async def connected(
-    url: str,
-    timeout_s: float,
-    max_line_bytes: int,
-    context: ssl.SSLContext,
-    names: NameResolver | None = None,
+    url: str, timeout_s: float, max_line_bytes: int, context: ssl.SSLContext
 ) -> AsyncIterator[LineConnection]:
     """Connect to `tls://HOST:PORT` or `tcp://HOST:PORT` while the block runs. Raises: TransportError."""
     async with AsyncExitStack() as closing:
         try:
             with anyio.fail_after(timeout_s):
-                stream = await _opened(url, context, names or NameResolver(), closing)
+                stream = await _opened(url, context, closing)
         except TimeoutError as error:
             raise TransportError(f"no connection within {timeout_s:g} s", reason="timeout") from error
         except CONNECTION_ERRORS as error:
@@ -77,13 +72,10 @@ async def connected(
         yield LineConnection(stream, max_line_bytes)
 
 
-async def _opened(
-    url: str, context: ssl.SSLContext, names: NameResolver, closing: AsyncExitStack
-) -> ByteStream:
+async def _opened(url: str, context: ssl.SSLContext, closing: AsyncExitStack) -> ByteStream:
     parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or 0
-    addresses = await names.addresses(host, port)
-    stream = await first_connected(addresses, partial(anyio.connect_tcp, remote_port=port))
+    host = parts.hostname or ""
+    stream = await anyio.connect_tcp(host, parts.port or 0)
     closing.push_async_callback(anyio.aclose_forcefully, stream)
     if parts.scheme != "tls":
         return stream

@@ -14,7 +14,7 @@ from msgspec import Struct
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import SourceError, TransportError
-from actors.transports.connections import CONNECTION_ERRORS, NameResolver
+from actors.transports.connections import CONNECTION_ERRORS
 from actors.transports.http import HttpTransport, header_as_sent, http_date, inflated, read_within
 
 MAX_REDIRECTS = 3
@@ -79,10 +79,8 @@ class Transport(Protocol):
 class PollingTransport(HttpTransport):
     """Gets what a source publishes; `kept` names headers to keep, beside those that all may need."""
 
-    def __init__(
-        self, limits: Limits, clock: Clock, kept: tuple[str, ...] = (), names: NameResolver | None = None
-    ) -> None:
-        super().__init__(limits.timeout_s, clock, names=names)
+    def __init__(self, limits: Limits, clock: Clock, kept: tuple[str, ...] = ()) -> None:
+        super().__init__(limits.timeout_s, clock)
         self._client.headers["Accept-Encoding"] = "gzip, deflate"
         self._limits = limits
         self._kept = sorted({"date", "etag", "last-modified", *kept})

@@ -1,18 +1,19 @@
-"""Name resolution: one look-up at a time per source, with real connections and a resolver of the test."""
+"""Names: one look-up of each at a time, with real connections and a resolver of the test."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import anyio
 import pytest
 
 from actors.core.errors import TransportError
-from actors.transports.connections import NameResolver
+from actors.transports.connections import LookUpLoop
 from actors.transports.http import RestTransport
 from actors.transports.lines import connected, tls_context
 from actors.transports.polling import Limits, PollingTransport, Validators
@@ -27,7 +28,13 @@ pytestmark = pytest.mark.anyio
 NAME = "odds.example"
 LOCAL = "127.0.0.1"
 NOT_LISTENING = "127.0.0.2"
-Ask = Callable[[str, NameResolver, float], Coroutine[Any, Any, object]]
+Ask = Callable[[str, float], Coroutine[Any, Any, object]]
+
+
+@pytest.fixture
+def anyio_backend() -> object:
+    """Run the tests on the service's own loop."""
+    return "asyncio", {"loop_factory": LookUpLoop}
 
 
 class Resolver:
@@ -42,10 +49,10 @@ class Resolver:
         if is_released:
             self.released.set()
 
-    def __call__(self, name: str, port: int) -> Sequence[str]:
+    def __call__(self, name: bytes, port: int, *_: int) -> list[Any]:
         """Wait in the thread of the look-up."""
         with self._lock:
-            self.asked.append((name, port))
+            self.asked.append((name.decode(), port))
             self.running += 1
             self.most = max(self.most, self.running)
         self.released.wait(60)
@@ -53,7 +60,13 @@ class Resolver:
             self.running -= 1
         if not self._addresses:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return self._addresses
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, port)) for address in self._addresses]
+
+    def use(self) -> None:
+        """Have it answer all look-ups of the running loop."""
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, LookUpLoop)
+        loop.resolve = self
 
 
 @pytest.fixture
@@ -64,20 +77,20 @@ def hanging() -> Iterator[Resolver]:
     one.released.set()
 
 
-async def _poll(url: str, names: NameResolver, timeout_s: float) -> object:
+async def _poll(url: str, timeout_s: float) -> object:
     limits = Limits(timeout_s, 1000, 1000)
-    async with PollingTransport(limits, ManualClock(), names=names) as transport:
+    async with PollingTransport(limits, ManualClock()) as transport:
         return await transport.fetch(url, Validators())
 
 
-async def _rest(url: str, names: NameResolver, timeout_s: float) -> object:
-    async with RestTransport(timeout_s, ManualClock(), tls_context(None, None), names) as transport:
+async def _rest(url: str, timeout_s: float) -> object:
+    async with RestTransport(timeout_s, ManualClock(), tls_context(None, None)) as transport:
         return await transport.ask("GET", url, {}, b"")
 
 
-async def _lines(url: str, names: NameResolver, timeout_s: float) -> object:
+async def _lines(url: str, timeout_s: float) -> object:
     place = url.replace("http:", "tcp:")
-    async with connected(place, timeout_s, MAX, tls_context(None, None), names) as connection:
+    async with connected(place, timeout_s, MAX, tls_context(None, None)) as connection:
         return connection
 
 
@@ -93,11 +106,12 @@ def _named(peer: HttpPeer, name: str = NAME) -> str:
 @EVERY_WAY
 async def test_hanging_look_up_is_not_started_again(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
     """Each attempt ends at its deadline, as a timeout, and the next one waits for the same look-up."""
-    names, url = NameResolver(hanging), _named(peer)
+    url = _named(peer)
+    hanging.use()
     reasons = []
     for _ in range(4):
         with pytest.raises(TransportError) as caught:
-            await ask(url, names, 0.05)
+            await ask(url, 0.05)
         reasons.append(caught.value.reason)
 
     assert (["timeout"] * 4, [(NAME, peer.port)]) == (reasons, hanging.asked)
@@ -106,40 +120,31 @@ async def test_hanging_look_up_is_not_started_again(ask: Ask, peer: HttpPeer, ha
 @EVERY_WAY
 async def test_attempt_uses_a_late_look_up(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
     """A late result is used by the attempt that waits for it; the attempt after that looks up again."""
-    names, url = NameResolver(hanging), _named(peer)
+    url = _named(peer)
+    hanging.use()
     with pytest.raises(TransportError):
-        await ask(url, names, 0.05)
+        await ask(url, 0.05)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(ask, url, names, 10.0)
+        tasks.start_soon(ask, url, 10.0)
         await anyio.lowlevel.checkpoint()
         hanging.released.set()
-    await ask(url, names, 10.0)
+    await ask(url, 10.0)
 
     assert ([(NAME, peer.port)] * 2, 1) == (hanging.asked, hanging.most)
-
-
-async def test_second_name_of_a_source_waits_for_the_first(peer: HttpPeer, hanging: Resolver) -> None:
-    """A source never has more than one look-up, whatever its number of names."""
-    names = NameResolver(hanging)
-    async with anyio.create_task_group() as tasks:
-        for number in range(5):
-            tasks.start_soon(_poll, _named(peer, f"{number}.example"), names, 10.0)
-        await anyio.to_thread.run_sync(eventually, lambda: hanging.asked, "the first is looked up")
-        hanging.released.set()
-
-    assert (5, 1) == (len(set(hanging.asked)), hanging.most)
 
 
 @EVERY_WAY
 async def test_sources_do_not_wait_for_each_other(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
     """More look-ups hang than any executor has threads, and another source is still served."""
     url, good = _named(peer), Resolver(LOCAL, is_released=True)
+    hanging.use()
     async with anyio.create_task_group() as tasks:
-        for _ in range(50):
-            tasks.start_soon(NameResolver(hanging).addresses, NAME, 80)
+        for number in range(50):
+            tasks.start_soon(anyio.getaddrinfo, f"{number}.example", 80)
         await anyio.to_thread.run_sync(eventually, lambda: hanging.running == 50, "all of them hang")
-        await ask(url, NameResolver(good), 10.0)
+        good.use()
+        await ask(url, 10.0)
         tasks.cancel_scope.cancel()
 
     assert ([(NAME, peer.port)], 50) == (good.asked, hanging.running)
@@ -148,8 +153,9 @@ async def test_sources_do_not_wait_for_each_other(ask: Ask, peer: HttpPeer, hang
 @EVERY_WAY
 async def test_unknown_name_was_not_sent_anything(ask: Ask, peer: HttpPeer) -> None:
     """The error has the system's own words, and says that no request can have been sent."""
+    Resolver(is_released=True).use()
     with pytest.raises(TransportError, match="Name or service not known") as caught:
-        await ask(_named(peer), NameResolver(Resolver(is_released=True)), 10.0)
+        await ask(_named(peer), 10.0)
 
     assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
 
@@ -157,7 +163,8 @@ async def test_unknown_name_was_not_sent_anything(ask: Ask, peer: HttpPeer) -> N
 @EVERY_WAY
 async def test_address_is_not_looked_up(ask: Ask, peer: HttpPeer, hanging: Resolver) -> None:
     """A host that is an IP address needs no look-up."""
-    await ask(_named(peer, LOCAL), NameResolver(hanging), 10.0)
+    hanging.use()
+    await ask(_named(peer, LOCAL), 10.0)
 
     assert [] == hanging.asked
 
@@ -165,16 +172,19 @@ async def test_address_is_not_looked_up(ask: Ask, peer: HttpPeer, hanging: Resol
 @EVERY_WAY
 async def test_next_address_is_tried_when_one_fails(ask: Ask, peer: HttpPeer) -> None:
     """If an address cannot be reached, the next one is tried; if none can, the connection is refused."""
-    await ask(_named(peer), NameResolver(Resolver(NOT_LISTENING, LOCAL, is_released=True)), 10.0)
+    Resolver(NOT_LISTENING, LOCAL, is_released=True).use()
+    await ask(_named(peer), 10.0)
+    Resolver(NOT_LISTENING, "127.0.0.3", is_released=True).use()
     with pytest.raises(TransportError) as caught:
-        await ask(_named(peer), NameResolver(Resolver(NOT_LISTENING, "127.0.0.3", is_released=True)), 10.0)
+        await ask(_named(peer), 10.0)
 
     assert ("connection", False) == (caught.value.reason, caught.value.is_sent)
 
 
 async def test_host_header_is_the_requested_name(peer: HttpPeer) -> None:
     """The Host header has the name, not its address."""
-    await _poll(_named(peer), NameResolver(Resolver(LOCAL, is_released=True)), 10.0)
+    Resolver(LOCAL, is_released=True).use()
+    await _poll(_named(peer), 10.0)
 
     assert [f"{NAME}:{peer.port}"] == [one.headers["host"] for one in peer.asked]
 
@@ -196,19 +206,19 @@ async def test_certificate_is_checked_by_the_name(
             secured.recv(4096)
             secured.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nodds")
 
+    Resolver(LOCAL, is_released=True).use()
     with line_peer(answer) as peer:
-        names, url = NameResolver(Resolver(LOCAL, is_released=True)), f"{scheme}://{NAME}:{peer.port}/"
-        outcome = await _secured(url, trusting, names)
+        outcome = await _secured(f"{scheme}://{NAME}:{peer.port}/", trusting)
 
     assert ("odds" if certified == f"DNS:{NAME}" else "connection", [NAME]) == (outcome, told)
 
 
-async def _secured(url: str, context: ssl.SSLContext, names: NameResolver) -> str:
+async def _secured(url: str, context: ssl.SSLContext) -> str:
     try:
         if url.startswith("https"):
-            async with RestTransport(10.0, ManualClock(), context, names) as rest:
+            async with RestTransport(10.0, ManualClock(), context) as rest:
                 return (await rest.ask("GET", url, {}, b"")).decode()
-        async with connected(url, 10.0, MAX, context, names) as connection:
+        async with connected(url, 10.0, MAX, context) as connection:
             await connection.send(b"hello\n")
             while not (await connection.receive()):
                 pass
@@ -219,14 +229,14 @@ async def _secured(url: str, context: ssl.SSLContext, names: NameResolver) -> st
 
 async def test_failed_thread_start_does_not_block_later_look_ups() -> None:
     """If the machine allows no further thread the look-up fails; the next one starts anew."""
-    names = NameResolver(Resolver(LOCAL, is_released=True))
+    Resolver(LOCAL, is_released=True).use()
     usual = threading.stack_size(2**45)  # more than there is
     try:
         with pytest.raises(RuntimeError, match="can't start new thread"):
-            await names.addresses(NAME, 80)
+            await anyio.getaddrinfo(NAME, 80)
     finally:
         threading.stack_size(usual)
     with anyio.fail_after(5):
-        found = await names.addresses(NAME, 80)
+        found = await anyio.getaddrinfo(NAME, 80)
 
-    assert [LOCAL] == [*found]
+    assert [LOCAL] == [address[0] for *_, address in found]
