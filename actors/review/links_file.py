@@ -22,6 +22,7 @@ Raw sample:
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -29,7 +30,6 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.core import toml
 from actors.core.errors import ConfigError
 from actors.core.messages import SourceMatchId, SourceName
 from actors.core.validation import clean_name
@@ -89,7 +89,13 @@ def _content(path: Path) -> bytes:
 
 def parse(text: str) -> Overrides:
     """Return what the file says. Raises: ConfigError naming table and value."""
-    tables = toml.parse(text)
+    try:
+        return _overrides(tomllib.loads(text))
+    except (ValueError, RecursionError) as error:  # also numbers too long, or tables too deep, to be shown
+        raise ConfigError(f"is not TOML that can be read: {error}") from error
+
+
+def _overrides(tables: dict[str, Any]) -> Overrides:
     if unknown := sorted(tables.keys() - {"team", "league", "must", "must_not"}):
         raise ConfigError(f"{unknown[0]} is no table of it, must be team, league, must or must_not")
     overrides = Overrides(
@@ -107,7 +113,7 @@ def _each(tables: dict[str, Any], name: str, kind: type[S], made: Callable[[S], 
     """Return what is made of each table of that name; errors say which of them it is."""
     found = tables.get(name, [])
     if not isinstance(found, list):
-        raise ConfigError(f"{name} was {found!r}, must be tables [[{name}]]")
+        raise ConfigError(f"{name} was {repr(found)[:_SHOWN]}, must be tables [[{name}]]")
     values = []
     for number, one in enumerate(found, 1):
         try:

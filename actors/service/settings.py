@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,6 @@ from msgspec import Meta, Struct
 
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
-from actors.core import toml
 from actors.core.errors import ConfigError
 from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, SourceName
@@ -109,18 +109,18 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     """Read and check a configuration file. Raises: ConfigError naming file, key and value."""
     try:
-        raw = toml.parse(path.read_text(encoding="utf-8"))
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except ValueError as error:  # bad UTF-8
+    except (ValueError, RecursionError) as error:  # also bad UTF-8, or a number of too many digits
         raise ConfigError(f"{path}: is not TOML that can be read: {error}") from error
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
     secrets: dict[str, str] = {}
     try:
         return _checked(raw, _expanded(raw, environment, secrets, ""))
     except ConfigError as error:
         message = f"{path}: {_masked(str(error), secrets)}"
+    except (ValueError, RecursionError) as error:  # a number too long, or tables too deep, to be shown
+        message = f"{path}: is not TOML that can be read: {_masked(str(error), secrets)}"
     raise ConfigError(message)  # without the cause, which may show a secret
 
 
