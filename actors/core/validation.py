@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import islice
 from math import isfinite
 
 import msgspec
@@ -26,9 +24,7 @@ MAX_RAW_CHARS = 1024  # of a name that are read
 MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
 
 _MATCH_ID = re.compile(r"[A-Za-z0-9._~-]{1,128}").fullmatch
-_MATCH_IDS = re.compile(r"[A-Za-z0-9._~-]{1,128}(?:\n[A-Za-z0-9._~-]{1,128})*").fullmatch
 _NO_LEAGUES = frozenset({"", "Unknown"})  # "Unknown" is v2's word for none
-_BETWEEN = "|"  # it may be in a name as well, which then looks less plain than it is
 _JOINERS = "\u200c\u200d"  # format characters that some scripts are spelled with
 
 
@@ -74,23 +70,21 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
     unread = {removal.source_match_id for removal in batch.removals}
     removed = {removal.source_match_id: removal for removal in batch.removals}
     rejected = Counter(removal.reason for removal in batch.removals if removal.reason in _REASONS)
-    rest = iter(batch.matches)
-    while part := list(islice(rest, SLICE)):
-        yield
-        is_plain = _are_plain(part)
-        for match in part:
-            match_id = match.source_match_id
-            if match_id in accepted or match_id in removed:
-                accepted.pop(match_id, None)
-                rejected[Reason.DUPLICATE] += 1
-                if match_id in unread:
-                    continue  # it is unknown which of the two is newer, so neither is believed
-                removed.pop(match_id, None)
-            if (reason := price_fault(match, bounds) if is_plain else fault(match, bounds)) is None:
-                accepted[match_id] = match if is_plain else cleaned(match)
-            else:
-                rejected[reason] += 1
-                removed[match_id] = Removal(match_id, reason)
+    for count, match in enumerate(batch.matches):
+        if count % SLICE == 0:
+            yield
+        match_id = match.source_match_id
+        if match_id in accepted or match_id in removed:
+            accepted.pop(match_id, None)
+            rejected[Reason.DUPLICATE] += 1
+            if match_id in unread:
+                continue  # it is unknown which of the two is newer, so neither is believed
+            removed.pop(match_id, None)
+        if (reason := fault(match, bounds)) is None:
+            accepted[match_id] = cleaned(match)
+        else:
+            rejected[reason] += 1
+            removed[match_id] = Removal(match_id, reason)
     yield
     result = msgspec.structs.replace(
         batch, matches=tuple(accepted.values()), removals=tuple(removed.values())
@@ -100,52 +94,17 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
 
 def fault(match: Match, bounds: Bounds) -> Reason | None:
     """Return the first rule that `match` breaks, or None."""
-    if (reason := price_fault(match, bounds)) is not None:
-        return reason
+    home, draw, away = match.home_price, match.draw_price, match.away_price
+    if not (home > 1.0 and draw > 1.0 and away > 1.0 and isfinite(home + draw + away)):
+        return Reason.PRICE
+    if not bounds.book_sum_min <= 1 / home + 1 / draw + 1 / away <= bounds.book_sum_max:
+        return Reason.BOOK_SUM
     if _MATCH_ID(match.source_match_id) is None:
         return Reason.MATCH_ID
     start = match.begun_by
     if start is not None and not 0 < start <= MAX_START_TIME:
         return Reason.START_TIME
     return None
-
-
-def price_fault(match: Match, bounds: Bounds) -> Reason | None:
-    """Return the first rule that its prices break, or None."""
-    home, draw, away = match.home_price, match.draw_price, match.away_price
-    if not (home > 1.0 and draw > 1.0 and away > 1.0 and isfinite(home + draw + away)):
-        return Reason.PRICE
-    if not bounds.book_sum_min <= 1 / home + 1 / draw + 1 / away <= bounds.book_sum_max:
-        return Reason.BOOK_SUM
-    return None
-
-
-def _are_plain(part: Sequence[Match]) -> bool:
-    """Return whether all can be shown as they are, checked at once: quicker. If not, check each."""
-    starts = {match.begun_by if match.start_time is None else match.start_time for match in part}
-    times = {match.source_time for match in part}
-    leagues = {match.league for match in part}
-    names = [match.home for match in part] + [match.away for match in part]
-    ids = "\n".join([match.source_match_id for match in part])
-    return (
-        ids.count("\n") == len(part) - 1  # no id has a line end in it
-        and _MATCH_IDS(ids) is not None
-        and all(start is None or 0 < start <= MAX_START_TIME for start in starts)
-        and all(time is None or isfinite(time) for time in times)
-        and leagues.isdisjoint(_NO_LEAGUES)
-        and _are_clean([*names, *(league for league in leagues if league is not None)])
-    )
-
-
-def _are_clean(names: Sequence[str]) -> bool:
-    """Return whether all of them are printable ASCII, single-spaced and short."""
-    text = f"{_BETWEEN}{_BETWEEN.join(names)}{_BETWEEN}"
-    return (
-        text.isascii()
-        and text.isprintable()
-        and not ("  " in text or _BETWEEN + " " in text or " " + _BETWEEN in text)
-        and len(max(names, key=len)) <= MAX_NAME_CHARS
-    )
 
 
 def cleaned(match: Match) -> Match:
