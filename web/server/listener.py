@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import socket
 import stat
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from secrets import token_hex
 from typing import Any
 from weakref import WeakValueDictionary
 
-from actors.core.clock import elapsed_s
 from actors.core.errors import BindError
 from web.server.connections import Caps, Connection, Connections
 
@@ -31,8 +29,6 @@ ACCEPTED_AT_ONCE = 32
 """Connections accepted in one turn of the loop: those closed for them need a few turns to be gone."""
 
 CAPS = Caps()
-_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-_PAUSE_S = 0.5  # less than asyncio's, which stops accepting for a second at each such error
 
 
 class Listener(socket.socket):
@@ -47,16 +43,12 @@ class Listener(socket.socket):
         self.connections: WeakValueDictionary[tuple[str, int], Connection] = WeakValueDictionary()
         self.refusals = f"/{token_hex(16)}/"
         self.held = Connections(self.refusals, caps)
-        self._paused_until = 0.0
-        self._file: tuple[int, int] | None = None  # of a Unix socket
 
     def bind(self, address: Any, /) -> None:
         """Bind it; a Unix socket's file replaces a file at which no process listens any more."""
         if self.family == socket.AF_UNIX:
             _remove_stale(address)
         super().bind(address)
-        if self.family == socket.AF_UNIX:
-            self._file = _identity(address)
 
     def listen(self, _backlog: int = BACKLOG, /) -> None:
         """Listen with a `BACKLOG` of our own: servers mean by theirs also what is accepted at once."""
@@ -70,13 +62,7 @@ class Listener(socket.socket):
         for _ in range(BACKLOG):  # so many that are closed at once
             if self.held.is_room_near():
                 break
-            try:
-                accepted, client = super().accept()
-            except OSError as error:
-                if error.errno in _EXHAUSTED and (now := elapsed_s()) >= self._paused_until:
-                    self._paused_until = now + _PAUSE_S
-                    raise
-                raise BlockingIOError from error
+            accepted, client = super().accept()
             if (connection := self.held.admit(accepted)) is not None:
                 if self.family != socket.AF_UNIX:
                     self.connections[client[:2]] = connection
@@ -85,12 +71,11 @@ class Listener(socket.socket):
 
     def close(self) -> None:
         """Stop listening, and remove the file of a Unix socket."""
-        path = self.getsockname() if self._file is not None and self.fileno() >= 0 else None
+        path = self.getsockname() if self.family == socket.AF_UNIX and self.fileno() >= 0 else ""
         super().close()
         self.held.finish()
-        if path is not None and _identity(path) == self._file:
-            with contextlib.suppress(OSError):
-                Path(path).unlink()
+        if path:
+            Path(path).unlink(missing_ok=True)
 
     def find(self, client: Client) -> Connection | None:
         """Return the connection of this client, None if it is closed, or a Unix socket's."""
@@ -158,11 +143,3 @@ def _remove_stale(path: str) -> None:
                     probe.connect(path)
                 except ConnectionRefusedError:
                     Path(path).unlink()
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        found = Path(path).lstat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

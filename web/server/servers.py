@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator
 from importlib.util import find_spec
 from ipaddress import ip_address
-from math import inf
 
 import anyio
 from hypercorn.asyncio import serve as hypercorn_serve
@@ -17,7 +16,6 @@ from hypercorn.config import Config, Sockets
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, Scope
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
-from actors.core.clock import elapsed_s
 from actors.core.errors import ConfigError, CoreFailure
 from web.server.listener import ACCEPTED_AT_ONCE, Listener
 
@@ -29,24 +27,14 @@ GRACE_S = 4.0
 
 
 class _ListenerConfig(Config):
-    """Has Hypercorn accept on our `Listener` itself, not on a plain socket made of its descriptor.
-
-    The Date of answers is made once a second: it costs a hundredth of an answer.
-    """
+    """Has Hypercorn accept on our `Listener` itself, not on a plain socket made of its descriptor."""
 
     def __init__(self, sock: socket.socket) -> None:
         super().__init__()
         self._sock = sock
-        self._dated = -inf, list[tuple[bytes, bytes]]()
 
     def create_sockets(self) -> Sockets:
         return Sockets([], [self._sock], [])
-
-    def response_headers(self, protocol: str) -> list[tuple[bytes, bytes]]:
-        now = elapsed_s()
-        if now - self._dated[0] >= 1:
-            self._dated = now, super().response_headers(protocol)
-        return self._dated[1]
 
 
 async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import re
-import resource
 import socket
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 import anyio
 import pytest
@@ -19,7 +15,6 @@ from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, Site, open_site
 from web.server import connections, watch
 from web.server.connections import Caps, Connection
-from web.server.listener import listen
 from web.server.servers import Serve, serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
@@ -194,40 +189,6 @@ async def test_who_takes_nothing_is_given_up(server: Serve, monkeypatch: pytest.
 
             await site.until(lambda: len(site.audience) == 0)
             await site.until(lambda: site.connections.open == 0)
-
-
-def test_without_descriptors_accepting_fails_once_and_then_pauses() -> None:
-    """The server stops accepting for a second at the first error, and tries no more in the same turn."""
-    with closing(listen("127.0.0.1", 0)) as listener, closing(socket.socket()) as client:
-        listener.settimeout(0)
-        client.connect(listener.getsockname())
-        with _no_descriptors():
-            with pytest.raises(OSError, match="Too many open files"):
-                listener.accept()
-            for _ in range(3):
-                with pytest.raises(BlockingIOError):
-                    listener.accept()
-
-        accepted, _ = listener.accept()
-        accepted.close()
-
-
-@contextlib.contextmanager
-def _no_descriptors() -> Iterator[None]:
-    """Take all file descriptors that the process may have."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    taken = []
-    most = max(int(one.name) for one in Path("/proc/self/fd").iterdir()) + 2
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    try:
-        with contextlib.suppress(OSError):
-            while True:
-                taken.append(os.dup(0))
-        yield
-    finally:
-        for one in taken:
-            os.close(one)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 async def test_who_sends_without_end_and_takes_nothing_is_cut(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 
-import httpx2
 import pytest
 
 from tests.support.builders.messages import match
@@ -51,20 +50,3 @@ async def test_uvicorn_answers_as_hypercorn_does(path: str) -> None:
             asked = method, path + query, *lines
             by_one, by_other = await one.raw(*asked), await other.raw(*asked)
             assert _comparable(by_one) == _comparable(by_other), asked
-
-
-async def test_the_date_of_answers_is_at_most_a_second_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is made once a second."""
-    passed = 0.0
-    monkeypatch.setattr("hypercorn.config.time", lambda: 1_000_000_000 + passed)
-    monkeypatch.setattr("web.server.servers.elapsed_s", lambda: passed)
-    async with open_site() as site, httpx2.AsyncClient(base_url=site.base) as client:
-
-        async def date_after(seconds: float) -> str:
-            nonlocal passed
-            passed = seconds
-            return (await client.get("/health/live")).headers["Date"]
-
-        dates = [await date_after(seconds) for seconds in (0.75, 1.25, 1.75, 60.0)]
-
-    assert ["01:46:40", "01:46:40", "01:46:41", "01:47:40"] == [date.split()[4] for date in dates]

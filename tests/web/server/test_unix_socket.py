@@ -63,13 +63,3 @@ def test_a_unix_socket_in_use_is_left_alone(tmp_path: Path) -> None:
         assert f"unix:{used}" == address_of(listener)
     assert not used.exists()
     assert "mine" == file.read_text()
-
-
-def test_the_file_of_another_socket_is_not_removed(tmp_path: Path) -> None:
-    """Whoever has replaced it listens there now."""
-    path = tmp_path / "x.sock"
-    with closing(listen(str(path), None)):
-        path.unlink()
-        path.write_text("other")
-
-    assert path.exists()
