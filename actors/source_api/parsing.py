@@ -1,21 +1,20 @@
-"""Helpers of several venues' parsers: memos, long JSON lists, times. Pure."""
+"""What parsers of several venues need: long JSON lists, times. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
-from typing import TypeVar
 
 import msgspec
 
 from actors.core.errors import UNREADABLE
 
-T = TypeVar("T")
-
 WHOLE_BYTES = 512 * 1024
 """The longest JSON document that is decoded in one step (some 5 ms); longer ones element by element."""
+
+MAX_TIME_CHARS = 64  # a longer text is no time, and must not fill the cache
 
 _elements = msgspec.json.Decoder(list[msgspec.Raw])
 _first_element = re.compile(rb'\s*\[(\s*\{\s*"[^"\\]*"\s*:\s*"?)').match
@@ -48,32 +47,15 @@ def _read(text: bytes) -> list[msgspec.Raw]:
     return _elements.decode(text)
 
 
-class Memo(dict[str, T]):
-    """`memo[text]` is `read(text)`, a pure function, and quicker to look up than an `lru_cache`.
-
-    A text of more than `max_chars` is not kept; a memo of `size` texts is emptied before the next text.
-    """
-
-    def __init__(self, read: Callable[[str], T], *, size: int, max_chars: int) -> None:
-        super().__init__()
-        self._read = read
-        self._size = size
-        self._max_chars = max_chars
-
-    def __missing__(self, text: str) -> T:
-        result = self._read(text)
-        if len(text) <= self._max_chars:
-            if len(self) >= self._size:
-                self.clear()
-            self[text] = result
-        return result
+def unix_time(text: str | None) -> float | None:
+    """Read a time like 2026-01-16T19:00:00Z as Unix seconds; None if impossible or without an offset."""
+    return None if text is None or len(text) > MAX_TIME_CHARS else _unix_time(text)
 
 
 @lru_cache(maxsize=8192)
-def unix_time(text: str | None) -> float | None:
-    """Read a time like 2026-01-16T19:00:00Z as Unix seconds; None if impossible or without an offset."""
+def _unix_time(text: str) -> float | None:
     try:
-        time = datetime.fromisoformat(text or "")
+        time = datetime.fromisoformat(text)
         return None if time.tzinfo is None else time.timestamp()
     except (ValueError, OverflowError):
         return None

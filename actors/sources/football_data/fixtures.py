@@ -7,25 +7,23 @@ Europe/London wall time for every league.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime, time
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from actors.core.errors import PayloadError
 from actors.core.messages import Removal, SourceMatchId
 from actors.core.validation import Reason, clean_name
-from actors.source_api.parsing import Memo
-from actors.sources.football_data.text import Row, cells_in, is_blank, width_of
+from actors.sources.football_data.text import Row, is_blank, width_of
 
 LONDON: Final = ZoneInfo("Europe/London")
 MAX_CELL_CHARS = 256  # a longer cell is cut: it must not fill the caches below
 MAX_ID_CHARS = 128
-MAX_KNOWN = 32_768  # lines of which the fixture is kept: more than the largest file has
 FINISHED = "finished"
 _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 _NUMBER = re.compile(r"[0-9.]+").fullmatch
@@ -101,37 +99,18 @@ class Layout(Struct, frozen=True):
         return layout
 
 
-def row_reader(layout: Layout, cells_a_row: int) -> Callable[[Row], Fixture | Removal | None]:
-    """Return a function that reads a row: a fixture, or why there is none; None for a blank row.
+def read_row(layout: Layout, cells_a_row: int, row: Row) -> Fixture | Removal | None:
+    """Read a row: a fixture, or why there is none; None for a blank row.
 
-    A row with another number of cells than the header is torn. It raises PayloadError as `width_of` does.
+    A row with another number of cells than the header is torn. Raises: PayloadError as `width_of`.
     """
-    known = _known(layout)
-    width = max(structs.astuple(layout)) + 1  # of the leading cells that hold all of these columns
-    commas = cells_a_row - 1 - width
-
-    def read(row: Row) -> Fixture | Removal | None:
-        if isinstance(row, str):  # nearly all are; their beginnings mostly stood in the last file as well
-            cells = row.split(",", width)
-            if cells[0].strip() and len(cells) > width and cells[width].count(",") == commas:
-                return known[row[: len(row) - len(cells[width])]]
-        if is_blank(row):
-            return None
-        fixture = read_fixture(layout, cells_in(row, width))
-        return fixture if width_of(row) == cells_a_row else torn(fixture)
-
-    return read
+    if is_blank(row):
+        return None
+    fixture = read_fixture(layout, row)
+    return fixture if width_of(row) == cells_a_row else torn(fixture)
 
 
-@lru_cache(maxsize=4)
-def _known(layout: Layout) -> Memo[Fixture | Removal]:
-    """Return the fixtures of that layout by the beginnings of their lines."""
-    return Memo(
-        lambda text: read_fixture(layout, text.split(",")), size=MAX_KNOWN, max_chars=MAX_CELL_CHARS
-    )
-
-
-def read_fixture(layout: Layout, row: list[str]) -> Fixture | Removal:
+def read_fixture(layout: Layout, row: Row) -> Fixture | Removal:
     """Read a row that is not blank: a fixture, or why it is none.
 
     The removal has no id if teams or referee are cells of other columns. The id is built from division,

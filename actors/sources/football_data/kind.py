@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -24,17 +25,16 @@ from actors.core.messages import Extract, Match, Payload, Prices, Removal, Scope
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, Seconds
-from actors.source_api.parsing import Memo
 from actors.source_api.plan import Target, every
 from actors.sources.football_data.fixtures import (
     FINISHED,
     MAX_CELL_CHARS,
     Fixture,
     Layout,
-    row_reader,
+    read_row,
     torn,
 )
-from actors.sources.football_data.text import Row, cells_in, read_text, rows_in, width_of
+from actors.sources.football_data.text import Row, rows_in, width_of
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
@@ -88,19 +88,18 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
     del options
     if not (payload.is_framed or payload.body.endswith(b"\n")):
         raise PayloadError("the body ends within a line, and its length was not announced: it may be cut")
-    text = yield from read_text(payload.body)
+    rows = rows_in(payload.body)
+    header = next(rows, [])
     yield
-    rows = rows_in(text)
-    header = next(rows, "")
-    columns = _columns(header)
-    read_row = row_reader(Layout.of(columns), width_of(header))
+    columns, width = _columns(header), width_of(header)
+    layout = Layout.of(columns)
     kept: list[Row] = []
     fixtures: list[Fixture | Removal] = []
     unknown, unreadable, is_after_torn = 0, 0, False
     for count, row in enumerate(rows):
         if count % SLICE == 0:
             yield
-        if (fixture := read_row(row)) is None:
+        if (fixture := read_row(layout, width, row)) is None:
             continue
         if is_after_torn or isinstance(fixture, Removal):
             _check_header(row, header)
@@ -132,7 +131,6 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
     if missing := [name for name in names if name not in sheet.columns]:
         raise PayloadError(f"column not in this file: {', '.join(missing)}")
     at_home, at_draw, at_away = (sheet.columns[name] for name in names)
-    width = max(at_home, at_draw, at_away) + 1
     matches: list[Match] = []
     removals: list[Removal] = []
     listed: set[SourceMatchId] = set()
@@ -143,8 +141,7 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
         if isinstance(fixture, Removal) and fixture.reason in _FOR_ALL_BOOKMAKERS:
             removals.append(fixture)
             continue
-        cells = row.split(",", width) if isinstance(row, str) else row  # a whole row has all of them
-        home, draw, away = _price[cells[at_home]], _price[cells[at_draw]], _price[cells[at_away]]
+        home, draw, away = (_price(row[at][:MAX_CELL_CHARS]) for at in (at_home, at_draw, at_away))
         if home is draw is away is None:
             if fixture.source_match_id in listed:
                 taken_back.add(fixture.source_match_id)
@@ -178,20 +175,18 @@ def _match(fixture: Fixture, home: float, draw: float, away: float, source_time:
     )
 
 
-def _read_price(cell: str) -> float | None:
+@lru_cache(maxsize=8192)
+def _price(cell: str) -> float | None:
     """Read a price: None for a blank, 0.0, which is never accepted, for what is no plain number."""
-    cell = cell[:MAX_CELL_CHARS].strip()
+    cell = cell.strip()
     if not cell:
         return None
     return float(cell) if _NUMBER(cell) else 0.0
 
 
-_price = Memo(_read_price, size=8192, max_chars=16)
-
-
 def _check_header(row: Row, header: Row) -> None:
     """Raise PayloadError if a row is the header of another table, with columns in other places."""
-    if cells_in(row, 1)[0].strip() in _FIRST_NAMES and _names_in(row) != _names_in(header):
+    if row[0].strip() in _FIRST_NAMES and _names_in(row) != _names_in(header):
         raise PayloadError("the body holds a second header, with other columns than the first")
 
 
@@ -206,7 +201,7 @@ def _columns(header: Row) -> Mapping[str, int]:
 
 
 def _names_in(header: Row) -> list[str]:
-    return [cell.strip() for cell in cells_in(header, -1)] or [""]  # of a blank line `csv` gives no cell
+    return [cell.strip() for cell in header] or [""]  # a blank line has no cell
 
 
 KIND = PolledKind(

@@ -19,7 +19,7 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason, clean_name
-from actors.source_api.parsing import Memo, split, unix_time
+from actors.source_api.parsing import split, unix_time
 from actors.sources.the_odds_api.wire import BookmakerMarkets, OddsEvent, OddsMarket, decoded, read_events
 
 MAX_ERROR_BYTES = 64 * 1024  # a longer body is not read as an error of the API
@@ -53,7 +53,7 @@ class Offers(Struct):
         self.title = offered.title or self.title
         for market in offered.markets:
             if market.key == OURS:
-                refreshed = None if market.last_update is None else _times[market.last_update]
+                refreshed = None if market.last_update is None else unix_time(market.last_update)
                 if refreshed is None or refreshed > latest:
                     refreshed = unix_time(offered.last_update)
                 if refreshed is not None and refreshed > latest:
@@ -103,7 +103,6 @@ class _Sport(Struct, frozen=True):
 _sport = msgspec.json.Decoder(_Sport)
 _any = msgspec.json.Decoder()
 _KEY = re.compile("soccer_[a-z0-9_]{1,64}").fullmatch
-_times = Memo(unix_time, size=8192, max_chars=40)
 
 
 def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
