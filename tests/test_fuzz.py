@@ -15,7 +15,7 @@ from tests.support.fuzzing.prices import InvalidPriceError, admitted, valid
 from tests.support.fuzzing.targets import targets
 
 WITHOUT_PRICES = {
-    *("the_odds_api_sports", "the_odds_api_headers", "json_list", "betfair_login", "settings"),
+    *("the_odds_api_sports", "the_odds_api_headers", "betfair_login", "settings"),
     *("request_head", "peers", "addresses", "http_date", "inflate"),
     *("links_file", "names", "fixture_query"),
 }

@@ -90,12 +90,12 @@ class Board:
         find_changes = complete_changes if batch.complete else delta_changes
         seen = self._noted[batch.bookmaker].before if batch.bookmaker in self._noted else {}
         diff, chunks = yield from find_changes(book, batch, seen, last_start, room)
-        if state and state.doubted + 1 < MAX_DOUBTED and (yield from is_doubtful(book, batch, diff, now)):
+        if state and state.doubted + 1 < MAX_DOUBTED and is_doubtful(book, batch, diff, now):
             doubted = msgspec.structs.replace(state, doubted=state.doubted + 1)
             self._books[batch.bookmaker] = _with_lists(book, {batch.scope: doubted})
             return Applied(Verdict.SUSPECT)
         if diff.after:
-            yield from self._note(batch.bookmaker, Differences(diff.before, diff.after, diff.reasons))
+            self._note(batch.bookmaker, Differences(diff.before, diff.after, diff.reasons))
             book = _incomplete(_with_chunks(book, chunks), diff.taken_from, inf)
         whole_from = now.wall if diff.finished else -inf
         confirmed = _confirmed(batch, state, whole_from, is_cut=diff.too_many > 0)
@@ -177,7 +177,7 @@ class Board:
             yield from self._remove(bookmaker, gone, reason)
         elif book.chunks:  # all entries, but without iterating over them: a read may be waiting
             self._books[bookmaker] = _with_chunks(book, ())
-            yield from self._note(bookmaker, all_removed(book.chunks, reason))
+            self._note(bookmaker, all_removed(book.chunks, reason))
         book = self._books[bookmaker]
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
@@ -190,12 +190,12 @@ class Board:
         if gone:
             book, after = self._books[bookmaker], dict.fromkeys(gone)
             self._books[bookmaker] = _with_chunks(book, (yield from changed(book.chunks, after)))
-            yield from self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, reason)))
+            self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, reason)))
 
-    def _note(self, bookmaker: BookmakerId, new: Differences) -> Sliced[None]:
+    def _note(self, bookmaker: BookmakerId, new: Differences) -> None:
         """Keep one pair per match: what readers saw before this board, and what they will see."""
         new = _joined(self._noted.get(bookmaker), new)
-        self._seen[bookmaker] = yield from seen_of(new.before, new.after)
+        self._seen[bookmaker] = seen_of(new.before, new.after)
         self._noted[bookmaker] = new
 
     def _stamped(self, bookmaker: BookmakerId) -> Book:
@@ -290,7 +290,7 @@ def _with_lists(book: Book, new: Mapping[Scope, ListState]) -> Book:
     )
 
 
-def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> Sliced[bool]:
+def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> bool:
     """Return whether a polled list lost more than half and more than 20 of the matches still to come.
 
     A rejected match is not lost. An image is never doubted, because the changes after it build on it.
@@ -301,7 +301,6 @@ def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> Sliced[bo
     named.update(removal.source_match_id for removal in batch.removals)
     ahead = lost = 0
     for chunk in book.chunks:
-        yield
         for entry in chunk.entries:
             start = entry.match.begun_by
             if entry.scope == batch.scope and (start is None or start > now.wall):

@@ -115,12 +115,10 @@ def delta_changes(
     return diff, (yield from changed(book.chunks, diff.after))
 
 
-def seen_of(before: Entries, after: Entries) -> Sliced[tuple[bool, bool]]:
+def seen_of(before: Entries, after: Entries) -> tuple[bool, bool]:
     """Return whether readers of v1 and readers of v2 see any of these differences."""
     is_seen = False
-    for count, (match_id, old) in enumerate(before.items()):
-        if count % SLICE == 0:
-            yield
+    for match_id, old in before.items():
         new = after[match_id]
         if is_other(old, new):
             is_seen = True

@@ -174,7 +174,7 @@ class SourceActor:
         self._status.payloads += 1
         self._status.received_bytes += answer.wire_bytes
         self._plan.on_answered(target, answer.headers, now)
-        list_id = await run_sliced(list_id_of(answer.body))
+        list_id = list_id_of(answer.body)
         answered_at = answer.answered_at
         payload = Payload(
             self._status.name,

@@ -57,7 +57,7 @@ class TickingSourceActor:
             self._lists.clear()
             self._wait_s.clear()
         needing = [name for name in self._context.inboxes if self._needs_image(name, machine, now)]
-        image = await run_sliced(machine.image()) if needing else {}
+        image = machine.image() if needing else {}
         tick = ListId(f"{self._status.name}-{now.wall:.6f}")
         batches = []
         for bookmaker, key in self._context.keys.items():

@@ -101,11 +101,10 @@ class ReplayMachine:
         self._is_waiting = False
         self._steps = self._passes(now.mono)
 
-    def image(self) -> Sliced[Mapping[str, Extract]]:
+    def image(self) -> Mapping[str, Extract]:
         """Return the lists on the recording's board."""
         lists: dict[str, Extract] = {}
         for key, name in self._ids.items():
-            yield
             if self._reported[name].is_serving:
                 entries = entries_of(self._reported[name].chunks)
                 lists[key] = Extract(tuple(entry.match for entry in entries))

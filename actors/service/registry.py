@@ -160,8 +160,8 @@ class _ExactMachine(_Wrapper):
     def interval_s(self) -> float:
         return seconds(self._inner.interval_s, "interval_s")
 
-    def image(self) -> Sliced[Mapping[str, Extract]]:
-        return _exact_by_key(self._inner.image())
+    def image(self) -> Mapping[str, Extract]:
+        return {key: exact_extract(extract) for key, extract in self._inner.image().items()}
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         return _exact_by_key(self._inner.advance(now))

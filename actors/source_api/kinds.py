@@ -48,8 +48,8 @@ class Machine(Protocol):
     scope: Scope
     interval_s: float
 
-    def image(self) -> Sliced[Mapping[str, Extract]]:
-        """Return the complete list of every bookmaker key, as of the last `advance`, in slices."""
+    def image(self) -> Mapping[str, Extract]:
+        """Return the complete list of every bookmaker key, as of the last `advance`."""
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         """Move on to `now` and return the changes of every bookmaker key, in slices.

@@ -23,8 +23,8 @@ from msgspec import Meta, Struct, structs
 
 from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
-from actors.source_api.parsing import WHOLE_BYTES
 
+WHOLE_BYTES = 512 * 1024  # of the longest line that is decoded in one step, some 5 ms
 MAX_MARKETS = 10_000  # of a message or subscription: far more than any account may subscribe to
 
 SelectionId = int | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]

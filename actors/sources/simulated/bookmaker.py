@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from actors.core.cooperative import SLICE, Sliced
+from actors.core.cooperative import Sliced
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.sources.simulated.world import Fixture, Triple
 
@@ -121,13 +121,11 @@ class Bookmaker:
         self._offers: dict[int, _Offer] = {}  # by slot, in order of appearance
         self.pending: defaultdict[int, list[State]] = defaultdict(list)  # by the step in which it is seen
 
-    def image(self) -> Sliced[Extract]:
+    def image(self) -> Extract:
         """Return the whole list in order of appearance; the removals name what is suspended."""
         matches: list[Match] = []
         suspended: list[Removal] = []
-        for number, offer in enumerate(self._offers.values()):
-            if number % SLICE == 0:
-                yield
+        for offer in self._offers.values():
             if offer.match is None:
                 suspended.append(Removal(offer.listing.match_id, "suspended"))
             else:

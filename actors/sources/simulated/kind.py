@@ -67,12 +67,9 @@ class SimulatedMachine:
         self._bookmakers = [Bookmaker(key, options.seed, options.coverage) for key in dict.fromkeys(keys)]
         self._calendar: list[tuple[int, int, Listing]] = []  # a heap: next moment of each slot
 
-    def image(self) -> Sliced[Mapping[str, Extract]]:
+    def image(self) -> Mapping[str, Extract]:
         """Return every key's list as of the last `advance`; the removals name what is suspended."""
-        lists: dict[str, Extract] = {}
-        for bookmaker in self._bookmakers:
-            lists[bookmaker.key] = yield from bookmaker.image()
-        return lists
+        return {bookmaker.key: bookmaker.image() for bookmaker in self._bookmakers}
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         """Return every key's changes up to `now` by the monotonic clock; the first call returns all.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from math import inf
 
@@ -19,8 +19,15 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason, clean_name
-from actors.source_api.parsing import split, unix_time
-from actors.sources.the_odds_api.wire import BookmakerMarkets, OddsEvent, OddsMarket, decoded, read_events
+from actors.source_api.parsing import unix_time
+from actors.sources.the_odds_api.wire import (
+    BookmakerMarkets,
+    OddsEvent,
+    OddsMarket,
+    decoded,
+    read_event,
+    split,
+)
 
 MAX_ERROR_BYTES = 64 * 1024  # a longer body is not read as an error of the API
 CLOCKS_APART_S = 60.0  # how far a refresh may seem to lie after the answer; a later time is ignored
@@ -111,9 +118,9 @@ def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
     kick_offs: set[int] = set()
     unreadable = 0
     latest = inf if answered_at is None else answered_at + CLOCKS_APART_S
-    for event in _events(body):
+    for raw in _elements(body):
         yield
-        if event is None:
+        if (event := read_event(raw)) is None:
             unreadable += 1
             continue
         match = _common_facts(event)
@@ -126,10 +133,7 @@ def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
 
 def read_sports(body: bytes) -> Sports:
     """Read the list of sports. Raises: PayloadError if it is none, or has no football."""
-    try:
-        sports = [decoded(_sport, raw) for raw in split(body)]
-    except UNREADABLE as error:
-        raise _unreadable(body, error) from error
+    sports = [decoded(_sport, raw) for raw in _elements(body)]
     keys = tuple(
         sport.key
         for sport in sports
@@ -151,15 +155,11 @@ def error_in(body: bytes) -> PayloadError | None:
     return PayloadError(f"the answer was an error: {reason}: {said}", reason)
 
 
-def _events(body: bytes) -> Iterator[OddsEvent | None]:
+def _elements(body: bytes) -> list[msgspec.Raw]:
     try:
-        yield from read_events(body)
+        return split(body)
     except UNREADABLE as error:
-        raise _unreadable(body, error) from error
-
-
-def _unreadable(body: bytes, error: Exception) -> PayloadError:
-    return error_in(body) or PayloadError(f"the body is no list of matches: {error}")
+        raise (error_in(body) or PayloadError(f"the body is no list of matches: {error}")) from error
 
 
 def _common_facts(event: OddsEvent) -> CommonFacts:

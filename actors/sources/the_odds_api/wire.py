@@ -15,7 +15,6 @@ emptied by itself, so that an error of a bookmaker costs no other bookmaker its 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -23,7 +22,6 @@ from msgspec import Meta, Struct
 
 from actors.core.errors import UNREADABLE
 from actors.core.messages import SourceMatchId
-from actors.source_api.parsing import WHOLE_BYTES, split
 
 T = TypeVar("T")
 
@@ -67,7 +65,7 @@ class OddsEvent(Struct, frozen=True, gc=False):
 
 
 _event = msgspec.json.Decoder(OddsEvent)
-_events = msgspec.json.Decoder(list[OddsEvent])
+_elements = msgspec.json.Decoder(list[msgspec.Raw])
 _any = msgspec.json.Decoder()
 
 
@@ -79,19 +77,16 @@ def decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | N
         return None
 
 
-def read_events(body: bytes) -> Iterable[OddsEvent | None]:
-    """Return the matches, None for a match without an id. Raises: UNREADABLE if it is no list."""
-    if len(body) <= WHOLE_BYTES:
-        events = decoded(_events, body)
-        if events is not None and _has_each_field_once(body, events):
-            return events
-    return map(read_event, split(body))
+def split(body: bytes) -> list[msgspec.Raw]:
+    """Return the elements of a JSON list, undecoded. Raises: UNREADABLE if it is no JSON list in UTF-8."""
+    body.decode()  # msgspec does not check the encoding of what it skips
+    return _elements.decode(body)
 
 
 def read_event(raw: msgspec.Raw) -> OddsEvent | None:
     """Read a match, part by part if need be; None if it has no id."""
     event = decoded(_event, raw)
-    if event is not None and _has_each_field_once(bytes(raw), [event]):
+    if event is not None and _has_each_field_once(bytes(raw), event):
         return event
     content = _without_doubled_fields(raw)
     if not isinstance(content, dict) or not isinstance(content.get("id"), str):
@@ -101,24 +96,21 @@ def read_event(raw: msgspec.Raw) -> OddsEvent | None:
     return OddsEvent(SourceMatchId(content["id"]), bookmakers, *(_text(content, name) for name in names))
 
 
-def _has_each_field_once(text: bytes, events: Sequence[OddsEvent]) -> bool:
-    """Return whether `text` holds nothing but the fields of these matches, each of them once.
+def _has_each_field_once(text: bytes, event: OddsEvent) -> bool:
+    """Return whether `text` holds nothing but the fields of this match, each of them once.
 
     Counts quotation marks: two for each field's name and two for its value if that is a text. Whatever
     else `text` holds (a doubled or an unknown field, a null, an escaped mark) makes more of them.
     """
-    bookmakers = markets = outcomes = missing = 0
-    for event in events:
-        texts = (event.sport_key, event.sport_title, event.commence_time, event.home_team, event.away_team)
-        missing += texts.count(None)
-        bookmakers += len(event.bookmakers)
-        for bookmaker in event.bookmakers:
-            missing += (not bookmaker.title) + (bookmaker.last_update is None)
-            markets += len(bookmaker.markets)
-            for market in bookmaker.markets:
-                outcomes += len(market.outcomes)
-                missing += market.last_update is None
-    marks = 26 * len(events) + 14 * bookmakers + 10 * markets + 6 * outcomes - 4 * missing
+    texts = (event.sport_key, event.sport_title, event.commence_time, event.home_team, event.away_team)
+    missing, markets, outcomes = texts.count(None), 0, 0
+    for bookmaker in event.bookmakers:
+        missing += (not bookmaker.title) + (bookmaker.last_update is None)
+        markets += len(bookmaker.markets)
+        for market in bookmaker.markets:
+            outcomes += len(market.outcomes)
+            missing += market.last_update is None
+    marks = 26 + 14 * len(event.bookmakers) + 10 * markets + 6 * outcomes - 4 * missing
     return text.count(b'"') == marks
 
 

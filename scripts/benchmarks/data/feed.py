@@ -42,7 +42,7 @@ class Feed:
         options = SimulatedOptions(kind="simulated", matches=WORLD)
         machine = SimulatedMachine(options, ("standard",), NOW)
         run_now(machine.advance(NOW))
-        image = run_now(machine.image())["standard"].matches
+        image = machine.image()["standard"].matches
         self._matches = [one for one in image if one.home and one.away and _is_later(one)]
 
     def bodies(self) -> Iterator[bytes]:

@@ -158,7 +158,7 @@ def _simulated(report: Report) -> None:
     keys = ("sharp", "standard", "wide")
     machine = SimulatedMachine(options, keys, NOW)
     run_now(machine.advance(NOW))
-    board = _with(Snapshot.empty(1, tuple(map(BookmakerId, keys))), run_now(machine.image()), complete=True)
+    board = _with(Snapshot.empty(1, tuple(map(BookmakerId, keys))), machine.image(), complete=True)
     steps, commits, rows = [], [], 0
     for second in range(1, report.size(7, 2) + 2):
         gc.collect()

@@ -48,9 +48,8 @@ class Counting:
         self._advanced = 0
         self._images = 0
 
-    def image(self) -> Sliced[Mapping[str, Extract]]:
+    def image(self) -> Mapping[str, Extract]:
         """Return a list of one match."""
-        yield
         self._images += 1
         return {key: Extract((match(f"{key}-image-{self._images}"),)) for key in self._keys}
 

@@ -110,9 +110,8 @@ class Still:
         self.scope = Scope("computed")
         self.interval_s = interval_s
 
-    def image(self) -> Sliced[Mapping[str, Extract]]:
+    def image(self) -> Mapping[str, Extract]:
         """Return no matches."""
-        yield
         return {}
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:

@@ -42,9 +42,8 @@ class Still:
         self.interval_s = 1 / 3
         self._keys = keys
 
-    def image(self) -> Sliced[Mapping[str, Extract]]:
+    def image(self) -> Mapping[str, Extract]:
         """Return the only match."""
-        yield
         return dict.fromkeys(self._keys, Extract((match("own"),)))
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:

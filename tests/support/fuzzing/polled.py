@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from math import isfinite
 
-import msgspec
-
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
-from actors.core.errors import UNREADABLE, PayloadError, TransportError
+from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
 from actors.source_api.kinds import PolledKind
-from actors.source_api.parsing import WHOLE_BYTES, split
 from actors.sources.football_data import kind as football_data
 from actors.sources.the_odds_api import kind as the_odds_api
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
@@ -52,8 +49,6 @@ EVENTS = [
 ]
 SPORTS = [{"key": "soccer_epl", "active": True, "has_outrights": False}, {"key": "tennis"}]
 REFUSAL = {"message": "Usage quota has been reached.", "error_code": "OUT_OF_USAGE_CREDITS"}
-PADDING = b" " * WHOLE_BYTES
-_elements = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def targets() -> tuple[Target, ...]:
@@ -86,7 +81,7 @@ def targets() -> tuple[Target, ...]:
         Target(
             "the_odds_api_odds",
             _odds,
-            (answer, b"P" + answer, json.dumps(EVENTS[:1]).encode(), *deep),
+            (answer, json.dumps(EVENTS[:1]).encode(), *deep),
             api_tokens,
         ),
         Target("the_odds_api_sports", _sports, (json.dumps(SPORTS).encode(), json.dumps(REFUSAL).encode())),
@@ -95,9 +90,6 @@ def targets() -> tuple[Target, ...]:
             _headers,
             (b"200\n499\n1\n1", b"x\n-1\n3.5\n", b"500\n0\n30\n"),
             (b"\n",),
-        ),
-        Target(
-            "json_list", _split, (b'[{"id":1},{"id":"a"}]', b'[{"id":[{"id":2}]} , {"id":3}]'), api_tokens
         ),
     )
 
@@ -115,8 +107,6 @@ def _rows(rows: bytes) -> int:
 
 
 def _odds(body: bytes) -> int:
-    """Read an answer; one that begins with P as a long one, which is read part by part."""
-    body = body[1:] + PADDING if body.startswith(b"P") else body
     return _prices(the_odds_api.KIND, _payload(body, "soccer_epl"), API, ("some", "other", ""))
 
 
@@ -162,22 +152,4 @@ def _headers(text: bytes) -> int:
                 raise AssertionError(f"the delay was {delay_s}")
     if not all(isfinite(one or 0.0) for one in (plan.quota() or {}).values()):
         raise AssertionError(f"the budget was {plan.quota()}")
-    return 0
-
-
-def _split(body: bytes) -> int:
-    """Split a list that is long by blanks inside it; the elements must be those of a decoder."""
-    at = len(body) // 2
-    long = body[:at] + PADDING + body[at:]
-    try:
-        long.decode()
-        wanted = [bytes(one) for one in _elements.decode(long)]
-    except UNREADABLE:
-        wanted = None
-    try:
-        found = [bytes(one) for one in split(long)]
-    except UNREADABLE:
-        found = None
-    if found != wanted:
-        raise AssertionError("the elements differ from those of a decoder")
     return 0

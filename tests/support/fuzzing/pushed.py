@@ -12,11 +12,11 @@ from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError, StreamError
 from actors.core.messages import Match, Removal
 from actors.core.validation import Bounds, admit
-from actors.source_api.parsing import WHOLE_BYTES
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.market import MarketNames
 from actors.sources.betfair.rest import read_names, read_token
 from actors.sources.betfair.session import BetfairSession
+from actors.sources.betfair.wire import WHOLE_BYTES
 from tests.support.builders import betfair as wire
 from tests.support.builders.messages import batch, match
 from tests.support.fuzzing.prices import admitted, valid

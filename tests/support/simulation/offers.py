@@ -102,9 +102,8 @@ class Machine:
         self._keys = keys
         self._known: Rows = {}
 
-    def image(self) -> Sliced[Mapping[str, Extract]]:
+    def image(self) -> Mapping[str, Extract]:
         """Return the whole list."""
-        yield
         return self._all(Extract(tuple(_match(name, row) for name, row in self._known.items())))
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:

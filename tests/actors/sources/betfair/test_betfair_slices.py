@@ -10,8 +10,7 @@ import pytest
 
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
-from actors.source_api.parsing import WHOLE_BYTES
-from actors.sources.betfair.wire import Message, read_message
+from actors.sources.betfair.wire import WHOLE_BYTES, Message, read_message
 from tests.support.builders.betfair import Stage, delta, image, line, live, market, prices_of
 
 COUNT = 1500

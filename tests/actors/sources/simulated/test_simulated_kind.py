@@ -48,7 +48,7 @@ class _AtOnce:
         self.advance(START)
 
     def image(self) -> Mapping[str, Extract]:
-        return run_now(self._machine.image())
+        return self._machine.image()
 
     def advance(self, now: Instant) -> Mapping[str, Extract]:
         return run_now(self._machine.advance(now))
@@ -98,7 +98,7 @@ def test_image_is_the_same_in_another_process() -> None:
         "o = s.SimulatedOptions(kind='simulated', matches=30)\n"
         f"machine = s.KIND.start(o, {KEYS}, Instant({START.mono}, {START.wall}))\n"
         f"run_now(machine.advance(Instant({START.mono + 600.0}, 0.0)))\n"
-        "print(msgspec.json.encode(run_now(machine.image())).decode())"
+        "print(msgspec.json.encode(machine.image()).decode())"
     )
     other = subprocess.run(  # our own interpreter and a constant script
         [sys.executable, "-c", script],

@@ -34,7 +34,7 @@ def _advanced(machine: Machine, seconds: float) -> Mapping[str, Extract]:
 
 def _image(machine: Machine, seconds: float) -> Mapping[str, Extract]:
     _advanced(machine, seconds)
-    return run_now(machine.image())
+    return machine.image()
 
 
 def _prices(match: Match) -> tuple[float, float, float]:
@@ -146,7 +146,7 @@ def test_start_of_a_source_does_not_affect_its_prices(
         for seconds in times:
             _advanced(machine, max(seconds, 0.0))
 
-    assert run_now(early.image()) == run_now(late.image())
+    assert early.image() == late.image()
 
 
 def test_more_matches_include_the_same_ones() -> None:
