@@ -54,7 +54,7 @@ def exact_extract(given: object) -> Extract:
     read = [_exact(match, Match) for match in given.matches]
     read += [_exact(removal, Removal) for removal in given.removals]
     counts = given.passed_over.items()
-    passed_over = Counter({name: count for name, count in counts if _is_count(name, count)})
+    passed_over = Counter({name: n for name, n in counts if type(name) is str and type(n) is int})
     passed_over[Reason.TYPE] += read.count(None)
     return Extract(
         tuple(exact for exact in read if isinstance(exact, Match)),
@@ -73,10 +73,9 @@ def _exact(given: object, needed: type[Match | Removal]) -> Match | Removal | No
     if type(given.source_match_id) is not str:
         return None
     if type(given) is Match is needed and _is_exact(given):
-        is_finite = isfinite(given.home_price + given.draw_price + given.away_price)
-        return (
-            given if is_finite else Removal(given.source_match_id, Reason.PRICE)
-        )  # JSON has no such number
+        if isfinite(given.home_price + given.draw_price + given.away_price):
+            return given
+        return Removal(given.source_match_id, Reason.PRICE)  # JSON has no such number
     if type(given) is Removal is needed and type(given.reason) is str:
         return given
     return Removal(given.source_match_id, Reason.TYPE)
@@ -91,7 +90,3 @@ def _is_exact(match: Match) -> bool:
         and type(match.latest_start) in _INT_OR_NONE
         and type(match.source_time) in _FLOAT_OR_NONE
     )
-
-
-def _is_count(name: object, count: object) -> bool:
-    return type(name) is str and type(count) is int
