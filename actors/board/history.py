@@ -1,33 +1,194 @@
 """What changed since which version: the last change of each match, back to an oldest version.
 
-Only changes that v2 shows count. One per match is kept, so that a lively match does not displace quiet
-ones; when there are too many, those of the oldest commits are dropped.
+One change of each is kept, so that a lively match does not displace quiet ones; when there are too many,
+those of the oldest commits are dropped. `actors/matches/history.py` has the history of fixtures.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from itertools import islice, takewhile
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 from msgspec import Meta, Struct
 
 from actors.board.diff import is_other, named
 from actors.board.snapshot import Entry, RemovalReason, Snapshot
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import BookmakerId, SourceMatchId
+from actors.core.messages import BookmakerId
 
-CHANGE_BYTES = 1_300  # of a change in memory, besides its names: measured, with its JSON and its place
 MAX_ANSWER = 20_000  # changes in one answer: a client that missed more gets the list, which is smaller
+
+V = TypeVar("V", bound=Hashable)
+V_contra = TypeVar("V_contra", contravariant=True)
 
 
 class HistoryLimits(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many changes are kept at most, and how many bytes they may take."""
+    """How many changes are kept at most: of the lists, and as many of the fixtures."""
 
     max_changes: Annotated[int, Meta(ge=1, le=100_000_000)] = 100_000
-    max_bytes: Annotated[int, Meta(ge=1, le=2**40)] = 64 * 1024 * 1024
+
+
+class Record(Protocol[V_contra]):
+    """The last change of something that views show."""
+
+    @property
+    def id(self) -> str:
+        """What it is of."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """The commit that made it."""
+        ...
+
+    @property
+    def place(self) -> Any:
+        """The place in the list of what is shown."""
+        ...
+
+    def is_in(self, view: V_contra) -> bool:
+        """Return whether the view shows it."""
+        ...
+
+    def left_at(self, view: V_contra) -> int:
+        """Return the version at which it left the view; 0 if it was never there."""
+        ...
+
+
+R = TypeVar("R", bound=Record[Any])
+
+
+class Recent(Struct, Generic[R], frozen=True):
+    """What leads to `version`: what is shown in the order of the list, and what left by id.
+
+    With `is_merged` several commits made it.
+    """
+
+    version: int
+    is_merged: bool
+    shown: list[R]
+    gone: list[R]
+
+
+class History(ABC, Generic[V, R]):
+    """The changes of views after `first`, of its epoch. Kept in parts: a view is of some of them."""
+
+    def __init__(self, first: Snapshot, parts: Iterable[Hashable], limits: HistoryLimits) -> None:
+        self.epoch = first.epoch
+        self._first = first.version
+        self._max_changes = limits.max_changes
+        self._latest: dict[V, int] = {}
+        self._previous: dict[V, int] = {}
+        # Newest last. No OrderedDict: going through one takes five times as long.
+        self._kept: dict[Hashable, dict[str, R]] = {part: {} for part in parts}
+        self._oldest = dict.fromkeys(self._kept, first.version)
+        self._count = 0
+        self._pending: deque[Iterator[tuple[Hashable, R]]] = deque()
+        self._changed: set[V] = set()
+        self._listeners: list[Callable[[Collection[V]], None]] = []
+
+    @abstractmethod
+    def _parts(self, view: V) -> Iterable[Hashable]:
+        """Return the parts that a view is of, in the order of the list."""
+
+    @abstractmethod
+    def _views(self, snapshot: Snapshot) -> Iterable[V]:
+        """Return the views that the commit of `snapshot` changed."""
+
+    @abstractmethod
+    def _records(self, snapshot: Snapshot) -> Iterator[tuple[Hashable, R]]:
+        """Return what the commit of `snapshot` changed, with its part."""
+
+    def subscribe(self, listener: Callable[[Collection[V]], None]) -> None:
+        """Have `listener` called after commits, with the views that they changed; it must not wait."""
+        self._listeners.append(listener)
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Add the newest snapshot, at once; `digest` works through its changes."""
+        if views := [*self._views(snapshot)]:
+            for view in views:
+                self._previous[view], self._latest[view] = self.latest(view), snapshot.version
+            self._changed.update(views)
+            self._pending.append(self._records(snapshot))
+
+    def digest(self) -> Sliced[None]:
+        """Work through what was added, then call the listeners; concurrent calls share the work."""
+        while self._pending:
+            some = [*islice(self._pending[0], SLICE)]
+            if len(some) < SLICE:
+                self._pending.popleft()
+            for part, record in some:
+                kept = self._kept[part]
+                self._count += kept.pop(record.id, None) is None
+                kept[record.id] = record
+            yield from self._drop_oldest()
+            if not self._pending and self._changed:
+                changed, self._changed = self._changed, set()
+                for listener in self._listeners:
+                    listener(changed)
+            yield
+
+    def latest(self, view: V) -> int:
+        """Return the view's own version: that of the last commit that changed what it shows."""
+        return self._latest.get(view, self._first)
+
+    def oldest(self, view: V) -> int:
+        """Return the oldest version since which all digested changes of the view are known."""
+        return max(self._oldest[part] for part in self._parts(view))
+
+    def since(self, view: V, version: int) -> Sliced[Recent[R] | None]:
+        """Return the changes of the view after `version`, the last of each, as they are at one moment.
+
+        None if not all of them are known any more, or if there are more than `MAX_ANSWER`.
+        """
+        yield from self.digest()
+        if version < self.oldest(view):
+            return None
+        is_merged = version < self._previous.get(view, self._first)
+        recent: Recent[R] = Recent(max(self.latest(view), version), is_merged, [], [])
+        found = [self._after(version, part) for part in self._parts(view)]
+        for records in found:
+            shown, gone = list[R](), list[R]()
+            for count, record in enumerate(records, 1):
+                if record.is_in(view):
+                    shown.append(record)
+                elif record.left_at(view) > version:
+                    gone.append(record)
+                if count % SLICE == 0:
+                    yield
+            recent.shown.extend(sorted(shown, key=attrgetter("place")))
+            recent.gone.extend(sorted(gone, key=attrgetter("id")))
+            if len(recent.shown) + len(recent.gone) > MAX_ANSWER:
+                return None
+            yield
+        return recent
+
+    def _after(self, version: int, part: Hashable) -> list[R]:
+        """Return the changes after `version`, oldest first: so they are nearly in the order of the list."""
+        return [*takewhile(lambda one: one.version > version, reversed(self._kept[part].values()))][::-1]
+
+    def _drop_oldest(self) -> Sliced[None]:
+        """While there are too many changes, drop those that the oldest commit made of a part."""
+        while self._count > self._max_changes:
+            part = min(filter(self._kept.get, self._kept), key=self._oldest_of)
+            version = self._oldest_of(part)
+            dropped = self._up_to(version, part)
+            for record in dropped:
+                del self._kept[part][record.id]
+            self._count -= len(dropped)
+            self._oldest[part] = version  # with the first slice: the rest is of no use
+            yield
+
+    def _up_to(self, version: int, part: Hashable) -> list[R]:
+        """Return the changes up to `version`, at most a slice of them."""
+        return [*islice(takewhile(lambda one: one.version <= version, self._kept[part].values()), SLICE)]
+
+    def _oldest_of(self, part: Hashable) -> int:
+        return next(iter(self._kept[part].values())).version
 
 
 class Change(Struct, eq=False, gc=False):
@@ -35,157 +196,46 @@ class Change(Struct, eq=False, gc=False):
 
     id: str
     bookmaker: BookmakerId
-    source_match_id: SourceMatchId
     version: int
     entry: Entry | None
-    reason: RemovalReason | None = None
+    reason: RemovalReason = RemovalReason.WITHDRAWN
     json: bytes | None = None
 
     @property
-    def size_bytes(self) -> int:
-        """The bytes that it holds in memory, about."""
-        if self.entry is None:
-            return CHANGE_BYTES // 2
-        match = self.entry.match
-        return CHANGE_BYTES + 2 * (len(match.home) + len(match.away) + len(match.league or ""))
+    def place(self) -> str:
+        """The order within a bookmaker."""
+        return self.id
+
+    def is_in(self, _: BookmakerId | None) -> bool:
+        """Return whether it is shown."""
+        return self.entry is not None
+
+    def left_at(self, _: BookmakerId | None) -> int:
+        """Return the version at which it left, of what has left."""
+        return self.version
 
 
-class Recent(Struct, frozen=True):
-    """What leads to `version`, in the order of the list; with `is_merged` made by several commits."""
-
-    version: int
-    is_merged: bool
-    changes: list[Change]
-
-
-_ByMatch = dict[SourceMatchId, Change]
-"""The changes of one bookmaker, newest last. No OrderedDict: going through one takes five times as long."""
-
-
-class History:
-    """The changes after `first`, of its epoch. A view is named by its bookmaker, None for all."""
+class ListHistory(History[BookmakerId | None, Change]):
+    """The changes of the v2 list. A view is named by its bookmaker, None for all."""
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
-        self.epoch = first.epoch
-        self._limits = limits
-        self._oldest = dict.fromkeys(first.books, first.version)
-        self._latest: dict[BookmakerId | None, int] = dict.fromkeys([None, *first.books], first.version)
-        self._previous = dict(self._latest)
-        self._changes: dict[BookmakerId, _ByMatch] = {name: {} for name in first.books}
-        self._count = self._bytes = 0
-        self._pending: deque[Iterator[Change]] = deque()
-        self._replaced: list[Entry] = []  # freed in slices: of a large list that takes as long as comparing
-        self._changed: set[BookmakerId] = set()
-        self._listeners: list[Callable[[Collection[BookmakerId]], None]] = []
+        super().__init__(first, first.books, limits)
 
-    def subscribe(self, listener: Callable[[Collection[BookmakerId]], None]) -> None:
-        """Have `listener` called after commits, with the bookmakers that they changed; it must not wait."""
-        self._listeners.append(listener)
+    def _parts(self, view: BookmakerId | None) -> Iterable[Hashable]:
+        return self._kept if view is None else (view,)
 
-    def add(self, snapshot: Snapshot) -> None:
-        """Add the newest snapshot, at once; `digest` works through its changes."""
-        if snapshot.differences:
-            for view in (None, *snapshot.differences):
-                self._previous[view], self._latest[view] = self._latest[view], snapshot.version
-            self._changed.update(snapshot.differences)
-            self._pending.append(_changes_of(snapshot, self._replaced))
+    def _views(self, snapshot: Snapshot) -> Iterable[BookmakerId | None]:
+        return (None, *snapshot.differences) if snapshot.differences else ()
 
-    def digest(self) -> Sliced[None]:
-        """Work through what was added, then call the listeners; concurrent calls share the work."""
-        while self._pending:
-            some = list(islice(self._pending[0], SLICE))
-            if len(some) < SLICE:
-                self._pending.popleft()
-            for change in some:
-                self._keep(change)
-            yield from self._drop_oldest()
-            if not self._pending and self._changed:
-                changed, self._changed = self._changed, set()
-                for listener in self._listeners:
-                    listener(changed)
-            yield
-        while self._replaced:  # the last references to most of them
-            del self._replaced[-SLICE:]
-            yield
-
-    def latest(self, view: BookmakerId | None) -> int:
-        """Return the view's own version: that of the last commit that changed what it shows."""
-        return self._latest[view]
-
-    def oldest(self, view: BookmakerId | None) -> int:
-        """Return the oldest version since which all digested changes of the view are known."""
-        return max(self._oldest.values()) if view is None else self._oldest[view]
-
-    def since(self, view: BookmakerId | None, version: int) -> Sliced[Recent | None]:
-        """Return the changes of the view after `version`, one per match, as they are at one moment.
-
-        None if not all of them are known any more, or if there are more than `MAX_ANSWER`.
-        """
-        yield from self.digest()
-        if version < self.oldest(view):
-            return None
-        newest, is_merged = max(self._latest[view], version), version < self._previous[view]
-        found: list[list[Change]] = []
-        room = MAX_ANSWER
-        for bookmaker in self._changes if view is None else (view,):
-            if self._latest[bookmaker] > version:
-                found.append(_after(version, self._changes[bookmaker], room))
-                room -= len(found[-1])
-                if room < 0:
-                    return None
-        changes: list[Change] = []
-        for of_one in found:
-            yield
-            changes += sorted(of_one, key=attrgetter("source_match_id"))
-        return Recent(newest, is_merged, changes)
-
-    def _keep(self, change: Change) -> None:
-        changes = self._changes[change.bookmaker]
-        old = changes.pop(change.source_match_id, None)
-        changes[change.source_match_id] = change
-        self._count += old is None
-        self._bytes += change.size_bytes - (0 if old is None else old.size_bytes)
-
-    def _drop_oldest(self) -> Sliced[None]:
-        """While there are too many changes, drop those that the oldest commit made of a bookmaker."""
-        while self._count > self._limits.max_changes or self._bytes > self._limits.max_bytes:
-            changes = min(filter(None, self._changes.values()), key=_oldest_version)
-            version = _oldest_version(changes)
-            for dropped in _up_to(version, changes):
-                del changes[dropped.source_match_id]
-                self._count -= 1
-                self._bytes -= dropped.size_bytes
-                self._oldest[dropped.bookmaker] = version  # with the first slice: the rest is of no use
-            yield
-
-
-def _oldest_version(changes: _ByMatch) -> int:
-    return next(iter(changes.values())).version
-
-
-def _up_to(version: int, changes: _ByMatch) -> list[Change]:
-    """Return the changes up to `version`, at most a slice of them."""
-    return list(islice(takewhile(lambda change: change.version <= version, changes.values()), SLICE))
-
-
-def _after(version: int, changes: _ByMatch, limit: int) -> list[Change]:
-    """Return the changes after `version`, oldest first; where there are more, one more than `limit`."""
-    newer = takewhile(lambda change: change.version > version, reversed(changes.values()))
-    return list(islice(newer, limit + 1))[::-1]  # so they are nearly in the order of the list
-
-
-def _changes_of(snapshot: Snapshot, replaced: list[Entry]) -> Iterator[Change]:
-    """Return what the commit of `snapshot` changed; `replaced` gets the entries that it replaced."""
-    version = snapshot.version
-    for bookmaker, differences in snapshot.differences.items():
-        for match_id, old in differences.before.items():
-            new = differences.after[match_id]
-            if old is not None:
-                replaced.append(old)
-            before, after = named(old), named(new)
-            if after is not None:
-                if is_other(before, after):
-                    yield Change(after.id, bookmaker, match_id, version, after)
-            elif before is not None:
-                reason = differences.reasons[match_id] if new is None else RemovalReason.UNNAMED
-                yield Change(before.id, bookmaker, match_id, version, None, reason)
+    def _records(self, snapshot: Snapshot) -> Iterator[tuple[BookmakerId, Change]]:
+        version = snapshot.version
+        for bookmaker, differences in snapshot.differences.items():
+            for match_id, old in differences.before.items():
+                new = differences.after[match_id]
+                before, after = named(old), named(new)
+                if after is not None:
+                    if is_other(before, after):
+                        yield bookmaker, Change(after.id, bookmaker, version, after)
+                elif before is not None:
+                    reason = differences.reasons[match_id] if new is None else RemovalReason.UNNAMED
+                    yield bookmaker, Change(before.id, bookmaker, version, None, reason)

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.board import BoardRules, is_due
-from actors.board.history import History, HistoryLimits
+from actors.board.history import HistoryLimits, ListHistory
 from actors.board.snapshot import Deadlines, Entry, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced
@@ -56,7 +56,7 @@ class Published:
         request: Callable[[Request], None] = lambda _: None,
     ) -> None:
         self.rules = rules
-        self.history = History(snapshot, limits)
+        self.history = ListHistory(snapshot, limits)
         self._request = request
         self._followers: list[Callable[[Snapshot], None]] = []
         self._digests = [self.history.digest]

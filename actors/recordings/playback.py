@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.board import Applied, Board, BoardRules, is_due
-from actors.board.history import History, HistoryLimits
+from actors.board.history import HistoryLimits, ListHistory
 from actors.board.snapshot import Deadlines, Entry, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
@@ -97,7 +97,7 @@ class Playback:
         self.review.matcher = made if isinstance(made, Matcher) else None
         self._waiting = Waiting()
         self._linking = Linking(made, terms.roster)
-        self.history = History(self.snapshot, HistoryLimits())
+        self.history = ListHistory(self.snapshot, HistoryLimits())
         self.fixture_history = FixtureHistory(self.snapshot, HistoryLimits())
 
     def digest(self) -> Sliced[None]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anyio
 
-from actors.board.history import MAX_ANSWER
+from actors.board.history import MAX_ANSWER, History
 from actors.core.cooperative import run_sliced
 from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import FixtureChanges
 from web.encoding.schemas import Changes
 from web.encoding.segments import gzipped
-from web.feeds.events import Pieces, Versioned
+from web.feeds.events import Pieces
 from web.feeds.subscribers import Live, Watched
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
 from web.protocol.negotiation import Coding, coding_for
@@ -86,7 +88,7 @@ async def _coded(delta: Pieces, request: Asked, headers: dict[str, str]) -> Piec
     return await run_sliced(gzipped(delta))
 
 
-def _not_available(asked: Since, history: Versioned[Watched], view: Watched, current: int) -> Problem:
+def _not_available(asked: Since, history: History[Any, Any], view: Watched, current: int) -> Problem:
     oldest, epoch = history.oldest(view), history.epoch
     what, path = "matches", "/api/v2/odds"
     if isinstance(view, FixtureView):

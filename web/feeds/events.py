@@ -5,68 +5,63 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping
 from itertools import islice
-from typing import Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import anyio
 import msgspec
 
-from actors.board.history import Change, History
-from actors.board.snapshot import RemovalReason
+from actors.board.history import Change, History, ListHistory, Record
 from actors.core.cooperative import SLICE, Sliced, run_sliced
 from actors.core.messages import BookmakerId
+from actors.matches.history import FixtureHistory, FixtureRecord
+from actors.matches.model import FixtureView
+from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, match_v2
-from web.encoding.segments import MATCHES, UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
+from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
+from web.feeds.fixture_lists import FixturesOf
 from web.feeds.lists import Answers, Listed, View
 
 MAX_KNOWN_BYTES = 4 * 1024 * 1024  # events kept of a view, one for each version that clients have
 Pieces = list[bytes]  # one text, in several pieces if it is long, so that a stream need not join it
 
-K = TypeVar("K", bound=Hashable)
-K_contra = TypeVar("K_contra", contravariant=True)
+V = TypeVar("V", bound=Hashable)
+R = TypeVar("R", bound=Record[Any])
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Versioned(Protocol[K_contra]):
-    """A history: the newest version of a view, and the oldest since which its changes are known."""
-
-    epoch: str
-
-    def latest(self, view: K_contra) -> int:
-        """Return the view's own version."""
-        ...
-
-    def oldest(self, view: K_contra) -> int:
-        """Return the oldest version since which all changes of the view are known."""
-        ...
-
-
-class Frames(ABC, Generic[K]):
+class Frames(ABC, Generic[V, R]):
     """Makes and keeps the events of views; `answers` has the lists."""
 
+    name: ClassVar[bytes]
+
     def __init__(
-        self, history: Versioned[K], answers: Answers, max_known_bytes: int = MAX_KNOWN_BYTES
+        self, history: History[V, R], answers: Answers, max_known_bytes: int = MAX_KNOWN_BYTES
     ) -> None:
         self.history = history
         self._max_known_bytes = max_known_bytes
         self._answers = answers
-        self._known: dict[K, _Known] = {}
+        self._known: dict[V, _Known] = {}
         self._making = anyio.Lock(fast_acquire=True)
 
     @abstractmethod
-    def listed(self, view: K) -> Listed:
+    def listed(self, view: V) -> Listed:
         """Return the list of a view."""
 
     @abstractmethod
-    def _delta(self, view: K, since: int, *, is_marked: bool) -> Sliced[tuple[int, Pieces] | None]:
-        """Return what changed in a view after `since`, with its newest version; None if it is not known."""
+    def _shown(self, record: R) -> bytes:
+        """Return what is shown as JSON. Raises: UnencodableError."""
 
-    async def delta(self, view: K, since: int) -> Pieces | None:
+    @abstractmethod
+    def _gone(self, record: R, view: V) -> bytes:
+        """Return what left the view as JSON."""
+
+    async def delta(self, view: V, since: int) -> Pieces | None:
         """Return what changed in a view after `since` as JSON; None if the history does not say it."""
         made = await self._made(view, since, is_marked=False)
         return None if made is None else made[1]
 
-    async def changes(self, view: K, since: int) -> tuple[int, Pieces] | None:
+    async def changes(self, view: V, since: int) -> tuple[int, Pieces] | None:
         """Return the view's newest version and the event from `since` to it; None if it is not known."""
         known = self._newest(view)
         if since not in known.changes:
@@ -83,7 +78,7 @@ class Frames(ABC, Generic[K]):
                     return version, event
         return known.version, known.changes[since]
 
-    async def snapshot(self, view: K) -> tuple[int, Pieces]:
+    async def snapshot(self, view: V) -> tuple[int, Pieces]:
         """Return the view's newest version, and the event with its whole list."""
         version, parts = await self._answers.listed(self.listed(view))
         return version, _event("snapshot", [*parts], self._id(version))
@@ -91,71 +86,88 @@ class Frames(ABC, Generic[K]):
     def _id(self, version: int) -> bytes:
         return b"%d-%b" % (version, self.history.epoch.encode())
 
-    def _newest(self, view: K) -> _Known:
+    def _newest(self, view: V) -> _Known:
         version, known = self.history.latest(view), self._known.get(view)
         if known is None or known.version != version:
             known = self._known[view] = _Known(version)
         return known
 
-    async def _made(self, view: K, since: int, *, is_marked: bool) -> tuple[int, Pieces] | None:
+    async def _made(self, view: V, since: int, *, is_marked: bool) -> tuple[int, Pieces] | None:
         while True:
             try:
                 return await run_sliced(self._delta(view, since, is_marked=is_marked))
             except UnencodableError as error:
                 await self._answers.reject(error)
 
+    def _delta(self, view: V, since: int, *, is_marked: bool) -> Sliced[tuple[int, Pieces] | None]:
+        """Return what changed in a view after `since`, with its newest version; None if it is not known."""
+        recent = yield from self.history.since(view, since)
+        if recent is None:
+            return None
+        shown = yield from _joined(self._shown(one) for one in recent.shown)
+        gone = yield from _joined(self._gone(one, view) for one in recent.gone)
+        mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
+        head = b'{"version":%d,"since":%d,%b"%b":[' % (recent.version, since, mark, self.name)
+        return recent.version, [head, *shown, b'],"removed":[', *gone, b"]}"]
 
-class ListFrames(Frames[BookmakerId | None]):
+
+class ListFrames(Frames[BookmakerId | None, Change]):
     """The events of the odds lists; `names` are the display names."""
+
+    name = MATCHES
 
     def __init__(
         self,
-        history: History,
+        history: ListHistory,
         names: Mapping[BookmakerId, str],
         answers: Answers,
         max_known_bytes: int = MAX_KNOWN_BYTES,
     ) -> None:
         super().__init__(history, answers, max_known_bytes)
-        self._changes = history
         self._names = names
 
     def listed(self, view: BookmakerId | None) -> View:
         """Return the list of a view."""
         return View(Api.V2, view)
 
-    def _delta(
-        self, view: BookmakerId | None, since: int, *, is_marked: bool
-    ) -> Sliced[tuple[int, Pieces] | None]:
-        recent = yield from self._changes.since(view, since)
-        if recent is None:
-            return None
-        matches = yield from joined(self._encoded(one) for one in recent.changes if one.entry is not None)
-        removed = yield from joined(self._encoded(one) for one in recent.changes if one.entry is None)
-        head = opening(recent.version, since, MATCHES, is_marked=is_marked and recent.is_merged)
-        return recent.version, [head, *matches, b'],"removed":[', *removed, b"]}"]
+    def _shown(self, record: Change) -> bytes:
+        if record.json is None and record.entry is not None:
+            try:
+                record.json = _encode(match_v2(record.entry, self._names[record.bookmaker]))
+            except UNENCODABLE as error:
+                raise UnencodableError(record.bookmaker, record.entry, error) from error
+        return record.json or b""
 
-    def _encoded(self, change: Change) -> bytes:
-        if change.json is None:
-            name = self._names[change.bookmaker]
-            if change.entry is None:
-                change.json = _encode(
-                    Removed(change.id, name, change.reason or RemovalReason.WITHDRAWN, change.version)
-                )
-            else:
-                try:
-                    change.json = _encode(match_v2(change.entry, name))
-                except UNENCODABLE as error:
-                    raise UnencodableError(change.bookmaker, change.entry, error) from error
-        return change.json
+    def _gone(self, record: Change, view: BookmakerId | None) -> bytes:
+        del view
+        if record.json is None:
+            name = self._names[record.bookmaker]
+            record.json = _encode(Removed(record.id, name, record.reason, record.version))
+        return record.json
 
 
-def opening(version: int, since: int, name: bytes, *, is_marked: bool) -> bytes:
-    """Return how changes begin, up to the first entry."""
-    mark = b'"conflated":true,' if is_marked else b""
-    return b'{"version":%d,"since":%d,%b"%b":[' % (version, since, mark, name)
+class FixtureFrames(Frames[FixtureView, FixtureRecord]):
+    """The events of views of fixtures."""
+
+    name = FIXTURES
+
+    def __init__(self, history: FixtureHistory, answers: Answers) -> None:
+        super().__init__(history, answers)
+        self._terms = history.terms
+
+    def listed(self, view: FixtureView) -> FixturesOf:
+        """Return the list of a view."""
+        return FixturesOf(view)
+
+    def _shown(self, record: FixtureRecord) -> bytes:
+        return b"" if record.fixture is None else self._answers.fixtures.json(record.fixture, self._terms)
+
+    def _gone(self, record: FixtureRecord, view: FixtureView) -> bytes:
+        gone = record.gone_from(view)
+        return b"" if gone is None else _encode(removed_fixture(record.id, gone))
 
 
-def joined(encoded: Iterator[bytes]) -> Sliced[Pieces]:
+def _joined(encoded: Iterator[bytes]) -> Sliced[Pieces]:
     """Return entries as pieces of a list, encoding them in slices."""
     pieces = list[bytes]()
     while some := [*islice(encoded, SLICE // 2)]:

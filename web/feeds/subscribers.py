@@ -14,13 +14,12 @@ from typing import Any, TypeAlias
 
 import anyio
 
-from actors.board.history import History
+from actors.board.history import ListHistory
 from actors.board.snapshot import Deadlines, Readable, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView
-from web.feeds.events import Frames, ListFrames
-from web.feeds.fixture_events import FixtureFrames
+from web.feeds.events import FixtureFrames, Frames, ListFrames
 from web.protocol.problems import Problem
 
 HEARTBEAT_S = 10.0
@@ -59,7 +58,7 @@ class Audience:
 
     def __init__(
         self,
-        history: History,
+        history: ListHistory,
         max_clients: int,
         max_per_client: int,
         fixtures: FixtureHistory | None = None,
@@ -76,7 +75,7 @@ class Audience:
         self._resting: set[asyncio.Future[None]] = set()
         self._heart: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
-        history.subscribe(self._changed)
+        history.subscribe(self._wake_views)
         if fixtures is not None:
             fixtures.subscribe(self._wake_views)
 
@@ -142,9 +141,6 @@ class Audience:
         if self._heart is not None:
             self._heart.cancel()
 
-    def _changed(self, bookmakers: Collection[BookmakerId]) -> None:
-        self._wake_views((None, *bookmakers))
-
     def _wake_views(self, views: Collection[Watched]) -> None:
         for view in views:
             if view in self._waiting:
@@ -197,7 +193,7 @@ class Live:
         """Return whether nothing of the view, in a board that was read, is overdue by now."""
         return self.board.is_valid(_deadlines(view, snapshot))
 
-    def frames(self, view: Watched) -> Frames[Any]:
+    def frames(self, view: Watched) -> Frames[Any, Any]:
         """Return the events of a view, and its history."""
         if not isinstance(view, FixtureView):
             return self.lists

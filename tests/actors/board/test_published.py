@@ -82,7 +82,7 @@ def test_read_leaves_the_digestion_of_a_withdrawal_to_others() -> None:
     """A question for changes includes the withdrawal; listeners are called after its digestion."""
     clock, heard = ManualClock(), []
     published = Committing(LISTED, RULES, clock)
-    published.history.subscribe(lambda bookmakers: heard.append(set(bookmakers)))
+    published.history.subscribe(lambda bookmakers: heard.append({*filter(None, bookmakers)}))
     clock.pass_(30.0)
     published.current()
     before = list(heard)
@@ -90,8 +90,8 @@ def test_read_leaves_the_digestion_of_a_withdrawal_to_others() -> None:
     asked = run_now(published.history.since(None, LISTED.version))
 
     assert asked is not None
-    assert ["a", "b"] == [change.source_match_id for change in asked.changes]
-    assert {(None, RemovalReason.STALE)} == {(change.entry, change.reason) for change in asked.changes}
+    assert ["a", "b"] == [change.id.removeprefix(f"{BOOKMAKER}_") for change in asked.gone]
+    assert {(None, RemovalReason.STALE)} == {(change.entry, change.reason) for change in asked.gone}
     assert ([], [{BOOKMAKER}]) == (before, heard)
 
 

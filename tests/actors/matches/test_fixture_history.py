@@ -6,11 +6,9 @@ from random import Random
 
 import pytest
 
-from actors.board.history import HistoryLimits
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match, SourceName
-from actors.matches.history import FixtureHistory
 from actors.matches.model import (
     FixtureState,
     FixtureView,
@@ -42,6 +40,13 @@ def shown(state: FixtureState, view: FixtureView) -> Shown:
     }
 
 
+def _reasons(board: LinkedBoard, view: FixtureView, since: int) -> list[str]:
+    """Return why fixtures left a view."""
+    recent = run_now(board.history.since(view, since))
+    assert recent is not None
+    return [gone.reason for one in recent.gone if (gone := one.gone_from(view)) is not None]
+
+
 def test_removal_says_why_and_into_what() -> None:
     """A merged fixture's removal names the fixture that it is; an ended one's does not."""
     board = LinkedBoard()
@@ -56,10 +61,13 @@ def test_removal_says_why_and_into_what() -> None:
 
     assert merged is not None
     assert ended is not None
-    ((gone_id, gone),) = merged.removed
-    assert (RemovalReason.MERGED, stayed.id) == (gone.reason, gone.into)
-    assert stayed.id == board.history.merged_into(gone_id)
-    assert [(stayed.id, RemovalReason.ENDED)] == [(name, one.reason) for name, one in ended.removed]
+    (left,) = merged.gone
+    assert left.gone is not None
+    assert (RemovalReason.MERGED, stayed.id) == (left.gone.reason, left.gone.into)
+    assert stayed.id == board.history.merged_into(left.id)
+    assert [(stayed.id, {ALDER: RemovalReason.ENDED})] == [
+        (one.id, {name: gone.reason for name, gone in one.left.items()}) for one in ended.gone
+    ]
 
 
 @pytest.mark.parametrize("others", [[], [match("other", home="C")]])
@@ -78,11 +86,8 @@ def test_match_that_leaves_a_fixture_as_that_merges_is_split(others: list[Match]
     board.apply(batch([match(a, home="C")], bookmaker=a, list_id="2"))
     board.link()
     views = [FixtureView(Kind.FIXTURES, name) for name in (None, a, b)]
-    found = [run_now(board.history.since(view, before)) for view in views]
 
-    assert [["merged"], ["merged"], ["split"]] == [
-        [gone.reason for _, gone in one.removed] for one in found if one is not None
-    ]
+    assert [["merged"], ["merged"], ["split"]] == [_reasons(board, view, before) for view in views]
 
 
 def test_fixture_that_merged_twice_is_the_last_one_that_is_here() -> None:
@@ -116,47 +121,9 @@ def test_bookmaker_that_leaves_a_surebet_that_stays_has_ended() -> None:
     before = board.snapshot.version
     board.apply(batch([], bookmaker=CEDAR, received_mono=2.0))
     views = [FixtureView(kind, name) for kind in Kind for name in (CEDAR, ALDER)]
-    found = [run_now(board.history.since(view, before)) for view in views]
 
     assert all(one.surebet is not None for one in board.fixtures())
-    assert [["ended"], [], ["ended"], []] == [
-        [gone.reason for _, gone in one.removed] for one in found if one is not None
-    ]
-
-
-def test_what_is_too_old_is_not_known() -> None:
-    """Beyond the limit the changes of the oldest commits are dropped, and asked for them it says so."""
-    board = LinkedBoard()
-    board.history = FixtureHistory(board.snapshot, HistoryLimits(max_changes=1))
-    board.apply(batch([match("a")], bookmaker=ALDER))
-    board.apply(batch([match("a"), match("b", home="B")], bookmaker=ALDER))
-    run_now(board.history.digest())
-
-    assert 1001 == board.history.oldest(ALL)
-    assert run_now(board.history.since(ALL, 1000)) is None
-    assert run_now(board.history.since(ALL, 1001)) is not None
-
-
-def test_answer_while_another_drops_what_is_too_old_has_all_changes_or_none() -> None:
-    """What is about to be dropped makes more changes than are kept: no answer leaves some of them out."""
-    board = LinkedBoard()
-    board.history = FixtureHistory(board.snapshot, HistoryLimits(max_changes=150))
-    listed = [match(f"m{number:03}", home=f"Home {number}") for number in range(300)]
-    board.apply(batch(listed, bookmaker=ALDER))
-    run_now(board.history.digest())
-    for number in range(140):
-        listed[number] = match(f"m{number:03}", home=f"Home {number}", prices=(2.1, 3.5, 4.0))
-        board.apply(batch(listed, bookmaker=ALDER))
-        run_now(board.history.digest())
-    since = board.snapshot.version - 120
-    for number in range(150, 210):
-        listed[number] = match(f"m{number:03}", home=f"Home {number}", prices=(2.2, 3.5, 4.0))
-    board.apply(batch(listed, bookmaker=ALDER))
-    digesting = board.history.digest()
-    next(digesting)
-
-    assert board.history.oldest(ALL) <= since
-    assert run_now(board.history.since(ALL, since)) is None
+    assert [["ended"], [], ["ended"], []] == [_reasons(board, view, before) for view in views]
 
 
 def test_listeners_get_the_views_that_changed() -> None:
@@ -254,10 +221,10 @@ def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
             recent = run_now(board.history.since(view, since))
             assert recent is not None
             patched = {**seen[view][since]}
-            for fixture_id, _gone in recent.removed:
-                patched.pop(fixture_id, None)
-            for one in recent.fixtures:
-                patched[one.id] = shown(state, view)[one.id]
+            for gone in recent.gone:
+                patched.pop(gone.id, None)
+            for record in recent.shown:
+                patched[record.id] = shown(state, view)[record.id]
             assert (now, max(state.version(view), since)) == (patched, recent.version)
         entries = [entry for one in state for entry in one.entries.values()]
         on_board = [

@@ -52,7 +52,7 @@ async def test_poison_batch_loses_no_other_batch() -> None:
 async def test_listeners_are_called_for_the_withdrawal_of_a_poison_batch() -> None:
     """The list of a poison batch is withdrawn at once, and listeners are called at once."""
     stage, heard = AggregatorStage(*NAMES), []
-    stage.published.history.subscribe(lambda bookmakers: heard.append(sorted(bookmakers)))
+    stage.published.history.subscribe(lambda bookmakers: heard.append(sorted(filter(None, bookmakers))))
     stage.intake.put_nowait(batch([match("m")], bookmaker="birch"))
 
     async with supervised(stage.child):

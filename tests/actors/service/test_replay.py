@@ -366,8 +366,8 @@ async def test_listeners_are_called_for_changes(tmp_path: Path) -> None:
     playback = replay.playback
     lists: list[tuple[int, dict[str, Entry | None]]] = [(playback.snapshot.version, {})]
 
-    def hear(bookmakers: Collection[BookmakerId]) -> None:
-        assert {NAME} == set(bookmakers)
+    def hear(bookmakers: Collection[BookmakerId | None]) -> None:
+        assert {None, NAME} == set(bookmakers)
         lists.append((playback.snapshot.version, {one.id: one for one in _entries(playback.snapshot)}))
 
     playback.history.subscribe(hear)
@@ -379,7 +379,7 @@ async def test_listeners_are_called_for_changes(tmp_path: Path) -> None:
     for version, entries in lists:
         recent = run_now(playback.history.since(None, version))
         assert recent is not None
-        entries.update({one.id: one.entry for one in recent.changes})
+        entries.update({one.id: one.entry for one in (*recent.gone, *recent.shown)})
     ends = [{entry.id: entry for entry in entries.values() if entry is not None} for _, entries in lists]
     assert playback.snapshot.version == lists[-1][0]
     assert len(set(dict(lists))) == len(lists) > 100

@@ -37,7 +37,6 @@ INVALID = {
     "streams as text": ("[server]", '[server]\nmax_streams = "all"', "server.max_streams"),
     "fewer streams than none": ("[server]", "[server]\nmax_streams = -1", "server.max_streams"),
     "no history": ("[board]", "[history]\nmax_changes = 0\n[board]", "history.max_changes"),
-    "no room for history": ("[board]", "[history]\nmax_bytes = 0\n[board]", "history.max_bytes"),
     "unknown key of the history": ("[board]", "[history]\nmax = 1\n[board]", "history.max"),
     "commission in per cent": (LAST, f"{LAST}\ncommission = 5", "bookmakers.bet365.commission"),
     "commission not a number": (LAST, f"{LAST}\ncommission = nan", "bookmakers.bet365.commission"),

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from actors.board.history import History, HistoryLimits
+from actors.board.history import HistoryLimits, ListHistory
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
@@ -30,7 +30,7 @@ TWO = after(ONE, batch([match("a", prices=(2.1, 3.5, 4.0))], received_mono=1.0))
 
 
 def _frames(*snapshots: Snapshot, max_known_bytes: int = MAX_KNOWN_BYTES) -> ListFrames:
-    history = History(EMPTY, HistoryLimits())
+    history = ListHistory(EMPTY, HistoryLimits())
     for snapshot in snapshots:
         history.add(snapshot)
     return ListFrames(history, NAMES, _answers(snapshots[-1]), max_known_bytes)
@@ -53,7 +53,7 @@ async def test_an_event_is_encoded_once(view: BookmakerId | None) -> None:
 
 async def test_the_next_commit_makes_new_events() -> None:
     """After a commit each version leads to a new event."""
-    history = History(EMPTY, HistoryLimits())
+    history = ListHistory(EMPTY, HistoryLimits())
     made = ListFrames(history, NAMES, _answers(ONE))
     history.add(ONE)
     results = [await made.changes(None, 1000)]
@@ -100,7 +100,7 @@ async def test_a_long_event_is_made_once_and_of_one_version() -> None:
     many = [match(f"{number:05}") for number in range(20_000)]
     first = after(EMPTY, batch(many))
     second = after(first, batch([match("00000", prices=(9.0, 9.0, 1.3)), *many[1:]], received_mono=1.0))
-    history = History(EMPTY, HistoryLimits())
+    history = ListHistory(EMPTY, HistoryLimits())
     made, results = ListFrames(history, NAMES, _answers(first)), []
     history.add(first)
     run_now(history.digest())

@@ -11,7 +11,7 @@ from actors.matches.model import FixtureView, Kind
 from tests.support.builders.fixtures import ALDER, TERMS, LinkedBoard
 from tests.support.builders.messages import batch, match
 from web.encoding.fixture_segments import MAX_VIEWS
-from web.feeds.fixture_events import FixtureFrames
+from web.feeds.events import FixtureFrames
 from web.feeds.fixture_lists import ALL, Choice, FixturesOf
 from web.feeds.lists import Answers
 

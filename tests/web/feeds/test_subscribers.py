@@ -8,7 +8,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from actors.board.history import History, HistoryLimits
+from actors.board.history import HistoryLimits, ListHistory
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
@@ -27,7 +27,7 @@ class Stage:
     """The subscribers, and clients that count how often they were woken."""
 
     def __init__(self, max_clients: int = 10_000, max_per_client: int = 10_000) -> None:
-        self.history = History(EMPTY, HistoryLimits())
+        self.history = ListHistory(EMPTY, HistoryLimits())
         self.audience = Audience(self.history, max_clients, max_per_client)
         self.woken: Counter[int] = Counter()
 
