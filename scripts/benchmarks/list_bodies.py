@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from actors.board.snapshot import Deadlines, Entry, Snapshot
 from actors.core.messages import BookmakerId
-from web.encoding.segments import Api
+from web.encoding.list_segments import Api
 from web.feeds.lists import Answers, View
 
 

@@ -9,21 +9,19 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import msgspec
 
-from actors.board.snapshot import Entry
-from actors.core.cooperative import SLICE, Sliced
+from actors.board.snapshot import Entry, Snapshot
+from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId, Prices
 from actors.matches.entries import event_of
 from actors.matches.fair import Method, consensus, fair
-from actors.matches.model import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms
+from actors.matches.model import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms, fixtures_of
 from actors.matching.event import Chances, FixtureId
 from web.encoding.fixture_schemas import Names, fixture_v2, link
 from web.encoding.schemas import match_v2
-from web.encoding.segments import RUN, UNENCODABLE, Packed, Run, UnencodableError, packed
+from web.encoding.segments import FIXTURES, UNENCODABLE, Kept, Segment, Segments, UnencodableError
 
 MAX_VIEWS = 8
 """Besides the whole view, of so many the segments are kept: each may need as much memory as the whole."""
@@ -32,14 +30,16 @@ _encode = msgspec.json.Encoder().encode
 _WHOLE = FixtureView(Kind.FIXTURES)
 
 
-class FixtureSegments:
-    """The JSON of fixtures, by id what was made last, and the newest runs of some views."""
+class FixtureSegments(Segments[FixtureView, FixtureChunk]):
+    """Lists of fixtures, a view in one part, and the JSON of fixtures: by id what was made last."""
+
+    name = FIXTURES
 
     def __init__(self, names: Mapping[BookmakerId, str]) -> None:
+        super().__init__()
         self._names = names
         self._made: OrderedDict[FixtureId, _Made] = OrderedDict()  # a weak one would have them collected
         self._most = SLICE
-        self._views: OrderedDict[FixtureView, _OfView] = OrderedDict({_WHOLE: _OfView()})
 
     def json(self, fixture: Fixture, terms: Terms) -> bytes:
         """Return a fixture as JSON. Raises: UnencodableError."""
@@ -76,45 +76,26 @@ class FixtureSegments:
         except UNENCODABLE as error:
             raise UnencodableError(*_culprit(fixture, self._names_of(fixture)), error) from error
 
-    def runs(self, view: FixtureView, state: FixtureState) -> Sliced[tuple[tuple[Run, ...], int]]:
-        """Return the runs of a view that show something, and how many fixtures these are."""
-        if view not in self._views:
-            self._views[view] = _OfView()
-            if len(self._views) > MAX_VIEWS + 1:
-                del self._views[next(one for one in self._views if one != _WHOLE)]
-        self._views.move_to_end(view)
-        of_view = self._views[view]
-        self.fit(state)
-        runs: dict[tuple[FixtureChunk, ...], Run] = {}
-        count = 0
-        for at in range(0, len(state.chunks), RUN):
-            chunks = state.chunks[at : at + RUN]
-            if (run := of_view.runs.get(chunks)) is None:
-                segments = []
-                for chunk in chunks:
-                    if (segment := of_view.segments.get(chunk)) is None:
-                        segment = of_view.segments[chunk] = self._segment(view, chunk, state.terms)
-                        yield
-                    if segment.parts:
-                        segments.append(segment)
-                run = Run(tuple(segments))
-            runs[chunks] = run
-            count += sum([len(of_view.segments[chunk].parts) for chunk in chunks])
-        of_view.runs = runs
-        return tuple(run for run in runs.values() if run.segments), count
+    def _kept_of(self, key: FixtureView) -> Kept[FixtureChunk]:
+        kept = super()._kept_of(key)
+        for view in [one for one in self._kept if one != _WHOLE][:-MAX_VIEWS]:
+            del self._kept[view]
+        return kept
 
-    def _segment(self, view: FixtureView, chunk: FixtureChunk, terms: Terms) -> FixtureSegment:
-        is_whole = view == _WHOLE
-        fixtures = tuple(chunk.fixtures.values())
-        if not is_whole:
-            shown = tuple(one for one in fixtures if view.shows(one))
-            if len(shown) == len(fixtures):
-                segments = self._views[_WHOLE].segments
-                if chunk not in segments:
-                    segments[chunk] = self._segment(_WHOLE, chunk, terms)
-                return segments[chunk]
-            fixtures = shown
-        return FixtureSegment(tuple(self.json(one, terms) for one in fixtures))
+    def _chunks(self, key: FixtureView, snapshot: Snapshot) -> tuple[FixtureChunk, ...]:
+        del key
+        return fixtures_of(snapshot).chunks
+
+    def _segment(self, key: FixtureView, chunk: FixtureChunk, snapshot: Snapshot) -> Segment:
+        shown = [one for one in chunk.fixtures.values() if key == _WHOLE or key.shows(one)]
+        if key != _WHOLE and len(shown) == len(chunk.fixtures):
+            segments = self._kept_of(_WHOLE).segments
+            if chunk not in segments:
+                segments[chunk] = self._segment(_WHOLE, chunk, snapshot)
+            return segments[chunk]
+        state = fixtures_of(snapshot)
+        self.fit(state)
+        return Segment(len(shown), tuple([self.json(one, state.terms) for one in shown]))
 
 
 class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -126,29 +107,6 @@ class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
     fixture: Fixture
     json: bytes
     fair: array[float]
-
-
-class FixtureSegment:
-    """Some fixtures: their JSON is joined when it is needed, because each is kept for itself."""
-
-    def __init__(self, parts: tuple[bytes, ...]) -> None:
-        self.parts = parts
-
-    @property
-    def json(self) -> bytes:
-        """Their JSON with commas between them."""
-        return b",".join(self.parts)
-
-    @cached_property
-    def packed(self) -> Packed:
-        """The JSON deflated, with its CRC-32."""
-        return packed(self.json)
-
-
-class _OfView:
-    def __init__(self) -> None:
-        self.segments: WeakKeyDictionary[FixtureChunk, FixtureSegment] = WeakKeyDictionary()
-        self.runs: dict[tuple[FixtureChunk, ...], Run] = {}
 
 
 def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> array[float]:

@@ -1,4 +1,4 @@
-"""The bodies of the odds lists (docs/api.md, 2.3), JSON and gzip, spliced of what the chunks keep.
+"""The bodies of lists (docs/api.md, 2.3), JSON and gzip, spliced of what the chunks keep.
 
 A segment is a chunk's JSON, and the same deflated, each made once in the chunk's life. A deflated segment
 ends with a full flush, on a byte, and refers to nothing before it (RFC 1951): segments one after the
@@ -11,26 +11,27 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import msgspec
 from msgspec import Struct
 from zlib_ng.zlib_ng import crc32_combine
 
-from actors.board.snapshot import Book, Chunk, Entry
+from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
-from web.encoding.schemas import match_v1, match_v2
 
 LEVEL = 6
 RUN = 16  # chunks in a run: half a megabyte of JSON; twice as many are sent a quarter slower or more
 UNENCODABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
+MATCHES, FIXTURES = b"matches", b"fixtures"
 
-_encode = msgspec.json.Encoder().encode
+K = TypeVar("K", bound=Hashable)
+C = TypeVar("C")
 
 
 class UnencodableError(Exception):
@@ -42,13 +43,6 @@ class UnencodableError(Exception):
         self.entry = entry
 
 
-class Api(StrEnum):
-    """The two versions of the odds endpoints."""
-
-    V1 = "v1"
-    V2 = "v2"
-
-
 class Packed(Struct, frozen=True, gc=False):
     """JSON as raw deflate blocks, byte-aligned, none of them the last; its own CRC-32 and length."""
 
@@ -57,37 +51,24 @@ class Packed(Struct, frozen=True, gc=False):
     length: int
 
 
-class Segment(Protocol):
-    """Part of a list: how many entries, their JSON without brackets, and that packed on first demand."""
+class Segment:
+    """Part of a list: the JSON of so many of its entries, in pieces that are joined when needed."""
+
+    def __init__(self, count: int, pieces: tuple[bytes, ...]) -> None:
+        self.count = count
+        self._pieces = pieces
 
     @property
     def json(self) -> bytes:
-        """The JSON."""
-        ...
-
-    @property
-    def packed(self) -> Packed:
-        """The JSON deflated."""
-        ...
-
-
-class ChunkSegment:
-    """One chunk in one API version."""
-
-    def __init__(self, json: bytes) -> None:
-        self.json = json
+        """Their JSON with commas between them, without brackets."""
+        return b",".join(self._pieces)
 
     @cached_property
     def packed(self) -> Packed:
         """The JSON deflated, with its CRC-32."""
-        return packed(self.json)
-
-
-def packed(json: bytes) -> Packed:
-    """Return JSON deflated, with its CRC-32."""
-    deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-    deflated = deflater.compress(json) + deflater.flush(zlib.Z_FULL_FLUSH)
-    return Packed(deflated, zlib.crc32(json), len(json))
+        json, deflater = self.json, zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        deflated = deflater.compress(json) + deflater.flush(zlib.Z_FULL_FLUSH)
+        return Packed(deflated, zlib.crc32(json), len(json))
 
 
 class Run:
@@ -95,6 +76,7 @@ class Run:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.segments = segments
+        self.count = sum([segment.count for segment in segments])
         self._packed: Packed | None = None
 
     @cached_property
@@ -114,41 +96,63 @@ class Run:
         return self._packed
 
 
-class Segments:
-    """The segments of all chunks that live, by API version, and the newest runs of each bookmaker."""
+class Segments(ABC, Generic[K, C]):
+    """The segments of all chunks that live, and the newest runs; both by the part of a list, a key."""
+
+    name: ClassVar[bytes]
 
     def __init__(self) -> None:
-        self._known: dict[Api, WeakKeyDictionary[Chunk, ChunkSegment]] = {
-            api: WeakKeyDictionary() for api in Api
-        }
-        self._runs: dict[tuple[Api, BookmakerId], dict[tuple[Chunk, ...], Run]] = {}
+        self._kept: dict[K, Kept[C]] = {}
 
-    def runs(self, api: Api, bookmaker: BookmakerId, book: Book, name: str) -> Sliced[tuple[Run, ...]]:
-        """Return its runs that show something; `name` is the display name. Raises: UnencodableError."""
-        known, before = self._known[api], self._runs.get((api, bookmaker), {})
-        runs: dict[tuple[Chunk, ...], Run] = {}
-        for chunks in _cut(book.chunks):
-            if (run := before.get(chunks)) is None:
-                segments: list[ChunkSegment] = []
-                for chunk in chunks:
-                    if (segment := known.get(chunk)) is None:
-                        segment = known[chunk] = ChunkSegment(_json(api, chunk, bookmaker, name))
-                        yield
-                    if segment.json:
-                        segments.append(segment)
-                run = Run(tuple(segments))
-            runs[chunks] = run
-        self._runs[api, bookmaker] = runs
-        return tuple(run for run in runs.values() if run.segments)
+    @abstractmethod
+    def _chunks(self, key: K, snapshot: Snapshot) -> tuple[C, ...]:
+        """Return the chunks of a part."""
 
-    def forget(self, books: Mapping[BookmakerId, Book]) -> None:
-        """Drop the runs that are not in `books`, and with them their chunks and segments."""
-        for (api, bookmaker), runs in self._runs.items():
-            kept = _cut(books[bookmaker].chunks)
-            self._runs[api, bookmaker] = {chunks: runs[chunks] for chunks in kept if chunks in runs}
+    @abstractmethod
+    def _segment(self, key: K, chunk: C, snapshot: Snapshot) -> Segment:
+        """Return a chunk as the part shows it. Raises: UnencodableError."""
+
+    def runs(self, keys: Iterable[K], snapshot: Snapshot) -> Sliced[list[Run]]:
+        """Return the runs of these parts that show something. Raises: UnencodableError."""
+        found: list[Run] = []
+        for key in keys:
+            kept, runs = self._kept_of(key), dict[tuple[C, ...], Run]()
+            for chunks in _cut(self._chunks(key, snapshot)):
+                if (run := kept.runs.get(chunks)) is None:
+                    segments: list[Segment] = []
+                    for chunk in chunks:
+                        if (segment := kept.segments.get(chunk)) is None:
+                            segment = kept.segments[chunk] = self._segment(key, chunk, snapshot)
+                            yield
+                        if segment.count:
+                            segments.append(segment)
+                    run = Run(segments)
+                runs[chunks] = run
+            kept.runs = runs
+            found += [run for run in runs.values() if run.count]
+        return found
+
+    def forget(self, snapshot: Snapshot) -> None:
+        """Drop the runs that are not in `snapshot`, and with them their chunks and segments."""
+        for key, kept in self._kept.items():
+            cut = _cut(self._chunks(key, snapshot))
+            kept.runs = {chunks: kept.runs[chunks] for chunks in cut if chunks in kept.runs}
+
+    def _kept_of(self, key: K) -> Kept[C]:
+        """Return what is kept of a part, which is the last one asked for from now on."""
+        self._kept[key] = self._kept.pop(key) if key in self._kept else Kept()
+        return self._kept[key]
 
 
-def _cut(chunks: tuple[Chunk, ...]) -> list[tuple[Chunk, ...]]:
+class Kept(Generic[C]):
+    """What is kept of a part: the segments of its chunks, and its newest runs by their chunks."""
+
+    def __init__(self) -> None:
+        self.segments: WeakKeyDictionary[C, Segment] = WeakKeyDictionary()
+        self.runs: dict[tuple[C, ...], Run] = {}
+
+
+def _cut(chunks: tuple[C, ...]) -> list[tuple[C, ...]]:
     return [chunks[at : at + RUN] for at in range(0, len(chunks), RUN)]
 
 
@@ -170,49 +174,24 @@ def stored(data: bytes, *, last: bool = False) -> bytes:
 STORED_COMMA = stored(b",")
 
 
-def _json(api: Api, chunk: Chunk, bookmaker: BookmakerId, name: str) -> bytes:
-    try:
-        return _list_json(api, chunk.entries, name)
-    except UNENCODABLE:
-        for entry in chunk.entries:
-            try:
-                _list_json(api, (entry,), name)
-            except UNENCODABLE as error:
-                raise UnencodableError(bookmaker, entry, error) from error
-        raise
-
-
-def _list_json(api: Api, entries: Sequence[Entry], name: str) -> bytes:
-    match api:
-        case Api.V1:
-            return _encode([match_v1(entry, name) for entry in entries])[1:-1]
-        case Api.V2:
-            return _encode([match_v2(entry, name) for entry in entries if entry.is_named])[1:-1]
-
-
-MATCHES, FIXTURES = b"matches", b"fixtures"
 WHOLE_BYTES = 2**20  # up to this a body is one part: to send more parts costs more than to join them
 
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
 
 
-def plain_body(
-    version: int, count: int, runs: Sequence[Run], name: bytes = MATCHES
-) -> Sliced[tuple[bytes, ...]]:
+def plain_body(version: int, runs: Sequence[Run], name: bytes = MATCHES) -> Sliced[tuple[bytes, ...]]:
     """Return the list of `runs`, none of them empty, as JSON, in parts."""
     pieces: list[bytes] = []
     for run in runs:
         yield
         pieces.append(run.json)
-    head, tail = ends(version, count, name)
+    head, tail = ends(version, sum([run.count for run in runs]), name)
     return _parts(head, pieces, 1, tail)
 
 
-def gzip_body(
-    version: int, count: int, runs: Sequence[Run], name: bytes = MATCHES
-) -> Sliced[tuple[bytes, ...]]:
+def gzip_body(version: int, runs: Sequence[Run], name: bytes = MATCHES) -> Sliced[tuple[bytes, ...]]:
     """Return the same compressed, in parts."""
-    head, tail = ends(version, count, name)
+    head, tail = ends(version, sum([run.count for run in runs]), name)
     parts: list[Packed] = []
     for run in runs:
         packed = yield from run.packed()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 
 from actors.core.messages import BookmakerId
+from web.encoding.list_segments import Api
 from web.encoding.schemas import ListV1, ListV2
-from web.encoding.segments import Api
 from web.feeds.lists import Answers, View
 from web.protocol.contract import (
     ACCEPT_ENCODING,

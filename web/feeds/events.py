@@ -16,8 +16,9 @@ from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory, FixtureRecord
 from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import removed_fixture
+from web.encoding.list_segments import Api
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, match_v2
-from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, WHOLE_BYTES, Api, UnencodableError
+from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, WHOLE_BYTES, UnencodableError
 from web.feeds.fixture_lists import FixturesOf
 from web.feeds.lists import Answers, Listed, View
 

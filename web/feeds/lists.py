@@ -22,17 +22,8 @@ from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
-from web.encoding.segments import (
-    FIXTURES,
-    Api,
-    Run,
-    Segments,
-    UnencodableError,
-    ends,
-    gzip_body,
-    gzipped,
-    plain_body,
-)
+from web.encoding.list_segments import Api, ListSegments
+from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
 from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
@@ -81,8 +72,7 @@ class Answers:
 
     def __init__(self, board: Readable, names: Mapping[BookmakerId, str]) -> None:
         self._board = board
-        self._names = names
-        self._segments = Segments()
+        self._lists = ListSegments(names)
         self.fixtures = FixtureSegments(names)
         self._newest: Callable[[], Snapshot | None] = lambda: None
         self._pages: dict[Listed, _Page] = {}
@@ -199,7 +189,7 @@ class Answers:
             some = [one for one in chunk.fixtures.values() if view.view.shows(one) and choice.has(one)]
             found += [self.fixtures.json(one, state.terms) for one in some]
             yield
-        head, tail = ends(page.version, len(found), FIXTURES)
+        head, tail = ends(page.version, len(found), self.fixtures.name)
         pieces = yield from _coded((head, b",".join(found), tail), coding)
         return page.answer(coding, (b"".join(pieces),))
 
@@ -207,17 +197,16 @@ class Answers:
         made = plain_body if coding is Coding.IDENTITY else gzip_body
         match page.view:
             case FixturesOf(view):
-                shown, count = yield from self.fixtures.runs(view, fixtures_of(snapshot))
-                parts = yield from made(page.version, count, shown, FIXTURES)
+                runs = yield from self.fixtures.runs([view], snapshot)
+                parts = yield from made(page.version, runs, self.fixtures.name)
             case View(api):
-                runs, count = list[Run](), 0
-                for bookmaker, book in page.view.books(snapshot).items():
-                    runs += yield from self._segments.runs(api, bookmaker, book, self._names[bookmaker])
-                    count += book.count if api is Api.V1 else book.named
-                parts = yield from made(page.version, count, runs)
+                keys = [(api, name) for name in page.view.books(snapshot)]
+                runs = yield from self._lists.runs(keys, snapshot)
+                parts = yield from made(page.version, runs, self._lists.name)
         # Only now: what was freed before would go back to the system, which takes a millisecond for a
         # megabyte to hand it out again.
-        self._segments.forget(snapshot.books)
+        self._lists.forget(snapshot)
+        self.fixtures.forget(snapshot)
         self._replaced = {}
         return page.answer(coding, parts)
 

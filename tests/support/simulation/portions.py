@@ -11,14 +11,14 @@ from typing import TypeAlias
 from actors.board import chunks
 from actors.matches import linking, order
 from actors.pipeline import aggregator
-from web.encoding import fixture_segments, segments
+from web.encoding import segments
 
 Small: TypeAlias = tuple[tuple[ModuleType, str, int], ...]
 
 PORTIONS: tuple[Small, ...] = (
     ((aggregator, "PORTION", 1),),  # events that are linked in one commit
     ((linking, "MAX_WAITING", 6),),  # events that wait to be linked; with more all are linked again
-    ((segments, "RUN", 2), (fixture_segments, "RUN", 2)),  # chunks that are encoded together
+    ((segments, "RUN", 2),),  # chunks that are encoded together
     *(  # entries in a chunk
         ((module, "CHUNK_SIZE", 4), (module, "_MAX_SIZE", 6), (module, "_MIN_SIZE", 1))
         for module in (chunks, order)

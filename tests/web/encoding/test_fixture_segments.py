@@ -82,7 +82,7 @@ def test_json_of_fixtures_that_are_gone_is_dropped() -> None:
     segments = FixtureSegments({ALDER: "Alder", BIRCH: "Birch"})
     for day in range(8):
         board.apply(batch([match(f"{day}-{count}") for count in range(SLICE)], bookmaker=ALDER))
-        run_now(segments.runs(view, board.state))
+        run_now(segments.runs([view], board.snapshot))
 
         assert len(segments._made) <= 3 * SLICE
 

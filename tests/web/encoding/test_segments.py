@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.board.snapshot import Book, Chunk, Entry
+from actors.board.snapshot import Book, Chunk, Entry, Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match, SourceMatchId
 from tests.support.builders.messages import SCOPE, match
 from tests.support.time.virtual import WALL_0
+from web.encoding.list_segments import Api, ListSegments
 from web.encoding.schemas import match_v1, match_v2
-from web.encoding.segments import RUN, Api, Run, Segment, Segments, gzip_body, plain_body
+from web.encoding.segments import RUN, Run, Segment, gzip_body, plain_body
 
 NAMES = st.sampled_from(["", "Home", "Grêmio", '"\\', "K리그\u2028", "a" * 128])
 PRICES = st.floats(1.001, 1000.0)
@@ -45,20 +46,28 @@ def _chunk(matches: Iterable[Match]) -> Chunk:
     return Chunk.of(tuple(Entry(f"alder_{one.source_match_id}", SCOPE, one, WALL_0) for one in matches))
 
 
-def _runs(segments: Segments, api: Api, chunks: Sequence[Chunk], name: str = "Älder") -> tuple[Run, ...]:
-    return run_now(segments.runs(api, ALDER, Book(1, 1, tuple(chunks)), name))
+def _segments() -> ListSegments:
+    return ListSegments({ALDER: "Älder"})
 
 
-def _of(segments: Segments, api: Api, chunks: Sequence[Chunk]) -> list[Segment]:
+def _board(chunks: Sequence[Chunk]) -> Snapshot:
+    return Snapshot(1, {ALDER: Book(1, 1, tuple(chunks))})
+
+
+def _runs(segments: ListSegments, api: Api, chunks: Sequence[Chunk]) -> list[Run]:
+    return run_now(segments.runs([(api, ALDER)], _board(chunks)))
+
+
+def _of(segments: ListSegments, api: Api, chunks: Sequence[Chunk]) -> list[Segment]:
     return [segment for run in _runs(segments, api, chunks) for segment in run.segments]
 
 
-def _plain(version: int, count: int, runs: Sequence[Run]) -> bytes:
-    return b"".join(run_now(plain_body(version, count, runs)))
+def _plain(version: int, runs: Sequence[Run]) -> bytes:
+    return b"".join(run_now(plain_body(version, runs)))
 
 
-def _zipped(version: int, count: int, runs: Sequence[Run]) -> bytes:
-    return b"".join(run_now(gzip_body(version, count, runs)))
+def _zipped(version: int, runs: Sequence[Run]) -> bytes:
+    return b"".join(run_now(gzip_body(version, runs)))
 
 
 def _shown(api: Api, chunks: Sequence[Chunk]) -> list[msgspec.Struct]:
@@ -78,7 +87,7 @@ def test_joined_segments_are_the_json_of_the_whole(
     chunks = [_chunk(matches) for matches in board]
     shown = _shown(api, chunks)
 
-    body = _plain(version, len(shown), _runs(Segments(), api, chunks))
+    body = _plain(version, _runs(_segments(), api, chunks))
 
     whole = {"version": version, "matches": shown, "matches_count": len(shown)}
     assert msgspec.json.encode(whole) == body
@@ -89,10 +98,10 @@ def test_joined_segments_are_the_json_of_the_whole(
 def test_the_gzip_form_is_one_member_with_the_same_content(api: Api, board: list[list[Match]]) -> None:
     """The gzip body is one member with a valid checksum, because some clients stop after the first."""
     chunks = [_chunk(matches) for matches in board]
-    runs = _runs(Segments(), api, chunks)
-    identity = _plain(7, 3, runs)
+    runs = _runs(_segments(), api, chunks)
+    identity = _plain(7, runs)
 
-    zipped = _zipped(7, 3, runs)
+    zipped = _zipped(7, runs)
 
     inflater = zlib.decompressobj(31)
     assert identity == gzip.decompress(zipped)
@@ -103,7 +112,7 @@ def test_the_gzip_form_is_one_member_with_the_same_content(api: Api, board: list
 @pytest.mark.parametrize("cut", [1, 4, 8, 9])
 def test_a_truncated_gzip_body_is_an_error(cut: int) -> None:
     """The gzip member ends with its checksum and length, so a shorter body cannot be read."""
-    zipped = _zipped(1, 1, _runs(Segments(), Api.V2, [_chunk([match()])]))
+    zipped = _zipped(1, _runs(_segments(), Api.V2, [_chunk([match()])]))
 
     with pytest.raises((EOFError, zlib.error)):
         gzip.decompress(zipped[:-cut])
@@ -112,15 +121,15 @@ def test_a_truncated_gzip_body_is_an_error(cut: int) -> None:
 def test_a_large_list_is_compressed() -> None:
     """The segments are deflated, not stored."""
     chunks = [_chunk(match(f"{start + number:05}") for number in range(128)) for start in (0, 128, 256)]
-    runs = _runs(Segments(), Api.V2, chunks)
+    runs = _runs(_segments(), Api.V2, chunks)
 
-    assert len(_zipped(1, 384, runs)) * 8 < len(_plain(1, 384, runs))
+    assert len(_zipped(1, runs)) * 8 < len(_plain(1, runs))
 
 
 @pytest.mark.parametrize("api", Api)
 def test_a_segment_is_made_once_per_chunk(api: Api) -> None:
     """Every list with a chunk uses the same objects for its JSON and its deflated bytes."""
-    segments = Segments()
+    segments = _segments()
     kept, other = _chunk([match("a")]), _chunk([match("b")])
 
     first = _of(segments, api, [kept])[0]
@@ -133,7 +142,7 @@ def test_a_segment_is_made_once_per_chunk(api: Api) -> None:
 
 def test_the_two_versions_do_not_share_segments() -> None:
     """v1 and v2 have different JSON for the same chunk."""
-    segments = Segments()
+    segments = _segments()
     chunk = _chunk([match("a")])
 
     v1, v2 = (_of(segments, api, [chunk])[0].json for api in Api)
@@ -144,10 +153,10 @@ def test_the_two_versions_do_not_share_segments() -> None:
 def test_a_chunk_that_is_empty_in_v2_adds_no_bytes() -> None:
     """Such a chunk adds no comma between its neighbours, and v1 still shows it."""
     chunks = [_chunk([match("a")]), _chunk([match("b", home="")]), _chunk([match("c")])]
-    segments = Segments()
+    segments = _segments()
 
-    v2 = json.loads(_plain(1, 2, _runs(segments, Api.V2, chunks)))
-    v1 = json.loads(_plain(1, 3, _runs(segments, Api.V1, chunks)))
+    v2 = json.loads(_plain(1, _runs(segments, Api.V2, chunks)))
+    v1 = json.loads(_plain(1, _runs(segments, Api.V1, chunks)))
 
     assert ["alder_a", "alder_c"] == [one["id"] for one in v2["matches"]]
     assert ["alder_a", "alder_b", "alder_c"] == [one["id"] for one in v1["matches"]]
@@ -155,14 +164,14 @@ def test_a_chunk_that_is_empty_in_v2_adds_no_bytes() -> None:
 
 def test_segments_are_freed_with_their_chunk() -> None:
     """The cache of segments keeps no chunk, and no bytes of one, that nothing else refers to."""
-    segments = Segments()
+    segments = _segments()
     chunk = _chunk([match("a")])
     watched = weakref.ref(chunk)
     segment = _of(segments, Api.V1, [chunk])[0]
     was_kept = _is_remembered(segment)
 
     del chunk
-    segments.forget({ALDER: Book(1, 1)})
+    segments.forget(_board([]))
     gc.collect()
 
     assert was_kept
@@ -172,7 +181,7 @@ def test_segments_are_freed_with_their_chunk() -> None:
 
 def test_only_runs_with_a_change_are_joined_anew() -> None:
     """A run that is unchanged at its place stays the same object, with its bytes."""
-    segments = Segments()
+    segments = _segments()
     chunks = [_chunk([match(f"{at:04}")]) for at in range(3 * RUN)]
     before = _runs(segments, Api.V2, chunks)
     packed = [run_now(run.packed()) for run in before]
@@ -186,11 +195,11 @@ def test_only_runs_with_a_change_are_joined_anew() -> None:
 
 def test_dropping_old_runs_keeps_the_current_ones() -> None:
     """Only changed runs are made again."""
-    segments = Segments()
+    segments = _segments()
     chunks = tuple(_chunk([match(f"{at:04}")]) for at in range(2 * RUN))
     before = _runs(segments, Api.V1, chunks)
 
-    segments.forget({ALDER: Book(2, 2, chunks[:-1])})
+    segments.forget(_board(chunks[:-1]))
 
     after = _runs(segments, Api.V1, chunks)
     assert [True, False] == [old is new for old, new in zip(before, after, strict=True)]
@@ -198,13 +207,13 @@ def test_dropping_old_runs_keeps_the_current_ones() -> None:
 
 def test_a_large_body_comes_in_parts_and_in_steps() -> None:
     """Making a body yields once for each new segment, and its parts, mostly runs, join to the body."""
-    segments = Segments()
+    segments = _segments()
     chunks = tuple(_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100))
 
-    made = list(segments.runs(Api.V2, ALDER, Book(1, 1, chunks), "Alder"))
-    runs = _runs(segments, Api.V2, chunks, "Alder")
-    parts = run_now(plain_body(1, 20_000, runs))
-    steps = sum(1 for _ in gzip_body(1, 20_000, runs))
+    made = list(segments.runs([(Api.V2, ALDER)], _board(chunks)))
+    runs = _runs(segments, Api.V2, chunks)
+    parts = run_now(plain_body(1, runs))
+    steps = sum(1 for _ in gzip_body(1, runs))
 
     assert (100, ceil(100 / RUN)) == (len(made), len(runs))
     assert [run.json for run in runs[1:]] == list(parts[1:-1])
@@ -214,20 +223,20 @@ def test_a_large_body_comes_in_parts_and_in_steps() -> None:
 
 def test_unchanged_parts_are_reused_in_the_next_version() -> None:
     """Unchanged parts of a body are not even copied, plain or compressed."""
-    segments = Segments()
+    segments = _segments()
     chunks = [_chunk(match(f"{at:03}-{number:03}") for number in range(200)) for at in range(100)]
     before = _runs(segments, Api.V2, chunks)
-    old = run_now(plain_body(1, 20_000, before))
+    old = run_now(plain_body(1, before))
 
     chunks[50] = _chunk(match(f"050-{number:03}", prices=(3, 3, 3)) for number in range(200))
     after = _runs(segments, Api.V2, chunks)
-    new = run_now(plain_body(2, 20_000, after))
+    new = run_now(plain_body(2, after))
 
     others = [at for at, (one, other) in enumerate(zip(old, new, strict=True)) if one is not other]
     assert [0, 50 // RUN] == others[:2], "the head with the first run, and the run of the change"
     assert others[2:] in ([], [len(old) - 1]), "what stands after the list"
     assert run_now(before[2].packed()) is run_now(after[2].packed())
-    assert b"".join(new) == gzip.decompress(_zipped(2, 20_000, after))
+    assert b"".join(new) == gzip.decompress(_zipped(2, after))
 
 
 def _is_remembered(segment: Segment) -> bool:

@@ -20,7 +20,7 @@ from actors.core.messages import Batch, BookmakerId
 from tests.support.builders.boards import START
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
-from web.encoding.segments import Api
+from web.encoding.list_segments import Api
 from web.feeds.lists import Answers, View
 from web.protocol import responses as prepared
 from web.protocol.problems import Problem
