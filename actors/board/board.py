@@ -6,15 +6,23 @@ stays as it was: after a crash half-way, and for a reader at any moment, there i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.board.chunks import all_removed, begun_by, changed, entries_where, find, merged
-from actors.board.diff import Diff, Verdict, complete_changes, delta_changes, is_other, seen_of
+from actors.board.chunks import entries_where, find
+from actors.board.diff import (
+    Diff,
+    Verdict,
+    complete_changes,
+    delta_changes,
+    has_kicked_off,
+    is_other,
+    seen_of,
+)
 from actors.board.snapshot import (
     Book,
     Chunk,
@@ -89,14 +97,14 @@ class Board:
         room = self._rules.max_matches - book.count
         find_changes = complete_changes if batch.complete else delta_changes
         seen = self._noted[batch.bookmaker].before if batch.bookmaker in self._noted else {}
-        diff, chunks = yield from find_changes(book, batch, seen, last_start, room)
+        diff = yield from find_changes(book, batch, seen, last_start, room)
         if state and state.doubted + 1 < MAX_DOUBTED and is_doubtful(book, batch, diff, now):
             doubted = msgspec.structs.replace(state, doubted=state.doubted + 1)
             self._books[batch.bookmaker] = _with_lists(book, {batch.scope: doubted})
             return Applied(Verdict.SUSPECT)
         if diff.after:
-            self._note(batch.bookmaker, Differences(diff.before, diff.after, diff.reasons))
-            book = _incomplete(_with_chunks(book, chunks), diff.taken_from, inf)
+            yield from self._change(batch.bookmaker, Differences(diff.before, diff.after, diff.reasons))
+            book = _incomplete(self._books[batch.bookmaker], diff.taken_from, inf)
         whole_from = now.wall if diff.finished else -inf
         confirmed = _confirmed(batch, state, whole_from, is_cut=diff.too_many > 0)
         self._books[batch.bookmaker] = _with_lists(book, {batch.scope: confirmed})
@@ -172,12 +180,8 @@ class Board:
         if not scopes:
             return
         book = self._books[bookmaker]
-        if not scopes >= {scope for scope, state in book.lists.items() if not state.withdrawn}:
-            gone = yield from entries_where(book.chunks, lambda entry: entry.scope in scopes)
-            yield from self._remove(bookmaker, gone, reason)
-        elif book.chunks:  # all entries, but without iterating over them: a read may be waiting
-            self._books[bookmaker] = _with_chunks(book, ())
-            self._note(bookmaker, all_removed(book.chunks, reason))
+        gone = yield from entries_where(book.chunks, lambda entry: entry.scope in scopes)
+        yield from self._remove(bookmaker, gone, reason)
         book = self._books[bookmaker]
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
@@ -188,12 +192,13 @@ class Board:
         self, bookmaker: BookmakerId, gone: Mapping[SourceMatchId, Entry], reason: RemovalReason
     ) -> Sliced[None]:
         if gone:
-            book, after = self._books[bookmaker], dict.fromkeys(gone)
-            self._books[bookmaker] = _with_chunks(book, (yield from changed(book.chunks, after)))
-            self._note(bookmaker, Differences(gone, after, dict.fromkeys(gone, reason)))
+            new = Differences(gone, dict.fromkeys(gone), dict.fromkeys(gone, reason))
+            yield from self._change(bookmaker, new)
 
-    def _note(self, bookmaker: BookmakerId, new: Differences) -> None:
-        """Keep one pair per match: what readers saw before this board, and what they will see."""
+    def _change(self, bookmaker: BookmakerId, new: Differences) -> Sliced[None]:
+        """Change entries, and keep a pair per match: what readers saw before this board, and will see."""
+        book = self._books[bookmaker]
+        self._books[bookmaker] = _with_chunks(book, (yield from Chunk.changed(book.chunks, new.after)))
         new = _joined(self._noted.get(bookmaker), new)
         self._seen[bookmaker] = seen_of(new.before, new.after)
         self._noted[bookmaker] = new
@@ -212,8 +217,14 @@ def _joined(old: Differences | None, new: Differences) -> Differences:
     """Return one pair per match of two differences, of which the second came later."""
     if old is None:
         return new
-    after, reasons = merged(old.after, new.after), merged(old.reasons, new.reasons)
-    return Differences(merged(new.before, old.before), after, reasons)
+    before, after = {**new.before, **old.before}, {**old.after, **new.after}
+    return Differences(before, after, {**old.reasons, **new.reasons})
+
+
+def begun_by(chunks: Iterable[Chunk], last_start: float) -> Sliced[dict[SourceMatchId, Entry]]:
+    """Return the entries of matches that have certainly kicked off by then, by id, in order."""
+    some = [chunk for chunk in chunks if chunk.first_start <= last_start]
+    return entries_where(some, lambda entry: has_kicked_off(entry.match, last_start))
 
 
 def is_due(deadlines: Deadlines, rules: BoardRules, now: Instant, within_s: float = 0.0) -> bool:

@@ -12,7 +12,7 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from actors.board.chunks import append, changed, find
+from actors.board.chunks import find
 from actors.board.snapshot import Book, Chunk, Entry, RemovalReason
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Batch, Match, Removal, Scope, SourceMatchId
@@ -65,12 +65,9 @@ def named(entry: Entry | None) -> Entry | None:
     return entry if entry is not None and entry.is_named else None
 
 
-Outcome = tuple[Diff, tuple[Chunk, ...]]  # with the chunks of the book after it
-
-
 def complete_changes(
     book: Book, batch: Batch, seen: Entries, last_start: float, room: float = inf
-) -> Sliced[Outcome]:
+) -> Sliced[Diff]:
     """Compare a complete list with what its scope has on the board, in one walk through the book.
 
     Matches that kicked off by `last_start` (Unix seconds) are over. `seen` has the entries that readers
@@ -79,26 +76,19 @@ def complete_changes(
     """
     comparison = _Comparison(batch, seen, last_start, room)
     listed = {match.source_match_id: match for match in batch.matches}
-    chunks: list[Chunk] = []
     for chunk in book.chunks:
         yield
-        entries = comparison.walk(chunk, listed)
-        if entries is None:
-            chunks.append(chunk)
-        else:
-            yield from append(chunks, entries)
-    new: dict[SourceMatchId, Entry] = {}
+        comparison.walk(chunk, listed)
     for count, match in enumerate(listed.values()):
         if count % SLICE == 0:
             yield
-        if (entry := comparison.entry(None, match)) is not None:
-            new[match.source_match_id] = entry
-    return comparison.diff, (yield from changed(tuple(chunks), new))
+        comparison.entry(None, match)
+    return comparison.diff
 
 
 def delta_changes(
     book: Book, batch: Batch, seen: Entries, last_start: float, room: float = inf
-) -> Sliced[Outcome]:
+) -> Sliced[Diff]:
     """Compare a delta's matches one by one; arguments as of `complete_changes`."""
     comparison = _Comparison(batch, seen, last_start, room)
     diff = comparison.diff
@@ -112,7 +102,7 @@ def delta_changes(
         if count % SLICE == 0:
             yield
         comparison.entry(find(book.chunks, match.source_match_id), match)
-    return diff, (yield from changed(book.chunks, diff.after))
+    return diff
 
 
 def seen_of(before: Entries, after: Entries) -> tuple[bool, bool]:
@@ -173,34 +163,28 @@ class _Comparison:
         self._room, self._added = room, 0
         self._updated: dict[float | None, float] = {None: round(batch.received_at, 3)}
 
-    def walk(self, chunk: Chunk, listed: dict[SourceMatchId, Match]) -> list[Entry] | None:
-        """Take the matches of a chunk from `listed`; return its new entries, None if nothing differs."""
-        before, scope, last_start = len(self.diff.after), self._scope, self._last_start
-        entries: list[Entry] = []
+    def walk(self, chunk: Chunk, listed: dict[SourceMatchId, Match]) -> None:
+        """Take the matches of a chunk from `listed`, and compare them."""
+        scope, last_start = self._scope, self._last_start
         may_be_over = chunk.first_start <= last_start  # else nothing is, of what stays as it was
         for entry in chunk.entries:
             known = entry.match
             match = listed.pop(known.source_match_id, None)
-            new: Entry | None = entry
             if match is None:
                 if entry.scope == scope:
-                    new = None
                     reason = self._reasons.get(known.source_match_id, RemovalReason.WITHDRAWN)
                     self.diff.remove(known.source_match_id, entry, reason)
             elif not is_same(known, match):
-                new = self.entry(entry, match, is_changed=True)
+                self.entry(entry, match, is_changed=True)
             elif (
                 entry.scope != scope
                 or known.latest_start != match.latest_start
                 or (may_be_over and has_kicked_off(match, last_start))
             ):
-                new = self.entry(entry, match)
-            if new is not None:
-                entries.append(new)
-        return None if len(self.diff.after) == before else entries
+                self.entry(entry, match)
 
-    def entry(self, old: Entry | None, match: Match, *, is_changed: bool = False) -> Entry | None:
-        """Return what becomes of `old`, None if it is not shown; `is_changed` says that `match` differs."""
+    def entry(self, old: Entry | None, match: Match, *, is_changed: bool = False) -> None:
+        """Note what becomes of `old`, None if it is not shown; `is_changed` says that `match` differs."""
         match_id = match.source_match_id
         is_ours = old is not None and old.scope == self._scope
         if old is not None and not is_ours:
@@ -209,12 +193,12 @@ class _Comparison:
             self.diff.finished += 1
             if old is not None:
                 self.diff.remove(match_id, old, RemovalReason.FINISHED)
-            return None
+            return
         shown = old
         if old is None:
             if self._added - len(self.diff.reasons) >= self._room:
                 self.diff.too_many += 1
-                return None
+                return
             self._added += 1
             shown = self._seen.get(match_id)
         if is_changed or shown is None or not is_same(shown.match, match):
@@ -225,9 +209,8 @@ class _Comparison:
         elif not is_ours:
             new = Entry(shown.id, self._scope, shown.match, shown.updated)
         else:
-            return old
+            return
         self.diff.before[match_id], self.diff.after[match_id] = old, new
-        return new
 
     def _updated_of(self, match: Match) -> float:
         """Return the source's own time if it has one, never after the receipt (docs/api.md, 10)."""

@@ -6,14 +6,15 @@ from a chunk can be kept as long as it lives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import inf
 from operator import attrgetter
-from typing import Protocol
+from typing import Protocol, Self
 
 from msgspec import Struct
 
+from actors.board.chunks import SortedChunk
 from actors.core.messages import BookmakerId, ListId, Match, Scope, SourceMatchId
 
 
@@ -47,27 +48,39 @@ class Entry(Struct, frozen=True, gc=False):
         return bool(self.match.home and self.match.away)
 
 
-class Chunk(Struct, frozen=True, eq=False, weakref=True):
-    """Some neighbouring entries of one bookmaker, in order; never empty; compared by identity.
+class Chunk(SortedChunk[SourceMatchId, Entry], frozen=True, eq=False, weakref=True):
+    """Some neighbouring entries of one bookmaker by id.
 
-    `first` is the id of its first entry, `named` counts the entries that v2 shows, `first_start` is
-    the earliest kick-off (Unix seconds) or latest possible one, infinity if none is known.
+    `named` counts the entries that v2 shows, `first_start` is the earliest kick-off (Unix seconds) or
+    latest possible one, infinity if none is known.
     """
 
-    entries: tuple[Entry, ...]
-    first: SourceMatchId
     named: int
     first_start: float
 
     @classmethod
-    def of(cls, entries: tuple[Entry, ...]) -> Chunk:
+    def of(cls, keys: Iterable[SourceMatchId], entries: Iterable[Entry]) -> Self:
         """Return a chunk of one or more entries in order."""
+        entries = tuple(entries)
         matches = [entry.match for entry in entries]  # lists: this is done for every changed chunk
         starts = [match.start_time for match in matches if match.start_time is not None]
         if len(starts) < len(matches):  # then it is worth asking each
             starts = [start for match in matches if (start := match.begun_by) is not None]
         named = [match for match in matches if match.home and match.away]
-        return cls(entries, matches[0].source_match_id, len(named), min(starts, default=inf))
+        return cls(tuple(keys), entries, len(named), min(starts, default=inf))
+
+    def replaced(self, entries: Sequence[Entry], places: Sequence[int]) -> Self:
+        """Return a chunk of the same ids with these entries, which differ in these places."""
+        for place in places:
+            a, b = self.entries[place].match, entries[place].match
+            if not (
+                a.home == b.home
+                and a.away == b.away
+                and a.start_time == b.start_time
+                and a.begun_by == b.begun_by
+            ):
+                return self.of(self.keys, entries)
+        return type(self)(self.keys, tuple(entries), self.named, self.first_start)
 
 
 class ListState(Struct, frozen=True):

@@ -20,6 +20,7 @@ from actors.matches.model import (
     Fixture,
     FixtureChange,
     FixtureChanges,
+    FixtureChunk,
     FixtureState,
     Highest,
     Kind,
@@ -28,7 +29,6 @@ from actors.matches.model import (
     Roster,
     live_of,
 )
-from actors.matches.order import Chunks, Firsts, changed
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
 from actors.matching.rules import Rule
@@ -57,7 +57,6 @@ class Draft:
         self._live = live_of(roster)
         self._fixtures: dict[FixtureId, Fixture | None] = {}
         self._before: dict[FixtureId, Fixture | None] = {}
-        self._chunks: dict[FixtureId, int] = {}
         self._by_event: dict[EventKey, FixtureId | None] = {}
 
     @property
@@ -156,11 +155,7 @@ class Draft:
     def _looked_up(self, fixture_id: FixtureId) -> Fixture | None:
         """Return a fixture as it is in the base."""
         if fixture_id not in self._before:
-            fixture = None
-            if (at := self.base.chunk_of(fixture_id)) is not None:
-                self._chunks[fixture_id] = at
-                fixture = self.base.chunks[at].fixtures[fixture_id]
-            self._before[fixture_id] = fixture
+            self._before[fixture_id] = self.base.get(fixture_id)
         return self._before[fixture_id]
 
     def split(self, fixture: Fixture, key: EventKey) -> None:
@@ -175,7 +170,7 @@ class Draft:
         if self.candidates is self.base.candidates and not (self._fixtures or self.events):
             return None
         base, versions = self.base, self.base.versions
-        chunks, firsts, places = yield from self._arranged()
+        chunks, places = yield from self._arranged()
         changes = yield from self._seen()
         for kind, names in (yield from _views(changes, len(self._roster))).items():
             versions = {**versions, kind: {**versions.get(kind, {}), **dict.fromkeys(names, self.version)}}
@@ -183,7 +178,6 @@ class Draft:
             base.first_version,
             base.terms,
             chunks,
-            firsts,
             (yield from _changed(base.places, places)),
             (yield from _changed(base.by_event, self._by_event)),
             versions,
@@ -192,25 +186,21 @@ class Draft:
         noted = FixtureChanges(tuple(changes), tuple(self.events))
         return Linked(state, noted, bool(changes))
 
-    def _arranged(self) -> Sliced[tuple[Chunks, Firsts, dict[FixtureId, Place | None]]]:
-        """Return all fixtures in order, the first place of each chunk, and the places that are new."""
-        replaced: dict[int, dict[FixtureId, Fixture | None]] = {}
-        added: list[Fixture] = []
+    def _arranged(self) -> Sliced[tuple[tuple[FixtureChunk, ...], dict[FixtureId, Place | None]]]:
+        """Return all fixtures in order, and the places that are new."""
+        changes: dict[Place, Fixture | None] = {}
         places: dict[FixtureId, Place | None] = {}
         for count, (fixture_id, new) in enumerate(self._fixtures.items(), 1):
             old = self._looked_up(fixture_id)
-            stays = old is not None and new is not None and old.place == new.place
             if old is not None:
-                there = replaced.setdefault(self._chunks[fixture_id], {})
-                there[fixture_id] = new if stays else None
-            if not stays:
+                changes[old.place] = None
+            if new is not None:
+                changes[new.place] = new
+            if old is None or new is None or old.place != new.place:
                 places[fixture_id] = None if new is None else new.place
-                if new is not None:
-                    added.append(new)
             if count % SLICE == 0:
                 yield
-        chunks, firsts = yield from changed(self.base.chunks, self.base.firsts, replaced, added)
-        return chunks, firsts, places
+        return (yield from FixtureChunk.changed(self.base.chunks, changes)), places
 
     def _seen(self) -> Sliced[list[FixtureChange]]:
         changes: list[FixtureChange] = []

@@ -6,15 +6,16 @@ change are the same objects in the next state, and what is derived of them can b
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import accumulate
 from typing import TypeAlias
 
 from immutables import Map
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from actors.board.chunks import SortedChunk, entries_of, find
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId, Match, Prices, SourceName
 from actors.matches.candidates import Candidates
@@ -161,16 +162,13 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
         return self.listed[self.bookmakers.index(self.lead)].match
 
 
-class FixtureChunk(Struct, frozen=True, eq=False, weakref=True):
-    """Some neighbouring fixtures by id, in order, never empty; `first` is the place of its first.
+class FixtureChunk(SortedChunk[Place, Fixture], frozen=True, eq=False, weakref=True):
+    """Some neighbouring fixtures by place."""
 
-    `size` is how long their JSON is, in entries; so many have `surebets`.
-    """
-
-    fixtures: Mapping[FixtureId, Fixture]
-    first: Place
-    size: int
-    surebets: int
+    @classmethod
+    def ends(cls, entries: Sequence[Fixture]) -> Sequence[int]:
+        """Return how long the JSON up to each is: names and best prices are as long as one entry more."""
+        return [*accumulate([len(one.listed) + 1 for one in entries])]
 
 
 class FixtureChange(Struct, frozen=True, eq=False, gc=False):
@@ -199,7 +197,6 @@ class FixtureChanges(Struct, frozen=True, eq=False):
 class FixtureState(Struct, frozen=True, eq=False):
     """All fixtures at one version, in chunks by place; `versions` has those of the views that changed.
 
-    `firsts` has the first place of each chunk, to be searched in.
     `places` is where to find a fixture by its id, `by_event` the fixture of each event.
     `candidates` are those whose prices would be a surebet. At `valid_until` (monotonic seconds), or at
     `kick_off` (Unix seconds), the first of those that are shown ends.
@@ -208,7 +205,6 @@ class FixtureState(Struct, frozen=True, eq=False):
     first_version: int
     terms: Terms
     chunks: tuple[FixtureChunk, ...] = ()
-    firsts: tuple[Place, ...] = ()
     places: Map[FixtureId, Place] = field(default_factory=Map)
     by_event: Map[EventKey, FixtureId] = field(default_factory=Map)
     versions: Mapping[Kind, Mapping[BookmakerId | None, int]] = {}
@@ -230,13 +226,8 @@ class FixtureState(Struct, frozen=True, eq=False):
 
     def get(self, fixture_id: FixtureId) -> Fixture | None:
         """Look a fixture up; None if it is not here."""
-        at = self.chunk_of(fixture_id)
-        return None if at is None else self.chunks[at].fixtures[fixture_id]
-
-    def chunk_of(self, fixture_id: FixtureId) -> int | None:
-        """Return the number of the chunk that has a fixture; None if it is not here."""
         place = self.places.get(fixture_id)
-        return None if place is None else bisect_right(self.firsts, place) - 1
+        return None if place is None else find(self.chunks, place)
 
     def of_event(self, key: EventKey) -> Fixture | None:
         """Return the fixture of an event, None if no source lists it."""
@@ -245,8 +236,7 @@ class FixtureState(Struct, frozen=True, eq=False):
 
     def __iter__(self) -> Iterator[Fixture]:
         """Iterate over the fixtures in order."""
-        for chunk in self.chunks:
-            yield from chunk.fixtures.values()
+        return entries_of(self.chunks)
 
 
 def fixtures_of(snapshot: Snapshot) -> FixtureState:

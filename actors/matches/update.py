@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from math import inf
 
 from actors.board.board import Books, Noted
-from actors.board.chunks import copied, find
+from actors.board.chunks import find
 from actors.board.diff import named
 from actors.board.snapshot import Differences, Entry, Linked, Snapshot
 from actors.core.clock import Instant
@@ -93,7 +93,7 @@ class Advancing:
     ) -> Sliced[None]:
         """Sort differences by fixture; entries of events without one are new, or wait for one."""
         source, fixture_of = self.roster[bookmaker].source, draft.base.by_event.get
-        before, after = copied(differences.before), copied(differences.after)
+        before, after = differences.before, differences.after
         for count, (match_id, old) in enumerate(before.items(), 1):
             key, new = EventKey(source, match_id), after[match_id]
             fixture_id = fixture_of(key)

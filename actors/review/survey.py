@@ -44,9 +44,9 @@ def counts(state: FixtureState) -> Sliced[Counts]:
     fixtures = linked = surebets = 0
     links: Counter[Rule] = Counter()
     for chunk in state.chunks:
-        fixtures += len(chunk.fixtures)
-        surebets += chunk.surebets
-        for fixture in chunk.fixtures.values():
+        fixtures += len(chunk.entries)
+        for fixture in chunk.entries:
+            surebets += fixture.surebet is not None
             if len(fixture.members) > 1:
                 linked += 1
                 links.update([member.rule for member in fixture.members if member.to is not None])
@@ -86,7 +86,7 @@ def _on_board(state: FixtureState) -> Sliced[tuple[set[str], set[str]]]:
     spelled: set[str] = set()
     labels: set[str] = set()
     for chunk in state.chunks:
-        for fixture in chunk.fixtures.values():
+        for fixture in chunk.entries:
             for bookmaker, entry in fixture.entries.items():
                 match, source = entry.match, state.terms.roster[bookmaker].source
                 spelled |= {match.home, match.away}

@@ -87,8 +87,8 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         return fixtures_of(snapshot).chunks
 
     def _segment(self, key: FixtureView, chunk: FixtureChunk, snapshot: Snapshot) -> Segment:
-        shown = [one for one in chunk.fixtures.values() if key == _WHOLE or key.shows(one)]
-        if key != _WHOLE and len(shown) == len(chunk.fixtures):
+        shown = [one for one in chunk.entries if key == _WHOLE or key.shows(one)]
+        if key != _WHOLE and len(shown) == len(chunk.entries):
             segments = self._kept_of(_WHOLE).segments
             if chunk not in segments:
                 segments[chunk] = self._segment(_WHOLE, chunk, snapshot)

@@ -186,7 +186,7 @@ class Answers:
         for chunk in state.chunks:
             if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
                 break
-            some = [one for one in chunk.fixtures.values() if view.view.shows(one) and choice.has(one)]
+            some = [one for one in chunk.entries if view.view.shows(one) and choice.has(one)]
             found += [self.fixtures.json(one, state.terms) for one in some]
             yield
         head, tail = ends(page.version, len(found), self.fixtures.name)

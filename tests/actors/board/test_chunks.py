@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from actors.board.chunks import CHUNK_SIZE, begun_by, changed, entries_of, entries_where, find
+from actors.board.board import begun_by
+from actors.board.chunks import CHUNK_SIZE, entries_of, entries_where, find
 from actors.board.snapshot import Chunk, Entry
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId
@@ -39,8 +40,12 @@ def _entry(match_id: str, updated: float = 0.0, start_time: int | None = None, h
     )
 
 
+def _chunk(*entries: Entry) -> Chunk:
+    return Chunk.of([entry.source_match_id for entry in entries], entries)
+
+
 def _chunks(match_ids: tuple[SourceMatchId, ...]) -> Chunks:
-    return run_now(changed((), {match_id: _entry(match_id) for match_id in match_ids}))
+    return run_now(Chunk.changed((), {match_id: _entry(match_id) for match_id in match_ids}))
 
 
 def _applied(oracle: Oracle, changes: dict[SourceMatchId, Entry | None]) -> Oracle:
@@ -55,7 +60,9 @@ def _assert_sound(chunks: Chunks) -> None:
     sizes = [len(chunk.entries) for chunk in chunks]
     assert all(1 <= size <= LARGEST for size in sizes)
     assert all(size >= SMALLEST for size in sizes[1:])
-    assert all(chunk.first == chunk.entries[0].source_match_id for chunk in chunks)
+    assert all([*chunk.keys] == [one.source_match_id for one in chunk.entries] for chunk in chunks)
+    assert all(chunk.named == _chunk(*chunk.entries).named for chunk in chunks)
+    assert all(chunk.first_start == _chunk(*chunk.entries).first_start for chunk in chunks)
 
 
 @given(operations=OPERATIONS)
@@ -68,7 +75,7 @@ def test_chunks_equal_a_sorted_dict(
     oracle: Oracle = {}
     for turn, (removes, match_ids) in enumerate(operations):
         changes = {one: None if removes else _entry(one, turn) for one in match_ids}
-        before, chunks = chunks, run_now(changed(chunks, changes))
+        before, chunks = chunks, run_now(Chunk.changed(chunks, changes))
         oracle = _applied(oracle, changes)
 
         assert list(oracle.values()) == list(entries_of(chunks))
@@ -90,7 +97,7 @@ def test_entries_of_scopes_are_complete(shown: tuple[SourceMatchId, ...], scopes
     entries = {
         one: structs.replace(_entry(one), scope=Scope("abcd"[at % 4])) for at, one in enumerate(shown)
     }
-    found = run_now(entries_where(run_now(changed((), entries)), lambda entry: entry.scope in scopes))
+    found = run_now(entries_where(run_now(Chunk.changed((), entries)), lambda entry: entry.scope in scopes))
 
     assert [(one, entry) for one, entry in entries.items() if entry.scope in scopes] == list(found.items())
 
@@ -100,7 +107,7 @@ def test_entries_of_scopes_are_complete(shown: tuple[SourceMatchId, ...], scopes
 def test_begun_matches_are_complete(shown: tuple[SourceMatchId, ...], starts: list[int | None]) -> None:
     """Begun matches include kick-offs at that very moment, in the board's order, and no unknown ones."""
     entries = {one: _entry(one, start_time=starts[at % len(starts)]) for at, one in enumerate(shown)}
-    found = run_now(begun_by(run_now(changed((), entries)), 5.0))
+    found = run_now(begun_by(run_now(Chunk.changed((), entries)), 5.0))
 
     expected = {one for one, entry in entries.items() if entry.match.start_time in {0, 1, 2, 3, 4, 5}}
     assert [one for one in shown if one in expected] == list(found)
@@ -124,7 +131,7 @@ def test_random_removals_leave_no_small_chunks(seed: int, at_once: int) -> None:
     random.shuffle(left)
     while len(left) > 100:
         gone, left = left[:at_once], left[at_once:]
-        chunks = run_now(changed(chunks, dict.fromkeys(gone)))
+        chunks = run_now(Chunk.changed(chunks, dict.fromkeys(gone)))
 
         _assert_sound(chunks)
         assert len(chunks) <= 1 + len(left) // SMALLEST
@@ -134,7 +141,7 @@ def test_one_change_rebuilds_one_chunk() -> None:
     """A change rebuilds one chunk, whatever the size of the board."""
     before = _chunks(IDS)
 
-    after = run_now(changed(before, {IDS[600]: _entry(IDS[600], 1.0)}))
+    after = run_now(Chunk.changed(before, {IDS[600]: _entry(IDS[600], 1.0)}))
 
     assert [_owner(before, IDS[600])] == [
         at for at, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new
@@ -145,21 +152,21 @@ def test_no_change_returns_the_same_chunks() -> None:
     """Without a change the chunks are the same objects."""
     before = _chunks(IDS[:300])
 
-    assert before == run_now(changed(before, {}))
+    assert before == run_now(Chunk.changed(before, {}))
 
 
 def test_all_entries_can_be_removed() -> None:
     """A board without entries has no chunk, since no chunk is empty."""
     before = _chunks(IDS[:300])
 
-    assert () == run_now(changed(before, dict.fromkeys(IDS[:300])))
+    assert () == run_now(Chunk.changed(before, dict.fromkeys(IDS[:300])))
 
 
 def test_ids_are_ordered_by_code_points() -> None:
     """Ids are ordered by code points: `-`, `.`, digits, capitals, `_`, small letters, `~`."""
     match_ids = [SourceMatchId(one) for one in ("~", "a", "_", "A", "9", "10", ".", "-")]
 
-    chunks = run_now(changed((), {one: _entry(one) for one in match_ids}))
+    chunks = run_now(Chunk.changed((), {one: _entry(one) for one in match_ids}))
 
     assert ["-", ".", "10", "9", "A", "_", "a", "~"] == [one.source_match_id for one in entries_of(chunks)]
 
@@ -171,12 +178,12 @@ def test_chunk_has_its_first_kick_off(starts: list[int | None], expected: float)
     """A chunk's first kick-off is the earliest known one, infinity if none is known."""
     entries = tuple(_entry(f"m{at}", start_time=start) for at, start in enumerate(starts))
 
-    assert expected == Chunk.of(entries).first_start
+    assert expected == _chunk(*entries).first_start
 
 
 def test_chunk_counts_the_entries_of_v2() -> None:
     """Entries with an empty team name do not count as named."""
-    chunk = Chunk.of((_entry("a"), _entry("b", home=""), _entry("c")))
+    chunk = _chunk(_entry("a"), _entry("b", home=""), _entry("c"))
 
     assert (2, "a") == (chunk.named, chunk.first)
 

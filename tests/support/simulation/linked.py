@@ -145,12 +145,8 @@ def check_entries(snapshot: Snapshot) -> None:
     assert {*members} == listed.keys(), "events are not those of the board"
     assert sorted(state.places) == sorted(one.id for one in fixtures)
     assert [one.place for one in fixtures] == sorted(one.place for one in fixtures), "not in order"
-    assert state.firsts == tuple(chunk.first for chunk in state.chunks)
     for chunk in state.chunks:
-        assert chunk.first == min(one.place for one in chunk.fixtures.values())
-        assert [*chunk.fixtures] == [one.id for one in chunk.fixtures.values()]
-        assert chunk.size == sum(len(one.entries) + 1 for one in chunk.fixtures.values())
-        assert chunk.surebets == sum(one.surebet is not None for one in chunk.fixtures.values())
+        assert [*chunk.keys] == [one.place for one in chunk.entries]
     for one in fixtures:
         _check_fixture(one, state, listed)
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 from actors.board import chunks
-from actors.matches import linking, order
+from actors.matches import linking
 from actors.pipeline import aggregator
 from web.encoding import segments
 
@@ -19,10 +19,7 @@ PORTIONS: tuple[Small, ...] = (
     ((aggregator, "PORTION", 1),),  # events that are linked in one commit
     ((linking, "MAX_WAITING", 6),),  # events that wait to be linked; with more all are linked again
     ((segments, "RUN", 2),),  # chunks that are encoded together
-    *(  # entries in a chunk
-        ((module, "CHUNK_SIZE", 4), (module, "_MAX_SIZE", 6), (module, "_MIN_SIZE", 1))
-        for module in (chunks, order)
-    ),
+    ((chunks, "CHUNK_SIZE", 4), (chunks, "_MAX_SIZE", 6), (chunks, "_MIN_SIZE", 1)),  # entries in a chunk
 )
 
 

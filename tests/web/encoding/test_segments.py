@@ -43,7 +43,8 @@ ALDER = BookmakerId("alder")
 
 
 def _chunk(matches: Iterable[Match]) -> Chunk:
-    return Chunk.of(tuple(Entry(f"alder_{one.source_match_id}", SCOPE, one, WALL_0) for one in matches))
+    entries = {one: Entry(f"alder_{one.source_match_id}", SCOPE, one, WALL_0) for one in matches}
+    return Chunk.of([one.source_match_id for one in entries], entries.values())
 
 
 def _segments() -> ListSegments:

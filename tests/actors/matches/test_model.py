@@ -1,0 +1,54 @@
+"""Fixtures in chunks: as long in JSON as chunks of lists, however many list each."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from actors.board.chunks import CHUNK_SIZE, entries_of
+from actors.board.snapshot import Entry
+from actors.core.cooperative import run_now
+from actors.core.messages import BookmakerId, Scope
+from actors.matches.model import Fixture, FixtureChunk, Highest, Place
+from actors.matching.event import FixtureId
+from tests.support.builders.messages import match
+
+BOOK = BookmakerId("alder")
+LARGEST = 50
+ENTRY = Entry("alder_1", Scope("s"), match("1"), 0.0)
+
+
+def fixture(name: int, start: float, entries: int) -> Fixture:
+    """Return a fixture of so many entries, which only matter by their number."""
+    fixture_id = FixtureId(f"fx{name:05}")
+    names, listed = (BOOK,) * entries, (ENTRY,) * entries
+    return Fixture(fixture_id, 1, (), names, listed, BOOK, Place(start, fixture_id), Highest())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_chunks_have_all_in_order_whatever_changes(seed: int) -> None:
+    """Some come, go, grow or only have other prices; small and large changes in turn."""
+    random, last = Random(seed), 0
+    chunks: tuple[FixtureChunk, ...] = ()
+    now: dict[Place, Fixture] = {}
+    for _ in range(150):
+        changes, few = dict[Place, Fixture | None](), random.choice((1, 4, 300))
+        for one in random.sample([*now.values()], min(len(now), random.randrange(few + 1))):
+            size = random.choice((1, 1, len(one.listed), LARGEST))
+            other = fixture(int(one.id[2:]), one.place.start, size)
+            changes[one.place] = random.choice((None, other, other))
+        for _ in range(random.randrange(few + 1)):
+            last += 1
+            new = fixture(last, random.choice((0.5, random.random())), random.choice((1, 5, LARGEST)))
+            changes[new.place] = new
+
+        before, chunks = chunks, run_now(FixtureChunk.changed(chunks, changes))
+        now = {place: one for place, one in sorted({**now, **changes}.items()) if one is not None}
+
+        assert [*now.values()] == [*entries_of(chunks)]
+        assert [*now] == [place for chunk in chunks for place in chunk.keys]
+        sizes = [sum(len(one.listed) + 1 for one in chunk.entries) for chunk in chunks]
+        assert all(CHUNK_SIZE / 4 <= size <= CHUNK_SIZE * 1.5 + LARGEST for size in sizes[1:])
+        assert len({*before} - {*chunks}) <= 3 * len(changes), "a change replaces its chunk and a neighbour"
+    assert len(chunks) > 10
