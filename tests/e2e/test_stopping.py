@@ -123,16 +123,17 @@ def test_open_connections_do_not_delay_the_exit(tmp_path: Path, number: signal.S
     [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGINT)],
 )
 def test_a_second_signal_ends_the_process_at_once(
-    tmp_path: Path, number: signal.Signals, second: signal.Signals
+    tmp_path: Path, number: signal.Signals, second: signal.Signals, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It ends with 128 and the signal's number before the drain is over, and the log says why."""
-    with _running(tmp_path, drain_s=60) as (running, _):
+    """With 128 and the signal's number, although a stream is open and the drain has a minute left (I4)."""
+    with _running(tmp_path, drain_s=60) as (running, client), client.stream("GET", "/api/v2/stream"):
         running.process.send_signal(number)
         eventually(lambda: running.events("service.stopping"), "it is stopping")
-        code = running.stop(second)
+        code = running.stop(second, within_s=5)
         eventually(lambda: running.events("service.killed"), "the last line of the log")
 
     assert (128 + second, second.name) == (code, running.events("service.killed")[0]["signal"])
+    assert "" == capfd.readouterr().err
 
 
 @SIGNALS

@@ -23,7 +23,6 @@ from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from actors.core.validation import Bounds, admit
 from tests.support.builders.boards import START
-from tests.support.builders.configurations import API, INVALID, INVALID_API, VALID
 from tests.support.builders.messages import batch, match
 from tests.support.peers.http import http_peer, respond
 from tests.support.peers.loading import CLIENTS, loading, read_to_the_end
@@ -36,7 +35,6 @@ from tests.support.systems.process import ROOT, Service, service
 from tests.support.systems.site import open_site
 from tests.support.time.virtual import ManualClock
 from tests.support.time.waiting import eventually, let_pass
-from web.__main__ import main
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
@@ -121,45 +119,6 @@ def test_i3_a_signal_during_the_start_ends_cleanly(tmp_path: Path, figure: Figur
     assert worst_s < 5
 
 
-@pytest.mark.long
-def test_i4_a_second_signal_ends_at_once(
-    tmp_path: Path, figure: Figure, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Although the drain has a minute left and streams are open."""
-    with attacked(tmp_path, drain_s=60) as running, contextlib.ExitStack() as stack:
-        address = ("127.0.0.1", int(running.base.rpartition(":")[2]))
-        stack.enter_context(socket.create_connection(address, 10)).sendall(STREAM)
-        running.process.send_signal(signal.SIGTERM)
-        eventually(lambda: running.events("service.stopping"), "it is stopping")
-        began = time.monotonic()
-        code = running.stop()
-        took_s = time.monotonic() - began
-
-    figure(f"exit code {code} after {took_s:.2f} s")
-    assert (128 + signal.SIGTERM, "") == (code, capfd.readouterr().err)
-    assert took_s < 5
-
-
-def test_i8_invalid_configurations_are_refused_in_one_line(
-    tmp_path: Path, figure: Figure, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each line names the file and the key, nothing is started, and the exit code is 78."""
-    cases = [(VALID, *one) for one in INVALID.values()] + [(API, *one) for one in INVALID_API.values()]
-    began, right = time.monotonic(), 0
-    for number, (valid, old, new, key) in enumerate(cases):
-        config = tmp_path / f"broken{number}.toml"
-        config.write_text(valid.replace(old, new, 1), "utf-8")
-        with pytest.raises(SystemExit) as ended:
-            main(["serve", "--config", str(config)])
-        out, err = capsys.readouterr()
-        right += (
-            (78, "", 1) == (ended.value.code, out, err.count("\n")) and str(config) in err and key in err
-        )
-
-    figure(f"{right} of {len(cases)} in {time.monotonic() - began:.1f} s: one line each, exit code 78")
-    assert len(cases) == right >= 30
-
-
 def _sampled(running: Service, seconds: float, every_s: float) -> list[tuple[float, float]]:
     """Return memory in MiB, and when, so often."""
     samples, began = [], time.monotonic()
@@ -226,21 +185,13 @@ def _own_mib() -> float:
     return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def test_j2_invented_ids_are_capped(figure: Figure) -> None:
-    """On the board are 20,000, and the rest is counted."""
-    count, too_many, invented, grown = _invented(2)
+@pytest.mark.parametrize("lists", [2, pytest.param(50, marks=pytest.mark.long)])
+def test_j2_invented_ids_are_capped(lists: int, figure: Figure) -> None:
+    """On the board are 20,000, and the rest is counted; memory grows with the board alone."""
+    count, too_many, invented, grown = _invented(lists)
 
     figure(f"{invented:,} ids: {count:,} on the board, {too_many:,} counted, memory +{grown:.0f} MiB")
     assert (20_000, invented - 20_000) == (count, too_many)
-
-
-@pytest.mark.long
-def test_j2_a_million_invented_ids_are_capped(figure: Figure) -> None:
-    """The same holds for as many as the row asks for, and memory grows with the board alone."""
-    count, too_many, invented, grown = _invented(50)
-
-    figure(f"{invented:,} ids: {count:,} on the board, {too_many:,} counted, memory +{grown:.0f} MiB")
-    assert (20_000, 10**6 - 20_000) == (count, too_many)
     assert grown < 100
 
 

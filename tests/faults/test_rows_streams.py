@@ -1,4 +1,4 @@
-"""Rows H of docs/faults.md: streams that are cut, resumed with anything, hardly read, or left."""
+"""Rows H of docs/faults.md: streams that are cut, hardly read, or left."""
 
 from __future__ import annotations
 
@@ -11,29 +11,16 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.builders.messages import match
 from tests.support.peers.cutting import cut_all, leftovers
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.peers.stream_client import streaming
 from tests.support.systems.attacked import attacked, rss_mib
 from tests.support.systems.process import Service
-from tests.support.systems.site import EPOCH, Site, open_site
+from tests.support.systems.site import Site, open_site
 from tests.support.time.waiting import eventually
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.usefixtures("logs_like_a_service")]
 
 Figure = Callable[[str], None]
-UNUSABLE = {
-    f"4999-{EPOCH}": "too_old",
-    "1": "too_old",
-    "-1": "too_old",
-    f"9999-{EPOCH}": "future",
-    "9" * 30: "future",
-    "5001-0e90c002": "other_epoch",
-    "garbage": "malformed",
-    "\xff": "malformed",
-}
-"""What a client may have as its last id, by the reason that it is told."""
 STREAM = b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n"
 SLOW = 20
 SMALL_BUFFER = 4_096
@@ -64,20 +51,6 @@ async def test_h1_streams_may_be_cut_often(site: Site, figure: Figure, *, is_who
 
     figure(f"{cuts:,} cuts, {sum(counts):,} events applied: no gap, no repeat, each list as the server's")
     assert min(counts) > 200
-
-
-async def test_h2_an_unusable_id_resets(site: Site, figure: Figure) -> None:
-    """Each gets a reset with its reason and then the whole list, never an error."""
-    site.publish("alder", match())
-    told = {}
-    for known in UNUSABLE:
-        async with streaming(site.base, "", f"Last-Event-ID: {known}") as connection:
-            reset, snapshot = await connection.event(), await connection.event()
-        assert (200, "reset", "snapshot") == (connection.head.status, reset.name, snapshot.name)
-        told[known] = reset.data["reason"]
-
-    figure(f"{len(told)} of {len(UNUSABLE)} get `reset` with the reason, then `snapshot`")
-    assert UNUSABLE == told
 
 
 @pytest.mark.long

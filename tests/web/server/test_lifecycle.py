@@ -13,6 +13,7 @@ import anyio
 import anyio.lowlevel
 import httpx2
 import pytest
+from anyio.abc import TaskStatus
 from quart import Quart
 from structlog.testing import capture_logs
 
@@ -54,6 +55,25 @@ async def test_a_core_failure_ends_with_70() -> None:
 
     failed = [line["errors"] for line in logs if line["event"] == "service.failed"]
     assert (Exit.CORE, [["the aggregator crashed too often"]]) == (code, failed)
+
+
+class Ending(Tree):
+    """A tree that returns by itself, in place of failing."""
+
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Start, and return when asked to."""
+        task_status.started()
+        await self.fails.wait()
+
+
+async def test_a_tree_that_ends_by_itself_ends_with_70() -> None:
+    """Nothing asked it to end, so it is a failure of the core, with one log line (faults.md, D9)."""
+    tree = Ending()
+
+    with capture_logs() as logs:
+        code = await run_service(tree, lambda *_: tree.fails.set())
+
+    assert (Exit.CORE, 1) == (code, sum(line["event"] == "service.failed" for line in logs))
 
 
 async def test_a_signal_stops_in_order() -> None:

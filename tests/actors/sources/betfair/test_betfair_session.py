@@ -137,6 +137,12 @@ def test_unknown_message_is_a_protocol_error(op: str) -> None:
     assert ("op", True) == (caught.value.reason, len(str(caught.value)) < 200)
 
 
+def test_markets_that_are_no_list_are_a_protocol_error() -> None:
+    """An object where an array must stand rejects the whole message (faults.md, B18)."""
+    with pytest.raises(PayloadError):
+        live(market()).receive({**image(), "mc": {"1.1": market()}})
+
+
 @pytest.mark.parametrize(
     ("code", "reason", "is_login", "is_too_much"),
     [
