@@ -6,11 +6,9 @@ import re
 import signal
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from tests.support.peers.http import http_peer, respond
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.plugin import installed
 from tests.support.systems.process import program, service
 from tests.support.time.waiting import eventually, let_pass
@@ -71,9 +69,7 @@ def test_a_blocking_plug_in_is_named_in_the_log(tmp_path: Path, command: str) ->
             during = running.events("loop.recovered")
             until.touch()
             eventually(lambda: running.events("loop.recovered"), "it is over")
-            stats = (
-                {} if command == "record" else httpx2.get(f"{running.base}/api/stats", verify=NO_TLS).json()
-            )
+            stats = {} if command == "record" else running.get("/api/stats").json()
             code = running.stop(signal.SIGTERM)
 
     assert "source:blocker" == lagged["task"]
@@ -95,7 +91,7 @@ def test_a_suspension_is_not_reported_as_lag() -> None:
             running.process.send_signal(signal.SIGSTOP)
             let_pass(1.5)
             running.process.send_signal(signal.SIGCONT)
-            stats = httpx2.get(f"{running.base}/api/stats", verify=NO_TLS).json()
+            stats = running.get("/api/stats").json()
 
     assert {"stalls": 0, "longest_s": None} == stats["data"]["loop"]
     assert [] == running.events("loop.lagged")

@@ -10,7 +10,6 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import service
 from tests.support.time.waiting import eventually
 
@@ -24,7 +23,7 @@ def test_clients_that_do_not_read_are_counted() -> None:
     with service(DEFAULT) as running, contextlib.ExitStack() as connections:
 
         def get(path: str) -> httpx2.Response:
-            return httpx2.get(f"{running.base}{path}", trust_env=False, verify=NO_TLS)
+            return running.get(path)
 
         def counted() -> dict[str, int]:
             errors: dict[str, int] = get("/api/stats").json()["http"]["client_errors"]
@@ -34,7 +33,7 @@ def test_clients_that_do_not_read_are_counted() -> None:
         for _ in range(CLIENTS):
             client = connections.enter_context(socket.socket())
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            client.connect(("127.0.0.1", int(running.base.rpartition(":")[2])))
+            client.connect(running.address)
             client.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: board\r\n\r\n" * 20)
         eventually(lambda: counted().get("timed_out", 0) >= CLIENTS, "all are disconnected", within_s=40)
         errors, code = counted(), running.stop(signal.SIGTERM)

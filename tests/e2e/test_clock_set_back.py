@@ -11,8 +11,9 @@ import pytest
 
 from tests.support.peers.http import HttpPeer, http_peer, respond
 from tests.support.peers.stream_client import Event, events_of
-from tests.support.systems.feed import Feed, Odds, configured, running_feed, sheet
+from tests.support.systems.feed import Odds, configured, sheet
 from tests.support.systems.moved_clock import MovedClocks
+from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
 
 BEGAN_AT = 1_800_000_000.0
@@ -22,18 +23,18 @@ LIST = "/api/v2/odds"
 
 
 @contextlib.contextmanager
-def _life(config: Path, peer: HttpPeer, clocks: MovedClocks, odds: Odds) -> Iterator[Feed]:
+def _life(config: Path, peer: HttpPeer, clocks: MovedClocks, odds: Odds) -> Iterator[Service]:
     """Run the service from a fixed time on, with those odds, until they are shown."""
     clocks.hold_wall(BEGAN_AT)
     peer.answers["/only.csv"] = respond(sheet("B365", odds))
-    with running_feed(config, clocks.environment) as feed:
+    with service(config, clocks.environment) as feed:
         eventually(lambda: feed.has("live", "only"), "it is live")
         yield feed
 
 
-def _first_event(feed: Feed, last_event_id: str | None = None) -> Event:
+def _first_event(feed: Service, last_event_id: str | None = None) -> Event:
     headers = {} if last_event_id is None else {"Last-Event-ID": last_event_id}
-    with feed.client.stream("GET", "/api/v2/stream", headers=headers) as response:
+    with feed.client() as client, client.stream("GET", "/api/v2/stream", headers=headers) as response:
         received = b""
         for piece in response.iter_bytes():
             received += piece
@@ -42,11 +43,11 @@ def _first_event(feed: Feed, last_event_id: str | None = None) -> Event:
     return events_of(received)[0]
 
 
-def _lists(client: httpx2.Client, tags: dict[str, str] | None = None) -> dict[str, httpx2.Response]:
+def _lists(feed: Service, tags: dict[str, str] | None = None) -> dict[str, httpx2.Response]:
     """Get the list in each coding, with the tag of that coding as the condition."""
     conditions = {coding: {"If-None-Match": tag} for coding, tag in (tags or {}).items()}
     return {
-        coding: client.get(LIST, headers={"Accept-Encoding": coding, **conditions.get(coding, {})})
+        coding: feed.get(LIST, headers={"Accept-Encoding": coding, **conditions.get(coding, {})})
         for coding in ("identity", "gzip")
     }
 
@@ -58,15 +59,15 @@ def test_tags_and_versions_of_an_earlier_start_do_not_match(tmp_path: Path, step
     with http_peer() as peer:
         config = configured(tmp_path, peer, ["only"], stale_after_s=60)
         with _life(config, peer, clocks, OLD) as feed:
-            had, known = _lists(feed.client), _first_event(feed).id
+            had, known = _lists(feed), _first_event(feed).id
             clocks.hold_wall(BEGAN_AT + step_s)  # running time by its clock, which is then set back
-            feed.service.stop()
+            feed.stop()
         with _life(config, peer, clocks, NEW) as feed:
-            lists = _lists(feed.client, {coding: one.headers["ETag"] for coding, one in had.items()})
-            changes = feed.client.get(f"/api/v2/changes?since={known}")
-            waiting = feed.client.get(f"/api/v2/changes?since={known}&wait=1")
+            lists = _lists(feed, {coding: one.headers["ETag"] for coding, one in had.items()})
+            changes = feed.get(f"/api/v2/changes?since={known}")
+            waiting = feed.get(f"/api/v2/changes?since={known}&wait=1")
             first = _first_event(feed, known)
-            version = feed.client.get(LIST).json()["version"]
+            version = feed.get(LIST).json()["version"]
 
     assert {version} == {one.json()["version"] for one in had.values()}
     assert [200, 200] == [one.status_code for one in lists.values()]

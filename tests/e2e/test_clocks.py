@@ -11,14 +11,12 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import httpx2
 import pytest
 
 from tests.support.peers.http import Answer, Asked, HttpPeer, conditional, http_peer, respond
-from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.feed import Feed, configured, sheet
+from tests.support.systems.feed import configured, sheet
 from tests.support.systems.moved_clock import MovedClocks
-from tests.support.systems.process import service
+from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
 
 NEEDS_BOOTTIME = pytest.mark.skipif(
@@ -39,13 +37,9 @@ def _soon() -> bytes:
 
 
 @contextlib.contextmanager
-def _running(folder: Path, peer: HttpPeer, clocks: MovedClocks, **options: float) -> Iterator[Feed]:
+def _running(folder: Path, peer: HttpPeer, clocks: MovedClocks, **options: float) -> Iterator[Service]:
     config = configured(folder, peer, ["only"], **options)
-    with (
-        service(config, clocks.environment) as process,
-        httpx2.Client(base_url=process.base, trust_env=False, verify=NO_TLS) as client,
-    ):
-        feed = Feed(process, client)
+    with service(config, clocks.environment) as feed:
         eventually(lambda: feed.has("live", "only"), "it is live")
         yield feed
 
@@ -73,9 +67,9 @@ def test_after_a_long_sleep_old_odds_are_stale(tmp_path: Path) -> None:
         slow = {"poll_interval_s": 600.0, "stale_after_s": 1800.0, "timeout_s": 30.0}
         feed = cleanup.enter_context(_running(tmp_path, peer, clocks, **slow))
         peer.answers["/only.csv"] = held
-        before = feed.client.get("/api/v2/odds")
+        before = feed.get("/api/v2/odds")
         clocks.set_boot(EIGHT_HOURS_S)
-        first = feed.client.get("/api/v2/odds")
+        first = feed.get("/api/v2/odds")
         state = feed.check("only")["state"]
         was_asked = asked.wait(10)
         release.set()
@@ -83,7 +77,7 @@ def test_after_a_long_sleep_old_odds_are_stale(tmp_path: Path) -> None:
 
         assert ([200, 503], "stale") == ([before.status_code, first.status_code], state)
         assert (True, [False, False]) == (was_asked, ["if-none-match" in one.headers for one in peer.asked])
-        (shown,) = feed.client.get("/api/v2/odds").json()["matches"]
+        (shown,) = feed.get("/api/v2/odds").json()["matches"]
         assert NEW == tuple(shown["odds"].values())
 
 
@@ -96,13 +90,13 @@ def test_a_sleep_shorter_than_the_staleness_limit_changes_nothing(tmp_path: Path
         peer.answers["/only.csv"] = conditional(sheet("B365", OLD), '"one"')
         slow = {"poll_interval_s": 600.0, "stale_after_s": 1800.0, "timeout_s": 30.0}
         feed = cleanup.enter_context(_running(tmp_path, peer, clocks, **slow))
-        before = feed.client.get("/api/v2/odds").json()
+        before = feed.get("/api/v2/odds").json()
         clocks.set_boot(700.0)
         eventually(lambda: len(peer.asked) == 2, "it is polled")
 
-        assert before == feed.client.get("/api/v2/odds").json()
+        assert before == feed.get("/api/v2/odds").json()
         assert "if-none-match" in peer.asked[-1].headers
-        assert [] == feed.service.events("bookmaker.withdrawn")
+        assert [] == feed.events("bookmaker.withdrawn")
 
 
 @pytest.mark.parametrize("answers", ["304", pytest.param("equal bytes", marks=pytest.mark.long)])
@@ -114,12 +108,12 @@ def test_a_wall_clock_that_jumps_and_returns_loses_no_match(tmp_path: Path, answ
         peer.answers["/only.csv"] = answer
         feed = cleanup.enter_context(_running(tmp_path, peer, clocks, stale_after_s=30.0))
         _confirmed(peer, 3)
-        seen = [feed.client.get("/api/v2/odds").json()]
+        seen = [feed.get("/api/v2/odds").json()]
         for offset_s, count in ((TWO_DAYS_S, 0), (0.0, COUNT)):
             clocks.set_wall(offset_s)
             eventually(lambda: feed.check("only")["matches"] == count, f"it shows {count}")  # noqa: B023
             _confirmed(peer, 3)
-            seen.append(feed.client.get("/api/v2/odds").json())
+            seen.append(feed.get("/api/v2/odds").json())
 
         assert [COUNT, 0, COUNT] == [len(one["matches"]) for one in seen]
         assert seen[0]["version"] < seen[1]["version"] < seen[2]["version"]

@@ -8,9 +8,6 @@ import sys
 import time
 from typing import Self
 
-import httpx2
-
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import ROOT, started
 
 LIMITED = """
@@ -59,7 +56,7 @@ def test_with_few_descriptors_the_limits_are_lowered_and_nothing_else_is_logged(
         while time.monotonic() < ends:
             for each in crowd:
                 each.come_again()
-            with httpx2.Client(base_url=one.base, trust_env=False, verify=NO_TLS) as client:
+            with one.client() as client:
                 assert 200 == client.get("/health/live").status_code
                 answers += 1
         assert 0 == one.stop()

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
-import time
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.peers.http import Answer, Asked, conditional, drop, hang, http_peer, respond
-from tests.support.systems.feed import Feed, configured, moving, running_feed, sheet, watching
+from tests.support.peers.http import Answer, drop, hang, http_peer, respond
+from tests.support.systems.feed import configured, moving, sheet, watching
+from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
 
 TRUE, FALSE = (1.9, 3.4, 4.2), (2.5, 3.3, 2.9)
@@ -39,21 +37,21 @@ def test_a_failing_source_does_not_affect_the_others(tmp_path: Path, fault: str)
     with contextlib.ExitStack() as cleanup:
         peer = cleanup.enter_context(http_peer())
         peer.answers |= {"/good.csv": moving("B365"), "/bad.csv": respond(GOOD_LIST)}
-        feed = cleanup.enter_context(running_feed(configured(tmp_path, peer, ["good", "bad"])))
+        feed = cleanup.enter_context(service(configured(tmp_path, peer, ["good", "bad"])))
         eventually(lambda: feed.has("live", "good") and feed.has("live", "bad"), "both are live")
-        seen = cleanup.enter_context(watching(feed.service.base))
+        seen = cleanup.enter_context(watching(feed.base))
         over = threading.Event()
         cleanup.callback(over.set)
 
         peer.answers["/bad.csv"] = answer(over)
         noticed = eventually(lambda: _not_live(feed, "bad"), "the fault is noticed")
         eventually(lambda: feed.has("stale", "bad"), "its list is withdrawn")
-        withdrawn, alone = feed.check("bad"), feed.client.get("/api/v2/odds?bookmaker=bad")
-        eventually(lambda: feed.events("source.down", "source", "bad"), "the log says that it is down")
+        withdrawn, alone = feed.check("bad"), feed.get("/api/v2/odds?bookmaker=bad")
+        eventually(lambda: feed.events("source.down", source="bad"), "the log says that it is down")
         monitor, versions = feed.source("bad"), len(set(seen.versions))
         peer.answers["/bad.csv"] = respond(GOOD_LIST)
         eventually(lambda: feed.has("live", "bad"), "it is live again", 30)
-        eventually(lambda: feed.events("source.recovered", "source", "bad"), "the log says so")
+        eventually(lambda: feed.events("source.recovered", source="bad"), "the log says so")
 
         assert ("retrying", "warn", 1) == (noticed["state"], noticed["status"], noticed["matches"])
         assert error in noticed["last_error"].lower()
@@ -68,78 +66,34 @@ def test_a_failing_source_does_not_affect_the_others(tmp_path: Path, fault: str)
         assert [TRUE] == [tuple(one["odds"].values()) for one in _shown(feed, "bad")]
 
 
-def _not_live(feed: Feed, bookmaker: str) -> Any:
+def _not_live(feed: Service, bookmaker: str) -> Any:
     check = feed.check(bookmaker)
     return None if check["state"] == "live" else check
 
 
-def _edges(feed: Feed, name: str) -> list[int]:
-    return [
-        feed.events("source.down", "source", name),
-        feed.events("bookmaker.withdrawn", "bookmaker", name),
-        feed.events("source.recovered", "source", name),
+def _edges(feed: Service, name: str) -> list[int]:
+    edges = [
+        feed.events("source.down", source=name),
+        feed.events("bookmaker.withdrawn", bookmaker=name),
+        feed.events("source.recovered", source=name),
     ]
+    return [len(one) for one in edges]
 
 
-def _shown(feed: Feed, bookmaker: str) -> Any:
-    return feed.client.get(f"/api/v2/odds?bookmaker={bookmaker}").json()["matches"]
-
-
-def test_retry_after_is_honoured(tmp_path: Path) -> None:
-    """After 429 with Retry-After no request is sent before that time has passed."""
-    refused_at: list[float] = []
-    refuse = respond(b"", 429, {"Retry-After": "1"})
-
-    def throttled(connection: socket.socket, asked: Asked) -> None:
-        refuse(connection, asked)
-        refused_at.append(time.monotonic())
-
-    with http_peer() as peer:
-        peer.answers["/bad.csv"] = throttled
-        with running_feed(configured(tmp_path, peer, ["bad"])) as feed:
-            eventually(lambda: len(refused_at) >= 3, "three refusals")
-            starting = feed.check("bad")
-
-    assert min(later - earlier for earlier, later in pairwise(refused_at)) >= 0.95
-    assert ("starting", "status was 429, must be 200") == (starting["state"], starting["last_error"])
+def _shown(feed: Service, bookmaker: str) -> Any:
+    return feed.get(f"/api/v2/odds?bookmaker={bookmaker}").json()["matches"]
 
 
 def test_a_source_that_refuses_at_the_start_is_503_until_it_answers(tmp_path: Path) -> None:
     """The service starts, reports this source as starting, and is ready after its first answer."""
     with http_peer() as peer:
         peer.answers["/bad.csv"] = drop
-        with running_feed(configured(tmp_path, peer, ["bad"])) as feed:
-            eventually(lambda: feed.events("source.down", "source", "bad"), "it is down")
+        with service(configured(tmp_path, peer, ["bad"])) as feed:
+            eventually(lambda: feed.events("source.down", source="bad"), "it is down")
             paths = ("/api/odds", "/api/v2/odds", "/health", "/health/ready", "/health/live", "/monitor")
-            before = [feed.client.get(path).status_code for path in paths]
+            before = [feed.get(path).status_code for path in paths]
             peer.answers["/bad.csv"] = respond(GOOD_LIST)
-            eventually(lambda: feed.client.get("/health/ready").status_code == 200, "it is ready", 30)
-            after = [feed.client.get(path).status_code for path in paths]
+            eventually(lambda: feed.get("/health/ready").status_code == 200, "it is ready", 30)
+            after = [feed.get(path).status_code for path in paths]
 
     assert ([503, 503, 503, 503, 200, 200], [200] * 6) == (before, after)
-
-
-def test_an_unchanged_file_stays_confirmed_by_304(tmp_path: Path) -> None:
-    """It is shown past its staleness limit, in its first version, and withdrawn when answers stop."""
-    with http_peer() as peer:
-        peer.answers["/bad.csv"] = conditional(GOOD_LIST, '"v1"')
-        with running_feed(configured(tmp_path, peer, ["bad"], stale_after_s=1)) as feed:
-            eventually(lambda: feed.has("live", "bad"), "it is live")
-            first = feed.client.get("/api/v2/odds")
-            eventually(lambda: feed.source("bad")["confirmations"] > 12, "it is confirmed")
-            confirmed = feed.client.get("/api/v2/odds", headers={"If-None-Match": first.headers["ETag"]})
-
-            peer.answers["/bad.csv"] = drop
-            eventually(lambda: feed.has("stale", "bad"), "it is withdrawn")
-            gone = feed.client.get("/api/v2/odds", headers={"If-None-Match": first.headers["ETag"]})
-            asked_so_far = len(peer.asked)
-            peer.answers["/bad.csv"] = conditional(GOOD_LIST, '"v1"')
-            eventually(lambda: feed.has("live", "bad"), "it is back", 30)
-            back = feed.client.get("/api/v2/odds")
-            eventually(lambda: "if-none-match" in peer.asked[-1].headers, "it is asked conditionally")
-
-    conditions = [asked.headers.get("if-none-match") for asked in peer.asked]
-    assert (304, 503, 200) == (confirmed.status_code, gone.status_code, back.status_code)
-    assert first.json()["version"] < back.json()["version"]
-    assert (None, True) == (conditions[0], '"v1"' in conditions[:asked_so_far])
-    assert (None, '"v1"') == (conditions[asked_so_far], conditions[-1])

@@ -82,9 +82,6 @@ def test_three_kinds_of_source_make_one_board(live: tuple[Service, StreamPeer]) 
         lambda: set(_odds(running.base)) == {"Bet365", "Pinnacle"}, "the late stream is off the board"
     )
 
-    answers = [
-        httpx2.get(running.base + path, trust_env=False, verify=NO_TLS).text
-        for path in ("/health", "/monitor", "/api/stats")
-    ]
+    answers = [running.get(path).text for path in ("/health", "/monitor", "/api/stats")]
     text = repr((running.log, answers))
     assert [] == [one for one in (*SECRETS.values(), "the-token-of-a-login") if one in text]

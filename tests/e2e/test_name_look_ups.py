@@ -7,11 +7,9 @@ import signal
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from tests.support.peers.http import http_peer
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.feed import moving
 from tests.support.systems.process import service
 from tests.support.time.waiting import eventually
@@ -59,7 +57,7 @@ def test_hanging_look_ups_do_not_delay_other_sources(tmp_path: Path) -> None:
         with service(config, {"PYTHONPATH": path}) as running:
 
             def sources_now() -> dict[str, Any]:
-                stats = httpx2.get(f"{running.base}/api/stats", verify=NO_TLS).json()["data"]
+                stats = running.get("/api/stats").json()["data"]
                 return dict(stats["sources"])
 
             eventually(

@@ -24,7 +24,7 @@ import pytest
 from tests.support.builders.certificates import Authority
 from tests.support.peers.http import Answer, Asked, HttpPeer, drop, hang, http_peer, respond
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.feed import configured, running_feed, sheet
+from tests.support.systems.feed import configured, sheet
 from tests.support.systems.process import ROOT, service
 from tests.support.time.waiting import eventually, let_pass
 
@@ -284,14 +284,14 @@ def test_a_list_goes_when_its_source_is_silent(tmp_path: Path) -> None:
         peer.answers["/only.csv"] = respond(sheet("B365", (2.0, 3.5, 4.0)))
         config = configured(tmp_path, peer, ["only"], stale_after_s=4)
         with (
-            running_feed(config) as feed,
-            proxied(feed.service.base.removeprefix("http://"), tmp_path) as front,
+            service(config) as feed,
+            proxied(feed.base.removeprefix("http://"), tmp_path) as front,
             _client(front) as client,
         ):
             eventually(lambda: client.get(LIST).status_code == 200, "nginx shows the list")
-            kept = feed.client.get(LIST).headers
+            kept = feed.get(LIST).headers
             peer.answers["/only.csv"] = drop
-            eventually(lambda: feed.client.get(LIST).headers.get("x-accel-expires") == "0", "it is due")
+            eventually(lambda: feed.get(LIST).headers.get("x-accel-expires") == "0", "it is due")
             eventually(lambda: client.get(LIST).status_code == 503, "nginx shows it no more")
 
     assert "x-accel-expires" not in kept

@@ -6,10 +6,8 @@ import os
 import signal
 from pathlib import Path
 
-import httpx2
 import pytest
 
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import ROOT, program
 
 NO_THREADS = """
@@ -36,7 +34,7 @@ def test_a_service_without_threads_starts_and_ends(
     ends = ("--bind", "127.0.0.1:0") if command == "serve" else ("--out", out, "--for", "1s")
     with program(command, "--config", str(config), *ends, environment=environment) as running:
         if command == "serve":
-            assert 200 == httpx2.get(f"{running.base}/health/live", verify=NO_TLS).status_code
+            assert 200 == running.get("/health/live").status_code
             running.process.send_signal(signal.SIGTERM)
         code = running.process.wait(20)
 

@@ -6,9 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx2
-
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import ROOT, program
 from tests.support.time.waiting import eventually
 
@@ -26,7 +23,7 @@ def test_uvicorn_serves_and_stops_like_hypercorn() -> None:
     arguments = ("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
     with (
         program(*arguments) as one,
-        httpx2.Client(base_url=one.base, trust_env=False, verify=NO_TLS) as client,
+        one.client() as client,
     ):
         eventually(lambda: client.get("/health/ready").status_code == 200, "odds are served")
         zipped = client.get("/api/v2/odds", headers={"Accept-Encoding": "gzip"})

@@ -9,11 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from tests.support.peers.http import http_peer, respond
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import ROOT, service
 from tests.support.time.waiting import eventually
 
@@ -96,7 +94,7 @@ def test_an_installed_kind_supplies_odds(installed: Path, tmp_path: Path) -> Non
         with service(config, {"PYTHONPATH": str(installed)}) as running:
 
             def prices() -> list[tuple[str, list[float]]]:
-                answer = json.loads(httpx2.get(f"{running.base}/api/odds", verify=NO_TLS).content)
+                answer = json.loads(running.get("/api/odds").content)
                 return [(one["id"], one["odds"]) for one in answer.get("matches", [])]
 
             eventually(lambda: len(prices()) == 2, "both bookmakers are on the board")
@@ -175,7 +173,7 @@ def test_values_of_other_types_are_refused(installed: Path, tmp_path: Path) -> N
         with service(config, {"PYTHONPATH": f"{installed}:{tmp_path}"}) as running:
 
             def answer(path: str) -> Any:
-                return json.loads(httpx2.get(f"{running.base}{path}", verify=NO_TLS).content)
+                return json.loads(running.get(path).content)
 
             eventually(lambda: len(answer("/api/v2/odds").get("matches", [])) == 2, "both are on the board")
             listed, health, stats = answer("/api/v2/odds"), answer("/health"), answer("/api/stats")

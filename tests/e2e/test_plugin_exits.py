@@ -5,11 +5,9 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from tests.support.peers.http import http_peer, respond
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.plugin import installed
 from tests.support.systems.process import service
 from tests.support.time.waiting import eventually
@@ -93,7 +91,7 @@ def test_a_plug_in_cannot_end_the_process(tmp_path: Path, where: str, what: str,
         with service(config, installed(tmp_path, "leaver", LEAVER)) as running:
 
             def version() -> int:
-                answer = httpx2.get(f"{running.base}/api/v2/odds?bookmaker=alder", verify=NO_TLS).json()
+                answer = running.get("/api/v2/odds?bookmaker=alder").json()
                 return int(answer.get("version", 0)) if answer.get("matches") else 0
 
             eventually(lambda: len(running.events("actor.crashed")) >= 2, "it has crashed twice")

@@ -231,7 +231,7 @@ def test_a_replay_is_the_same_every_time(tmp_path: Path) -> None:
     for _ in range(2):
         with (
             _replayed(path) as replay,
-            httpx2.Client(base_url=replay.base, trust_env=False, verify=NO_TLS) as client,
+            replay.client() as client,
         ):
             found = client.get("/api/v2/odds", headers={"Accept-Encoding": "identity"})
             answers.append((found.content, found.headers["ETag"]))

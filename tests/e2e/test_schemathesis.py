@@ -7,10 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx2
 import pytest
 
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import ROOT, program
 from tests.support.time.waiting import eventually
 
@@ -71,7 +69,7 @@ def test_nothing_contradicts_the_contract(tmp_path: Path, server: str, examples:
     serve = ("serve", "--server", server, "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
     with (
         program(*serve) as one,
-        httpx2.Client(base_url=one.base, trust_env=False, verify=NO_TLS) as client,
+        one.client() as client,
     ):
         eventually(lambda: client.get("/health/ready").status_code == 200, "odds are served")
 

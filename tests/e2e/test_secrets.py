@@ -10,12 +10,10 @@ from socket import socket
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
-import httpx2
 import pytest
 
 from tests.support.builders.the_odds_api import event, market
 from tests.support.peers.http import Answer, Asked, http_peer, respond
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
 
@@ -84,7 +82,7 @@ def _config(folder: Path, urls: Mapping[str, str]) -> Path:
 
 def _everything(running: Service, ready: Callable[[str], bool]) -> str:
     """Return all that the service shows and logs, once `ready` is true of it."""
-    with httpx2.Client(base_url=running.base, trust_env=False, verify=NO_TLS) as client:
+    with running.client() as client:
 
         def look() -> str:
             answers = [client.get(path) for path in SHOWN]
@@ -114,7 +112,7 @@ def echoed(tmp_path_factory: pytest.TempPathFactory) -> Echoed:
         running = cleanup.enter_context(service(config, {"SECRET_OF_THE_TEST": KEY}))
 
         def all_errors() -> Mapping[str, str] | None:
-            checks = httpx2.get(f"{running.base}/health", trust_env=False, verify=NO_TLS).json()["checks"]
+            checks = running.get("/health").json()["checks"]
             errors = {name: str(check["last_error"]) for name, check in checks.items()}
             is_complete = all(hint in errors[name.replace(" ", "-")] for name, (_, hint) in PEERS.items())
             return errors if is_complete else None

@@ -11,35 +11,17 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.peers.loading import CLIENTS, loading
-from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.process import Service, service
+from tests.support.systems.process import Service, service, simulated
 from tests.support.time.waiting import eventually
 
-CONFIG = """
-[server]
-drain_s = {drain_s}
-[sources.simulated]
-kind = "simulated"
-matches = 50
-[bookmakers.alder]
-name = "Alder"
-source = "simulated"
-key = "sharp"
-"""
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 STOPPED = ["service.stopping", "service.stopped"]
 
 
 @contextlib.contextmanager
 def _running(folder: Path, drain_s: float) -> Iterator[tuple[Service, httpx2.Client]]:
-    config = folder / "simulated.toml"
-    config.write_text(CONFIG.format(drain_s=drain_s), "utf-8")
-    with (
-        service(config) as running,
-        httpx2.Client(base_url=running.base, trust_env=False, verify=NO_TLS) as client,
-    ):
-        eventually(lambda: client.get("/health/ready").status_code == 200, "it is ready")
+    with service(simulated(folder, drain_s=drain_s)) as running, running.client() as client:
+        running.wait_ready()
         yield running, client
 
 
@@ -80,7 +62,7 @@ def test_a_draining_service_sends_its_clients_away(tmp_path: Path) -> None:
         eventually(lambda: client.get("/health/ready").status_code == 503, "readiness is 503")
         during = {client.head(path).headers.get("connection") for path in paths}
         not_modified = client.get("/api/v2/odds", headers={"If-None-Match": "*"})
-        with socket.create_connection(("127.0.0.1", int(running.base.rpartition(":")[2])), 10) as kept:
+        with socket.create_connection(running.address, 10) as kept:
             kept.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
             received = b"".join(iter(lambda: kept.recv(65536), b""))  # to its end
 
@@ -90,24 +72,10 @@ def test_a_draining_service_sends_its_clients_away(tmp_path: Path) -> None:
 
 
 @SIGNALS
-def test_no_request_fails_before_the_listener_closes(tmp_path: Path, number: signal.Signals) -> None:
-    """Clients on kept and on new connections get 200 until no new connection is accepted."""
-    with _running(tmp_path, drain_s=0.4) as (running, _), loading(running.base) as outcomes:
-        eventually(lambda: len(outcomes) > 50, "some load")
-        code = running.stop(number)
-
-    failures = [outcome for outcome in outcomes if outcome != (200, "")]
-    assert 0 == code
-    assert {(0, "refused")} == set(failures)
-    assert CLIENTS == len(failures)
-
-
-@SIGNALS
 def test_open_connections_do_not_delay_the_exit(tmp_path: Path, number: signal.Signals) -> None:
     """Idle ones and one with half a request are closed well before the limit for open requests (5 s)."""
     with _running(tmp_path, drain_s=0.1) as (running, _), contextlib.ExitStack() as open_ones:
-        address = ("127.0.0.1", int(running.base.rpartition(":")[2]))
-        idle = [open_ones.enter_context(socket.create_connection(address, 5)) for _ in range(12)]
+        idle = [open_ones.enter_context(socket.create_connection(running.address, 5)) for _ in range(12)]
         for one in idle[:10]:
             one.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
             assert one.recv(65536).startswith(b"HTTP/1.1 200")
@@ -141,15 +109,7 @@ def test_a_signal_right_after_the_start_is_handled(
     tmp_path: Path, number: signal.Signals, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """From the line `service.started` on, a signal gives exit code 0 and no traceback (faults.md, I3)."""
-    config = tmp_path / "simulated.toml"
-    config.write_text(CONFIG.format(drain_s=0), "utf-8")
-    with service(config) as running:
+    with service(simulated(tmp_path)) as running:
         code = running.stop(number)
 
     assert (0, "") == (code, capfd.readouterr().err)
-
-
-def test_without_a_drain_the_service_stops_directly(tmp_path: Path) -> None:
-    """`drain_s = 0` is allowed and stops without a wait."""
-    with _running(tmp_path, drain_s=0) as (running, _):
-        assert 0 == running.stop()

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from tests.support.peers.http import Asked, HttpPeer, http_peer, respond
-from tests.support.systems.feed import Feed, configured, running_feed, sheet
+from tests.support.systems.feed import configured, sheet
+from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually, let_pass
 
 STALE_AFTER_S = 1.0
@@ -23,21 +24,21 @@ PATHS = ("/api/v2/odds", "/api/odds", "/api/v2/odds?bookmaker=only", "/health/re
 
 
 @contextlib.contextmanager
-def _suspended(feed: Feed) -> Iterator[None]:
+def _suspended(feed: Service) -> Iterator[None]:
     """Stop the process until the block ends, for longer than its lists stay fresh."""
-    feed.service.process.send_signal(signal.SIGSTOP)
+    feed.process.send_signal(signal.SIGSTOP)
     try:
         yield
         let_pass(1.5 * STALE_AFTER_S)
     finally:
-        feed.service.process.send_signal(signal.SIGCONT)
+        feed.process.send_signal(signal.SIGCONT)
 
 
 @contextlib.contextmanager
-def _live_feed(folder: Path, peer: HttpPeer, timeout_s: float) -> Iterator[Feed]:
+def _live_feed(folder: Path, peer: HttpPeer, timeout_s: float) -> Iterator[Service]:
     peer.answers["/only.csv"] = respond(sheet("B365", OLD))
     config = configured(folder, peer, ["only"], stale_after_s=STALE_AFTER_S, timeout_s=timeout_s)
-    with running_feed(config) as feed:
+    with service(config) as feed:
         eventually(lambda: feed.has("live", "only"), "it is live")
         yield feed
 
@@ -57,9 +58,9 @@ class Held:
         self.sent.set()
 
 
-def _asking(feed: Feed, path: str) -> socket.socket:
+def _asking(feed: Service, path: str) -> socket.socket:
     """Open a connection, check that it works, and return it open."""
-    connection = socket.create_connection(("127.0.0.1", int(feed.service.base.rpartition(":")[2])), 10)
+    connection = socket.create_connection(feed.address, 10)
     assert 200 == _answer(connection, "/health/live")[0]
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     return connection
@@ -98,17 +99,17 @@ def test_the_first_answers_after_a_suspension_have_no_stale_list(tmp_path: Path)
             for connection, path in zip(kept, PATHS * 2, strict=True):
                 connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         answers = [_answer(connection) for connection in kept]
-        later = [feed.client.get(path) for path in PATHS]
-        eventually(lambda: feed.service.events("bookmaker.withdrawn"), "the log says so")
+        later = [feed.get(path) for path in PATHS]
+        eventually(lambda: feed.events("bookmaker.withdrawn"), "the log says so")
         peer.answers["/only.csv"] = respond(sheet("B365", NEW))
         silence.released.set()
         eventually(lambda: feed.has("live", "only"), "it is back", 30)
-        back = feed.client.get("/api/v2/odds").json()
+        back = feed.get("/api/v2/odds").json()
 
         assert {200} == set(before)
         assert {503} == {status for status, _ in answers} | {one.status_code for one in later}
         assert all("Retry-After" in one.headers for one in later[:3])
-        assert 1 == len(feed.service.events("bookmaker.withdrawn"))
+        assert 1 == len(feed.events("bookmaker.withdrawn"))
         assert [NEW] == _prices(200, back)
 
 
@@ -124,7 +125,7 @@ def test_a_working_source_brings_fresh_prices_after_a_suspension(tmp_path: Path)
                 connection.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n")
         shown = [price for connection in kept for price in _prices(*_answer(connection))]
         eventually(lambda: feed.has("live", "only"), "it is back", 30)
-        back = feed.client.get("/api/v2/odds").json()
+        back = feed.get("/api/v2/odds").json()
 
     assert {200} == set(before)
     assert {NEW} >= set(shown)

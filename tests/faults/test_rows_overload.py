@@ -10,7 +10,6 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.attacked import attack, attacked, crowd, descriptors, probed, rss_mib
 from tests.support.systems.process import Service
 from tests.support.time.waiting import eventually, let_pass
@@ -144,7 +143,7 @@ def test_g7_one_client_at_1000_a_second_is_refused(tmp_path: Path, figure: Figur
 def _refused(running: Service) -> httpx2.Response | None:
     """Ask as the client that asks too often; return the answer if it is 429."""
     name, value = ONE.strip().split(": ")
-    answer = httpx2.get(running.base + LIST, headers={name: value}, trust_env=False, verify=NO_TLS)
+    answer = running.get(LIST, headers={name: value})
     return answer if answer.status_code == 429 else None
 
 

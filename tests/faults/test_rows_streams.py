@@ -8,11 +8,9 @@ import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from tests.support.peers.cutting import cut_all, leftovers
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.attacked import attacked, rss_mib
 from tests.support.systems.process import Service
 from tests.support.systems.site import Site, open_site
@@ -92,13 +90,13 @@ def _following(running: Service, stack: contextlib.ExitStack, *, buffer: int = 0
     if buffer:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
     one.settimeout(10)
-    one.connect(("127.0.0.1", int(running.base.rpartition(":")[2])))
+    one.connect(running.address)
     one.sendall(STREAM)
     return one
 
 
 def _streams(running: Service) -> int:
-    stats = httpx2.get(f"{running.base}/api/stats", trust_env=False, verify=NO_TLS).json()
+    stats = running.get("/api/stats").json()
     return int(stats["http"]["streams"]) if "http" in stats else -1  # turned away for a moment
 
 

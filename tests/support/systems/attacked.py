@@ -12,29 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
-
-from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.process import ROOT, Service, started
+from tests.support.systems.process import ROOT, Service, simulated, started
 from tests.support.time.waiting import eventually
-
-CONFIG = """
-[server]
-drain_s = {drain_s}
-{server}
-[sources.simulated]
-kind = "simulated"
-matches = {matches}
-updates_per_s = {updates_per_s}
-[bookmakers.alder]
-name = "Alder"
-source = "simulated"
-key = "sharp"
-[bookmakers.birch]
-name = "Birch"
-source = "simulated"
-key = "standard"
-"""
 
 COUNTING = """
 import asyncio, json, signal, sys
@@ -52,28 +31,21 @@ def attacked(
     folder: Path, matches: int = 200, updates_per_s: float = 20.0, server: str = "", drain_s: float = 0.0
 ) -> Iterator[Service]:
     """Run a service on simulated odds within the block; `server` are more lines of the configuration."""
-    config = folder / "simulated.toml"
-    text = CONFIG.format(server=server, matches=matches, updates_per_s=updates_per_s, drain_s=drain_s)
-    config.write_text(text, "utf-8")
+    config = simulated(folder, drain_s=drain_s, matches=matches, updates_per_s=updates_per_s, server=server)
     serve = ("serve", "--config", str(config), "--bind", "127.0.0.1:0")
     with started([sys.executable, "-c", COUNTING, *serve], ROOT) as running:
-        eventually(lambda: asked(running, "/health/ready") == 200, "it is ready")
-        asked(running, "/api/v2/odds")
+        running.wait_ready()
+        running.get("/api/v2/odds")
         yield running
-
-
-def asked(running: Service, path: str) -> int:
-    """Ask once, as a normal client, and return the status."""
-    return httpx2.get(running.base + path, trust_env=False, verify=NO_TLS).status_code
 
 
 class Crowd:
     """A process with clients."""
 
     def __init__(self, running: Service, kind: str, **options: float | str) -> None:
-        port = running.base.rpartition(":")[2]
+        given = (kind, str(running.address[1]), json.dumps(options))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.peers.crowd", kind, port, json.dumps(options)],
+            [sys.executable, "-m", "tests.support.peers.crowd", *given],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

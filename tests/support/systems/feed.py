@@ -1,11 +1,11 @@
-"""A service with football_data sources on a scripted peer, and the board as its clients see it."""
+"""Configurations with football_data sources on a scripted peer, their files, and a reader of the board."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import httpx2
 
 from tests.support.peers.http import Answer, Asked, HttpPeer, respond
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.process import Service, service
 
 Odds = tuple[float, float, float]
 
@@ -51,41 +50,6 @@ def configured(folder: Path, peer: HttpPeer, names: Sequence[str], **options: fl
     config = folder / "feed.toml"
     config.write_text("\n".join(lines), "utf-8")
     return config
-
-
-@dataclass
-class Feed:
-    """The running service and a client of it."""
-
-    service: Service
-    client: httpx2.Client
-
-    def check(self, bookmaker: str) -> Any:
-        """Return the entry of one bookmaker in /health."""
-        return self.client.get("/health").json()["checks"][bookmaker]
-
-    def has(self, state: str, bookmaker: str) -> bool:
-        """Return whether the bookmaker is in that state."""
-        return bool(self.check(bookmaker)["state"] == state)
-
-    def source(self, name: str) -> Any:
-        """Return the entry of one source in /monitor."""
-        sources = self.client.get("/monitor").json()["sources"]
-        return next(one for one in sources if one["name"] == name)
-
-    def events(self, name: str, key: str, value: str) -> int:
-        """Count the logged events of that name about that bookmaker or source."""
-        return sum(line.get(key) == value for line in self.service.events(name))
-
-
-@contextlib.contextmanager
-def running_feed(config: Path, environment: Mapping[str, str] | None = None) -> Iterator[Feed]:
-    """Run the service within the block."""
-    with (
-        service(config, environment) as process,
-        httpx2.Client(base_url=process.base, trust_env=False, verify=NO_TLS) as client,
-    ):
-        yield Feed(process, client)
 
 
 @dataclass

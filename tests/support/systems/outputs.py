@@ -14,56 +14,32 @@ from typing import Any
 
 import httpx2
 
-from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.process import ROOT
+from tests.support.systems.process import ROOT, Service, simulated
 from tests.support.time.waiting import eventually
 
-CONFIG = """
-[server]
-drain_s = {drain_s}
-log_level = "debug"
-[sources.simulated]
-kind = "simulated"
-matches = 20
-[bookmakers.alder]
-name = "Alder"
-source = "simulated"
-key = "sharp"
-"""
 PIPE_BYTES = 4096
 
 
 @contextlib.contextmanager
-def serving(
-    folder: Path, output: Any, *, redirection: str = "", drain_s: float = 0.0
-) -> Iterator[tuple[subprocess.Popen[str], httpx2.Client]]:
-    """Run the service with that standard output, and return it with a client, once it is ready."""
-    config = folder / "simulated.toml"
-    config.write_text(CONFIG.format(drain_s=drain_s), "utf-8")
+def serving(folder: Path, output: Any, *, redirection: str = "", drain_s: float = 0.0) -> Iterator[Service]:
+    """Run the service at level debug with that standard output, until it is ready."""
+    config = simulated(folder, drain_s=drain_s, matches=20, server='log_level = "debug"')
     with socket.create_server(("127.0.0.1", 0)) as free:
         bind = f"127.0.0.1:{free.getsockname()[1]}"
-    command = f'exec "$@" {redirection}'
-    arguments = [sys.executable, "-m", "web", "serve", "--config", str(config), "--bind", bind]
-    with (
-        subprocess.Popen(
-            ["/bin/sh", "-c", command, "sh", *arguments],
-            cwd=ROOT,
-            stdout=output,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process,
-        httpx2.Client(base_url=f"http://{bind}", trust_env=False, verify=NO_TLS) as client,
-    ):
+    shell = ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh"]
+    command = [*shell, sys.executable, "-m", "web", "serve", "--config", str(config), "--bind", bind]
+    with subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True) as process:
         try:
-            eventually(lambda: _is_ready(client), "it is ready")
-            yield process, client
+            running = Service(process, base=f"http://{bind}")
+            eventually(lambda: _is_ready(running), "it is ready")
+            yield running
         finally:
             process.kill()
 
 
-def _is_ready(client: httpx2.Client) -> bool:
+def _is_ready(running: Service) -> bool:
     with contextlib.suppress(httpx2.TransportError):
-        return client.get("/health/ready").status_code == 200
+        return running.get("/health/ready").status_code == httpx2.codes.OK
     return False
 
 

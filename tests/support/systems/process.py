@@ -1,4 +1,4 @@
-"""The real program in a separate process, as an operator starts it."""
+"""The real program in a separate process, as an operator starts it, and as its clients see it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,40 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx2
+
+from tests.support.peers.plain_http import NO_TLS
+from tests.support.time.waiting import eventually
+
 ROOT = Path(__file__).parents[3]
 START_S = 20.0
+SIMULATED = """
+[server]
+drain_s = {drain_s}
+{server}
+[sources.simulated]
+kind = "simulated"
+matches = {matches}
+updates_per_s = {updates_per_s}
+[bookmakers.alder]
+name = "Alder"
+source = "simulated"
+key = "sharp"
+[bookmakers.birch]
+name = "Birch"
+source = "simulated"
+key = "standard"
+"""
+
+
+def simulated(
+    folder: Path, *, drain_s: float = 0.0, matches: int = 50, updates_per_s: float = 20.0, server: str = ""
+) -> Path:
+    """Return a configuration of simulated odds; `server` are more lines of its section."""
+    config = folder / "simulated.toml"
+    text = SIMULATED.format(drain_s=drain_s, matches=matches, updates_per_s=updates_per_s, server=server)
+    config.write_text(text, "utf-8")
+    return config
 
 
 @dataclass
@@ -27,9 +59,39 @@ class Service:
     base: str = ""
     _started: threading.Event = field(default_factory=threading.Event)
 
-    def events(self, name: str) -> list[dict[str, Any]]:
-        """Return the logged events of that name."""
-        return [line for line in list(self.log) if line.get("event") == name]
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it listens."""
+        return "127.0.0.1", int(self.base.rpartition(":")[2])
+
+    def events(self, name: str, **fields: str) -> list[dict[str, Any]]:
+        """Return the logged events of that name, with these fields."""
+        wanted = {"event": name, **fields}.items()
+        return [line for line in list(self.log) if wanted <= line.items()]
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx2.Response:
+        """GET a path on a new connection."""
+        return httpx2.get(self.base + path, headers=headers, trust_env=False, verify=NO_TLS)
+
+    def client(self, **headers: str) -> httpx2.Client:
+        """Return a client that keeps its connections."""
+        return httpx2.Client(base_url=self.base, headers=headers, trust_env=False, verify=NO_TLS)
+
+    def wait_ready(self) -> None:
+        """Wait until it has odds to serve."""
+        eventually(lambda: self.get("/health/ready").status_code == httpx2.codes.OK, "it is ready")
+
+    def check(self, bookmaker: str) -> Any:
+        """Return the entry of one bookmaker in /health."""
+        return self.get("/health").json()["checks"][bookmaker]
+
+    def has(self, state: str, bookmaker: str) -> bool:
+        """Return whether the bookmaker is in that state."""
+        return bool(self.check(bookmaker)["state"] == state)
+
+    def source(self, name: str) -> Any:
+        """Return the entry of one source in /monitor."""
+        return next(one for one in self.get("/monitor").json()["sources"] if one["name"] == name)
 
     def stop(self, number: signal.Signals = signal.SIGTERM, within_s: float = 20.0) -> int:
         """Send a signal and return the exit code."""

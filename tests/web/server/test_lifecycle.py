@@ -17,14 +17,37 @@ from anyio.abc import TaskStatus
 from quart import Quart
 from structlog.testing import capture_logs
 
+from actors.core.errors import CoreFailure
 from actors.monitoring.status import BoardStatus, ServiceStatus
 from actors.runtime.actor import ActorStatus
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.failing_tree import Tree, ignore
 from web.server.lifecycle import YOUNG, Exit, Life, set_up_collector
 from web.server.listener import address_of, listen
 
 pytestmark = pytest.mark.anyio
+
+
+class Tree:
+    """A tree that runs until stopped, or until `fails` is set."""
+
+    def __init__(self) -> None:
+        self.fails = anyio.Event()
+        self.stopped = False
+
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Run, and fail when asked to."""
+        task_status.started()
+        await self.fails.wait()
+        raise CoreFailure("the aggregator crashed too often")
+
+    async def stop(self) -> None:
+        """Note that the tree was asked to stop."""
+        self.stopped = True
+
+
+def ignore(code: Exit) -> None:
+    """Set no limit: the test has its own."""
+    del code
 
 
 async def run_service(tree: Tree, during: Callable[[str, ServiceStatus], object]) -> Exit:
