@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from tests.support.builders.the_odds_api import API_KEY
 from tests.support.peers.web import serving
 from tests.support.systems.feed import Odds, sheet
-from tests.support.systems.scripted_service import (
+from tests.support.systems.virtual_service import (
     KEY,
     ScriptedService,
     events,

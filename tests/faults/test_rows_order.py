@@ -28,12 +28,13 @@ from tests.support.builders.football_data import extracted
 from tests.support.builders.hostile import Matches, with_matches
 from tests.support.builders.messages import batch, match
 from tests.support.builders.the_odds_api import API_KEY
-from tests.support.peers.web import conditional
+from tests.support.peers.web import conditional, hanging
 from tests.support.recordings import football_data
 from tests.support.systems.aggregator_stage import AggregatorStage
 from tests.support.systems.feed import Odds, sheet
 from tests.support.systems.playback import BOOKMAKERS
-from tests.support.systems.scripted_service import (
+from tests.support.systems.supervision import supervised
+from tests.support.systems.virtual_service import (
     KEY,
     SOME,
     ScriptedService,
@@ -42,7 +43,6 @@ from tests.support.systems.scripted_service import (
     pass_to,
     running,
 )
-from tests.support.systems.supervision import supervised
 from tests.support.time.virtual import VirtualLoop, settle
 
 pytestmark = pytest.mark.anyio
@@ -127,14 +127,20 @@ async def test_c13_a_process_stopped_for_30_s(figure: Figure) -> None:
     async with running(service):
         for _ in range(20):
             await pass_to(anyio.current_time() + random.uniform(21, 60))
+            vouched = {name: web.asked[-1] for name, web in service.webs.items()}
+            served = {web: web.answer for web in service.webs.values()}
+            for web in served:
+                web.answer = hanging  # no new list comes before the first answers are read
             _jump(30.0)
             now = service.clock.now().mono
-            fresh = [name for name in names if now < service.webs[name].asked[-1] + 35.0]
+            fresh = [name for name in names if now < vouched[name] + 35.0]
             shown = [name for name in names if await service.shown(name)]
             document = await service.get()
             assert fresh == shown
             assert (200 if fresh else 503) == document.status
             answers, withdrawn = answers + 4, withdrawn + 3 - len(fresh)
+            for web, answer in served.items():
+                web.answer = answer
 
     figure(
         f"20 stops of 30 s: {withdrawn} lists withdrawn, 0 entries past their deadline in {answers} answers"

@@ -23,8 +23,8 @@ from tests.support.simulation.readers import VIEWS, Readers, expected
 from tests.support.simulation.world import Breakable
 from tests.support.systems.feed import sheet
 from tests.support.systems.process import ROOT, simulated, started
-from tests.support.systems.scripted_service import KEY, ScriptedService, pass_to, running
 from tests.support.systems.site import NAMES
+from tests.support.systems.virtual_service import KEY, ScriptedService, pass_to, running
 from tests.support.time.virtual import settle
 from tests.support.time.waiting import eventually
 

@@ -31,7 +31,7 @@ from tests.support.systems.feed import sheet
 from tests.support.systems.playback import BOOKMAKERS, Running, config
 from tests.support.systems.playback import running as polling
 from tests.support.systems.schedule_stage import Stage
-from tests.support.systems.scripted_service import (
+from tests.support.systems.virtual_service import (
     POLL_S,
     SOME,
     STALE_AFTER_S,

@@ -13,8 +13,8 @@ from anyio.lowlevel import checkpoint
 
 from tests.support.builders.messages import match
 from tests.support.peers.history import History
-from tests.support.simulation.readers import get
 from tests.support.systems.attacked import attacked, crowd
+from tests.support.systems.front_end import get
 from tests.support.systems.live_world import World
 from tests.support.systems.site import NAMES
 

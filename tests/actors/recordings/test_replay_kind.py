@@ -25,7 +25,7 @@ from actors.service.settings import load
 from actors.service.system import System
 from tests.support.builders.recorded import ALDER, header, received, write
 from tests.support.systems.feed import sheet
-from tests.support.systems.simulated_service import CONFIG, NAMES
+from tests.support.systems.virtual_service import CONFIG, THREE
 from tests.support.time.virtual import VirtualClock, settle
 
 pytestmark = pytest.mark.anyio
@@ -182,7 +182,8 @@ async def test_recording_of_a_computed_source(tmp_path: Path) -> None:
         await anyio.sleep(10)
         snapshot = played.published.newest
 
-    assert [_matches(last, name) for name in NAMES] == [_matches(snapshot, name) for name in NAMES]
+    three = [*map(BookmakerId, THREE)]
+    assert [_matches(last, name) for name in three] == [_matches(snapshot, name) for name in three]
     assert {True} == {source.is_simulated for source in played.status.sources.values()}
 
 

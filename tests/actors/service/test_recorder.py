@@ -19,7 +19,7 @@ from actors.service.recorder import Recorder
 from actors.service.settings import Settings, load
 from actors.service.system import System
 from tests.support.builders.recorded import read, received
-from tests.support.systems.simulated_service import CONFIG
+from tests.support.systems.virtual_service import CONFIG
 from tests.support.time.virtual import WALL_0, VirtualClock
 
 pytestmark = pytest.mark.anyio

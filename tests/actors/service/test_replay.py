@@ -31,9 +31,9 @@ from tests.support.builders.football_data import changed, csv_bytes
 from tests.support.builders.messages import batch, match
 from tests.support.builders.recorded import ALDER, BIRCH, SOURCE, header, received, write
 from tests.support.systems.feed import sheet
-from tests.support.systems.simulated_service import CONFIG
+from tests.support.systems.front_end import front_end
+from tests.support.systems.virtual_service import CONFIG
 from tests.support.time.virtual import WALL_0, VirtualClock, settle
-from web.app import create_app
 from web.feeds.subscribers import Audience
 
 pytestmark = pytest.mark.anyio
@@ -321,15 +321,7 @@ async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple
     playback, status = replay.playback, replay.status
     seen: dict[int, bytes] = {}
     audience = Audience(playback.history, 0, 0)
-    app = create_app(
-        playback,
-        status,
-        status.names,
-        playback,
-        audience,
-        keep_fresh=lambda _client: None,
-        refusals="/refused/",
-    )
+    app = front_end(playback, status, status.names, playback, audience)
     client = app.test_client()
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)

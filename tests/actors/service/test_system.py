@@ -14,24 +14,22 @@ import pytest
 
 from actors.board.snapshot import Entry
 from actors.core.errors import CoreFailure
+from actors.core.messages import BookmakerId
 from actors.monitoring.status import BookmakerState
 from actors.runtime.actor import ActorState
-from tests.support.systems.simulated_service import ALDER, BIRCH, CEDAR, EXPIRE_S, NAMES, simulated_service
-from tests.support.time.virtual import WALL_0, VirtualLoop, settle
+from tests.support.systems.virtual_service import EXPIRE_S, THREE, pass_to, simulated
+from tests.support.time.virtual import WALL_0, VirtualLoop
 
 pytestmark = pytest.mark.anyio
 
-
-async def _pass_to(second: float) -> None:
-    await anyio.sleep(second - anyio.current_time())
-    await settle()
+ALDER, BIRCH, CEDAR = NAMES = tuple(map(BookmakerId, THREE))
 
 
 async def test_all_bookmakers_are_live_within_a_second(tmp_path: Path) -> None:
     """Bookmakers begin as starting; soon every one is live and has its matches on the board."""
-    async with simulated_service(tmp_path) as service:
+    async with simulated(tmp_path) as service:
         at_first = service.states()
-        await _pass_to(1)
+        await pass_to(1)
 
         assert ([BookmakerState.STARTING] * 3, [BookmakerState.LIVE] * 3) == (at_first, service.states())
         assert all(len(service.entries(name)) > 20 for name in NAMES)
@@ -39,7 +37,7 @@ async def test_all_bookmakers_are_live_within_a_second(tmp_path: Path) -> None:
 
 async def test_versions_begin_with_the_milliseconds_of_the_clock(tmp_path: Path) -> None:
     """So they are above those of the previous process, unless the clock was set back in between."""
-    async with simulated_service(tmp_path) as service:
+    async with simulated(tmp_path) as service:
         shown = await service.system.published.read()
 
     expected = int(WALL_0 * 1000)
@@ -50,7 +48,7 @@ async def test_each_start_has_its_own_epoch(tmp_path: Path) -> None:
     """An epoch is eight characters, safe in tags, queries and event ids, and equal for all commits."""
     lives = []
     for _ in range(2):
-        async with simulated_service(tmp_path) as service:
+        async with simulated(tmp_path) as service:
             first = await service.system.published.read()
             await anyio.sleep(2)
             later = await service.system.published.read()
@@ -69,9 +67,9 @@ async def test_hours_of_service(tmp_path: Path) -> None:
     states: set[BookmakerState] = set()
     oldest_s = 0.0
 
-    async with simulated_service(tmp_path) as service:
+    async with simulated(tmp_path) as service:
         for minute in range(1, 121):
-            await _pass_to(60.0 * minute)
+            await pass_to(60.0 * minute)
             states.update(service.states())
             starts = [entry.match.start_time or inf for entry in service.entries(*NAMES)]
             oldest_s = max(oldest_s, service.clock.now().wall - min(starts))
@@ -91,10 +89,10 @@ class History(NamedTuple):
 
 
 async def _lived(folder: Path, kills: int) -> History:
-    async with simulated_service(folder) as service:
-        await _pass_to(100)
+    async with simulated(folder) as service:
+        await pass_to(100)
         service.kills[ALDER] = kills
-        await _pass_to(300)
+        await pass_to(300)
         crashes = service.system.status.bookmakers[ALDER].actor.crashes
         others = (BIRCH, CEDAR)
         return History(service.entries(ALDER), crashes, service.entries(*others), service.batches(*others))
@@ -125,14 +123,14 @@ def test_restart_does_not_affect_the_bookmaker(tmp_path: Path) -> None:
 
 async def test_suspended_process_shows_nothing_stale(tmp_path: Path) -> None:
     """After a stop of 40 s the first read, before any timer, waits until everything is withdrawn."""
-    async with simulated_service(tmp_path) as service:
-        await _pass_to(100.25)
+    async with simulated(tmp_path) as service:
+        await pass_to(100.25)
         loop = asyncio.get_running_loop()
         assert isinstance(loop, VirtualLoop)
         loop.jump(40)
         await service.system.published.read()
         at_once = (service.entries(*NAMES), service.states())
-        await _pass_to(142)
+        await pass_to(142)
 
         assert ([], [BookmakerState.STALE] * 3) == at_once
         assert [BookmakerState.LIVE] * 3 == service.states()
@@ -141,8 +139,8 @@ async def test_suspended_process_shows_nothing_stale(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shift_s", [3600.0, -3600.0])
 async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float) -> None:
     """A step of an hour changes neither staleness nor the length of a quarantine (faults.md, C12)."""
-    async with simulated_service(tmp_path) as service:
-        await _pass_to(100)
+    async with simulated(tmp_path) as service:
+        await pass_to(100)
         before = service.entries(*NAMES)
         service.clock.wall_shift_s = shift_s
         await service.system.published.read()
@@ -153,7 +151,7 @@ async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float
         service.system.supervisor.quarantine("source:simulated", "to see its lists go stale")
         states = []
         for second in (129.9, 130.0, 159.9, 161.1):
-            await _pass_to(second)
+            await pass_to(second)
             states.append(set(service.states()))
 
         assert [{BookmakerState.QUARANTINED}] * 3 + [{BookmakerState.LIVE}] == states
@@ -161,17 +159,17 @@ async def test_only_expiry_follows_the_wall_clock(tmp_path: Path, shift_s: float
 
 async def test_process_survives_the_quarantine_of_all_bookmakers(tmp_path: Path) -> None:
     """With every bookmaker in quarantine the aggregator ticks on, and they come back (faults.md, D4)."""
-    async with simulated_service(tmp_path) as service:
-        await _pass_to(100)
+    async with simulated(tmp_path) as service:
+        await pass_to(100)
         service.kills.update(dict.fromkeys(NAMES, 4))
-        await _pass_to(110)
+        await pass_to(110)
         states, shown = service.states(), len(service.entries(*NAMES))
-        await _pass_to(140)
+        await pass_to(140)
 
         assert ([BookmakerState.QUARANTINED] * 3, True) == (states, shown > 60)
         assert ([], [BookmakerState.QUARANTINED] * 3) == (service.entries(*NAMES), service.states())
         assert 1.0 >= 140 - (service.system.status.board.last_turn_mono or 0.0)
-        await _pass_to(170)
+        await pass_to(170)
         assert [BookmakerState.LIVE] * 3 == service.states()
 
 
@@ -186,8 +184,8 @@ async def test_process_ends_with_its_core(tmp_path: Path) -> None:
             raise RuntimeError("the record is broken")
 
     with pytest.RaisesGroup(CoreFailure, flatten_subgroups=True):
-        async with simulated_service(tmp_path) as service:
-            await _pass_to(10)
+        async with simulated(tmp_path) as service:
+            await pass_to(10)
             service.system.status.board.verdicts = Unwritable()
             await anyio.sleep(60)
 
@@ -196,8 +194,8 @@ async def test_process_ends_with_its_core(tmp_path: Path) -> None:
 
 async def test_system_stops_in_order(tmp_path: Path) -> None:
     """After the order to stop, every actor stops at once, without a crash."""
-    async with simulated_service(tmp_path) as service:
-        await _pass_to(10)
+    async with simulated(tmp_path) as service:
+        await pass_to(10)
         await service.system.supervisor.stop()
 
         actors = service.system.status.actors.values()
@@ -207,8 +205,8 @@ async def test_system_stops_in_order(tmp_path: Path) -> None:
 
 async def test_list_that_cannot_be_shown_is_withdrawn_and_requested_again(tmp_path: Path) -> None:
     """The bookmaker's record has the reason; other lists stay, and the next list arrives by itself."""
-    async with simulated_service(tmp_path) as service:
-        await _pass_to(1)
+    async with simulated(tmp_path) as service:
+        await pass_to(1)
         published, record = service.system.published, service.system.status.bookmakers[ALDER]
         others = [service.entries(BIRCH), service.entries(CEDAR)]
         bad = service.entries(ALDER)[0]
@@ -216,7 +214,7 @@ async def test_list_that_cannot_be_shown_is_withdrawn_and_requested_again(tmp_pa
         left = [service.entries(name) for name in NAMES]
         error = record.last_error()
         await published.reject(ALDER, bad, "it has gone by now")
-        await _pass_to(3)
+        await pass_to(3)
 
         assert ([], others) == (left[0], left[1:])
         assert (f"rejected: {bad.id} cannot be encoded", 1) == (error, record.rejected["type"])

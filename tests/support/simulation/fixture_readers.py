@@ -17,8 +17,9 @@ from hypercorn.typing import ASGIFramework
 
 from actors.matches.model import FixtureView, Kind
 from tests.support.peers.stream_client import Event, events_of
-from tests.support.simulation.readers import CHANGES, Names, Readers, get
-from tests.support.systems.live_world import STREAM, asgi_scope
+from tests.support.simulation.readers import CHANGES, Names, Readers
+from tests.support.systems.front_end import asgi_scope, asked, get
+from tests.support.systems.live_world import STREAM
 
 PATHS = {Kind.FIXTURES: "/api/v2/fixtures", Kind.SUREBETS: "/api/v2/surebets"}
 REMEMBERED = 12
@@ -98,10 +99,6 @@ class FixtureReaders:
 async def stream_from(app: ASGIFramework, query: str, last_event_id: str) -> list[Event]:
     """Return the first events of a stream: one, or a reset and a snapshot."""
     body = b""
-    messages = [{"type": "http.request", "body": b"", "more_body": False}]
-
-    async def receive() -> Any:
-        return messages.pop() if messages else await anyio.sleep_forever()
 
     with anyio.CancelScope() as scope:
 
@@ -112,7 +109,7 @@ async def stream_from(app: ASGIFramework, query: str, last_event_id: str) -> lis
                 scope.cancel()
 
         headers = [(b"last-event-id", last_event_id.encode())]
-        await app(asgi_scope(STREAM, query, headers), receive, send)  # type: ignore[arg-type]
+        await app(asgi_scope(STREAM, query, headers), asked(), send)  # type: ignore[arg-type]
     return events_of(body)
 
 

@@ -9,9 +9,8 @@ import zlib
 from collections import defaultdict
 from collections.abc import Mapping
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
-import anyio
 import msgspec
 from hypercorn.typing import ASGIFramework
 
@@ -19,7 +18,7 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId
 from tests.support.peers.stream_client import Copy
-from tests.support.systems.live_world import asgi_scope
+from tests.support.systems.front_end import Answer, get
 from tests.support.systems.site import NAMES
 
 Names = Mapping[BookmakerId, str]
@@ -31,36 +30,6 @@ FOREIGN = 0.2
 """The share of times at which changes are asked for with another epoch as well."""
 
 View = tuple[str, BookmakerId | None]
-
-
-class Answer(NamedTuple):
-    """An answer; header names in lower case."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
-async def get(app: ASGIFramework, path: str, query: str = "", **headers: str) -> Answer:
-    """GET a path of the application, without a socket."""
-    status, found, body = 0, dict[str, str](), b""
-
-    messages = [{"type": "http.request", "body": b"", "more_body": False}]
-
-    async def receive() -> Any:
-        return messages.pop() if messages else await anyio.sleep_forever()
-
-    async def send(message: Any) -> None:
-        nonlocal status, found, body
-        if message["type"] == "http.response.start":
-            status = message["status"]
-            found = {name.decode(): value.decode() for name, value in message["headers"]}
-        else:
-            body += message.get("body", b"")
-
-    sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    await app(asgi_scope(path, query, sent), receive, send)  # type: ignore[arg-type]
-    return Answer(status, found, body)
 
 
 class Readers:

@@ -25,7 +25,6 @@ from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Book, Snapshot
 from actors.core.cooperative import Sliced, run_now
-from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Scope, SourceName
 from actors.matches.model import FixtureView, fixtures_of
 from actors.matching.event import Event, EventKey
@@ -42,8 +41,8 @@ from tests.support.simulation.model import Belief
 from tests.support.simulation.offers import AGAIN, NAMES, TICKED, Calendar, Reader, Rows, Ticker
 from tests.support.simulation.readers import Readers, View, expected
 from tests.support.simulation.site import POLL_S, TIMEOUT_S, Site
+from tests.support.systems.front_end import UNLIMITED, front_end
 from tests.support.time.virtual import VirtualClock, VirtualLoop, settle
-from web.app import create_app
 from web.feeds.subscribers import Audience
 
 POLLED = SourceName("lists")
@@ -131,18 +130,8 @@ class World:
         published.follow(self.fixture_rules.take)
         self.system.bus.subscribe(self._kill)
         self.audience = Audience(published.history, 100, 100, self.system.fixture_history)
-        app = create_app(
-            published,
-            self.system.status,
-            NAMES,
-            self.clock,
-            self.audience,
-            keep_fresh=lambda _client: None,
-            refusals="/refused/",
-            limits=Limits(requests_per_s=1_000_000, burst=1_000_000),
-            review=self.system.review,
-        )
-        self.app = app.asgi_app
+        parts = (published, self.system.status, NAMES, self.clock, self.audience)
+        self.app = front_end(*parts, limits=UNLIMITED, review=self.system.review).asgi_app
         self.readers = Readers(self.app, self.random, NAMES)
         self.fixture_readers = FixtureReaders(self.app, self.random, NAMES)
         self.kills: Counter[BookmakerId] = Counter()

@@ -24,9 +24,9 @@ from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, Sour
 from tests.support.builders.messages import batch, match
 from tests.support.peers.stream_client import Copy, events_of
 from tests.support.systems.committing import Committing
+from tests.support.systems.front_end import asgi_scope, asked, front_end, get
 from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, site_status
 from tests.support.time.virtual import WALL_0, ManualClock
-from web.app import create_app
 from web.feeds.subscribers import Audience
 
 VIEWS: tuple[BookmakerId | None, ...] = (None, *NAMES)
@@ -50,16 +50,8 @@ class World:
         self.published = Committing(first, rules, self.clock, limits)
         self.audience = Audience(self.published.history, 10_000, 10_000)
         status = site_status(NAMES, WALL_0)
-        app = create_app(
-            self.published,
-            status,
-            NAMES,
-            self.clock,
-            self.audience,
-            keep_fresh=lambda _client: None,
-            refusals="/refused/",
-        )
-        self.app = app.asgi_app
+        given = (self.published, status, NAMES, self.clock, self.audience)
+        self.app = front_end(*given).asgi_app
         self.seen: Counter[str] = Counter()
         self._lists = {view: {FIRST_VERSION: b""} for view in VIEWS}
         self._serial = 0
@@ -178,7 +170,7 @@ class StreamClient:
     async def _run(self) -> None:
         headers = [] if self.copy.id is None else [(b"last-event-id", self.copy.id.encode())]
         with self._scope:
-            await self._world.app(asgi_scope(STREAM, self._query, headers), _for_ever, self._send)  # type: ignore[arg-type]
+            await self._world.app(asgi_scope(STREAM, self._query, headers), asked(), self._send)  # type: ignore[arg-type]
         self.is_open = False
 
     async def _send(self, message: dict[str, Any]) -> None:
@@ -211,14 +203,7 @@ class Poller:
     async def poll(self) -> None:
         """Poll once."""
         query = f"since={self.copy.version}" + ("" if self.view is None else f"&bookmaker={self.view}")
-        status, body = 0, b""
-
-        async def send(message: dict[str, Any]) -> None:
-            nonlocal status, body
-            status = message.get("status", status)
-            body += message.get("body", b"")
-
-        await self._world.app(asgi_scope(CHANGES, query, []), _asked(), send)  # type: ignore[arg-type]
+        status, _, body = await get(self._world.app, CHANGES, query)
         self._world.seen[f"poll {status}"] += 1
         if status == 200:
             self.copy.change(msgspec.json.decode(body))
@@ -226,41 +211,6 @@ class Poller:
             assert self.copy.version < self._world.published.history.oldest(self.view)
             self.copy = Copy.of(ORDER, self._world.published.current(), self.view)
         self._world.check(self.copy, self.view)
-
-
-async def _for_ever() -> Any:
-    await anyio.sleep_forever()
-
-
-def _asked() -> Any:
-    messages = [{"type": "http.request", "body": b"", "more_body": False}]
-
-    async def receive() -> Any:
-        if messages:
-            return messages.pop()
-        return await _for_ever()
-
-    return receive
-
-
-def asgi_scope(path: str, query: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
-    """Return the scope that an ASGI server passes for a GET."""
-    return {
-        "type": "http",
-        "asgi": {"spec_version": "2.1", "version": "3.0"},
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "root_path": "",
-        "headers": headers,
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 2),
-        "state": {},
-        "extensions": {},
-    }
 
 
 async def live_on(world: World, steps: int, clients: int, tasks: TaskGroup) -> list[StreamClient | Poller]:

@@ -12,7 +12,8 @@ import pytest
 
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Event, events_of
-from tests.support.systems.live_world import STREAM, World, asgi_scope
+from tests.support.systems.front_end import asgi_scope
+from tests.support.systems.live_world import STREAM, World
 from tests.support.time.virtual import VirtualLoop, settle
 
 pytestmark = pytest.mark.anyio

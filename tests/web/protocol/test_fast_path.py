@@ -16,7 +16,7 @@ import structlog.testing
 from quart import Quart
 
 from tests.support.builders.messages import match
-from tests.support.systems.live_world import asgi_scope
+from tests.support.systems.front_end import asgi_scope
 from tests.support.systems.site import Site, open_site
 from tests.support.systems.supervision import service_record
 from web.protocol.problems import Problem

@@ -1,4 +1,4 @@
-"""The service in virtual time, polling web sites that the test scripts: all but the sockets is real.
+"""The service in virtual time: on simulated odds, or polling web sites that the test scripts.
 
 service = ScriptedService("alder", "birch")
 async with running(service):
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -21,10 +22,9 @@ import msgspec
 
 from actors.board.board import BoardRules
 from actors.board.snapshot import Entry, Snapshot
-from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, SourceName
-from actors.monitoring.status import SourceStatus
-from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
+from actors.monitoring.status import BookmakerState, SourceStatus
+from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings, load
 from actors.service.system import System
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions
@@ -32,11 +32,10 @@ from actors.sources.football_data import kind as football_data
 from actors.sources.the_odds_api import kind as the_odds_api
 from tests.support.builders.the_odds_api import event, market
 from tests.support.peers.web import Web, serving
-from tests.support.simulation.readers import Answer, get
 from tests.support.systems.feed import Odds, sheet
+from tests.support.systems.front_end import UNLIMITED, Answer, front_end, get
 from tests.support.systems.site import NAMES
 from tests.support.time.virtual import VirtualClock, settle
-from web.app import create_app
 from web.feeds.subscribers import Audience
 
 POLL_S, TIMEOUT_S, STALE_AFTER_S = 10.0, 5.0, 30.0
@@ -44,13 +43,113 @@ KEY = "B365"
 SPORT = "soccer_epl"
 SOME: Odds = (1.9, 3.4, 4.2)
 ODDS = "/api/v2/odds"
+EXPIRE_S = 7000.0
+THREE = ("alder", "birch", "cedar")
+CONFIG = """
+[board]
+expire_after_kickoff_s = 7000.0
+
+[sources.simulated]
+kind = "simulated"
+seed = 7
+matches = 30
+updates_per_s = 1.0
+
+[bookmakers.alder]
+name = "Alder"
+source = "simulated"
+key = "sharp"
+
+[bookmakers.birch]
+name = "Birch"
+source = "simulated"
+key = "standard"
+
+[bookmakers.cedar]
+name = "Cedar"
+source = "simulated"
+key = "wide"
+"""
 
 
-class ScriptedService:
+class VirtualService:
+    """A system in virtual time: all but the sockets is real.
+
+    `kills` are crashes of bookmakers to come; `published` has every batch, `versions` what was shown then.
+    """
+
+    def __init__(self, settings: Settings, random: Random | None = None, **more: Any) -> None:
+        self.clock = VirtualClock()
+        self.system = System(settings, self.clock, random or Random(1), **more)
+        self.kills: Counter[str] = Counter()
+        self.published: list[Batch] = []
+        self.versions: list[int] = []
+        self.system.bus.subscribe(self._take)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot that a reader gets now."""
+        return self.system.published.newest
+
+    def source(self, name: str) -> SourceStatus:
+        """Return the record of a source."""
+        return self.system.status.sources[SourceName(name)]
+
+    def entries(self, *names: str) -> list[Entry]:
+        """Return the entries of these bookmakers that a reader sees."""
+        books = map(self.snapshot.books.__getitem__, map(BookmakerId, names))
+        return [entry for book in books for chunk in book.chunks for entry in chunk.entries]
+
+    def states(self) -> list[BookmakerState]:
+        """Return the state of every bookmaker."""
+        return list(self.system.status.observe(self.snapshot, self.clock.now()).values())
+
+    def batches(self, *names: str) -> list[int]:
+        """Return how many batches each of these bookmakers has published."""
+        return [self.system.status.bookmakers[BookmakerId(name)].batches for name in names]
+
+    def rejected(self, name: str) -> Counter[str]:
+        """Return how many matches of a bookmaker were rejected so far, by reason."""
+        return Counter(self.system.status.bookmakers[BookmakerId(name)].rejected)
+
+    async def leave(self) -> None:
+        """End what runs beside the system."""
+
+    def _take(self, batch: Batch) -> None:
+        self.versions.append(self.snapshot.version)
+        if self.kills[batch.bookmaker]:
+            self.kills[batch.bookmaker] -= 1
+            raise RuntimeError("killed")
+        self.published.append(batch)
+
+
+@asynccontextmanager
+async def running(service: VirtualService) -> AsyncIterator[None]:
+    """Run the service within the block, and check that its version never decreases."""
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(service.system.supervisor.run)
+        yield
+        await service.system.supervisor.stop()
+        await service.leave()
+        tasks.cancel_scope.cancel()
+    assert sorted(service.versions) == service.versions
+
+
+@asynccontextmanager
+async def simulated(folder: Path) -> AsyncIterator[VirtualService]:
+    """Run three simulated bookmakers within the block."""
+    config = folder / "simulated.toml"
+    config.write_text(CONFIG)
+    service = VirtualService(load(config, {}))
+    async with running(service):
+        yield service
+
+
+class ScriptedService(VirtualService):
     """Sources of one bookmaker each, both of one name, and the front end; `webs` are their sites.
 
     At first each site serves one match at the prices `SOME`. With `api_key` they are of The Odds API, else
-    files of football_data. `kills` are crashes of bookmakers to come; `published` has every batch.
+    files of football_data.
     """
 
     def __init__(
@@ -62,50 +161,18 @@ class ScriptedService:
         tick_s: float = 1.0,
         **options: float,
     ) -> None:
-        self.clock = VirtualClock()
         self.names = {name: NAMES.get(name, name.title()) for name in map(BookmakerId, names)}
         first = listing(SOME) if api_key else sheet(KEY, SOME)
-        self.webs = {name: Web(self.clock, serving(first)) for name in names}
-        self.kills: Counter[str] = Counter()
-        self.published: list[Batch] = []
+        clock = VirtualClock()
+        self.webs = {name: Web(clock, serving(first)) for name in names}
         settings = _settings(self.names, api_key, rules, options)
         transports = {
             SourceName(name): partial(self.webs[name].connect, _options(settings, name)) for name in names
         }
-        self.system = System(
-            settings, self.clock, random or Random(1), transports=transports, tick_s=tick_s
-        )
-        self.system.bus.subscribe(self._take)
-        history = self.system.published.history
-        self.audience = Audience(history, 100, 100)
-        self.app = create_app(
-            self.system.published,
-            self.system.status,
-            self.names,
-            self.clock,
-            self.audience,
-            keep_fresh=lambda _client: None,
-            refusals="/refused/",
-            limits=Limits(requests_per_s=1_000_000, burst=1_000_000),
-        ).asgi_app
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The snapshot that a reader gets now."""
-        return self.system.published.newest
-
-    def source(self, name: str) -> SourceStatus:
-        """Return the record of a source."""
-        return self.system.status.sources[SourceName(name)]
-
-    def entries(self, name: str) -> list[Entry]:
-        """Return the entries of a bookmaker that a reader sees."""
-        book = self.snapshot.books[BookmakerId(name)]
-        return [entry for chunk in book.chunks for entry in chunk.entries]
-
-    def batches(self, name: str) -> int:
-        """Return how many batches of a bookmaker were published."""
-        return self.system.status.bookmakers[BookmakerId(name)].batches
+        super().__init__(settings, random, transports=transports, tick_s=tick_s)
+        self.audience = Audience(self.system.published.history, 100, 100)
+        parts = (self.system.published, self.system.status, self.names, self.clock, self.audience)
+        self.app = front_end(*parts, limits=UNLIMITED).asgi_app
 
     async def get(self, path: str = ODDS, query: str = "", **headers: str) -> Answer:
         """GET a path of the front end."""
@@ -129,26 +196,9 @@ class ScriptedService:
         await self.webs[name].reached()
         await settle()
 
-    def rejected(self, name: str) -> Counter[str]:
-        """Return how many matches of a bookmaker were rejected so far, by reason."""
-        return Counter(self.system.status.bookmakers[BookmakerId(name)].rejected)
-
-    def _take(self, batch: Batch) -> None:
-        if self.kills[batch.bookmaker]:
-            self.kills[batch.bookmaker] -= 1
-            raise RuntimeError("killed")
-        self.published.append(batch)
-
-
-@asynccontextmanager
-async def running(service: ScriptedService) -> AsyncIterator[None]:
-    """Run the service within the block."""
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(service.system.supervisor.run)
-        yield
-        await service.system.supervisor.stop()
-        await service.audience.leave()
-        tasks.cancel_scope.cancel()
+    async def leave(self) -> None:
+        """End the followers."""
+        await self.audience.leave()
 
 
 def listing(*prices: Odds) -> bytes:
