@@ -17,18 +17,6 @@ def _report(lived: Lived) -> str:
     return "\n".join((f"seed {lived.seed}: {lived.error}", *lived.lines))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(4))
-def test_nothing_wrong_is_shown_in_five_hours(seed: int, figure: Callable[[str], None]) -> None:
-    """Whatever fails, every rule of the simulation holds, and when nothing fails everything is served."""
-    lived = simulate(seed, 5)
-
-    seen = lived.seen
-    figure(f"seed {seed}: {seen['actor.crashed']} crashes, {seen['commits']} versions, no rule broken")
-    assert lived.error is None, _report(lived)
-    assert seen["commits"] > 100
-
-
 def test_equal_seeds_give_equal_logs() -> None:
     """A run can be repeated: its log has every commit, read and fault, with times and checksums."""
     one, again, other = simulate(7, 2), simulate(7, 2), simulate(8, 2)
@@ -41,14 +29,15 @@ def test_equal_seeds_give_equal_logs() -> None:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("first", range(0, SEEDS, BLOCK))
-def test_nothing_wrong_is_shown_in_a_day(first: int) -> None:
-    """The same holds for days, and in each block of seeds every important event happens."""
+def test_nothing_wrong_is_shown_in_a_day(first: int, figure: Callable[[str], None]) -> None:
+    """Whatever fails, every rule of the simulation holds, and in each block of seeds everything happens."""
     seen: Counter[str] = Counter()
     for seed in range(first, first + BLOCK):
         lived = simulate(seed, 24)
         assert lived.error is None, _report(lived)
         seen.update(lived.seen)
 
+    figure(f"{BLOCK} days: {seen['actor.crashed']} crashes, {seen['commits']} versions, no rule broken")
     happened = {
         "actor.crashed",
         "actor.quarantined",

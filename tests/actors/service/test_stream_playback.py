@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.core.messages import SourceName
 from tests.support.builders.betfair import (
     AWAY,
     DRAW,
@@ -133,6 +134,22 @@ async def test_entries_stay_until_they_are_stale(both: Peers, tmp_path: Path) ->
         assert set() == one.board.serving()
 
 
+async def test_heartbeats_do_not_restore_a_stale_list(both: Peers, tmp_path: Path) -> None:
+    """A stale list stays withdrawn until an image arrives, whatever the number of heartbeats (C11)."""
+    async with exchange(tmp_path, *both, heartbeat_ms=500, stale_after_s=1.0) as one:
+        await one.shows(BOTH)
+        one.stream.answer = lambda _: []
+        one.stream.cut()
+        await one.shows({})
+        version = one.board.snapshot.version
+        await one.says(*[heartbeat()] * 20)
+        after = one.board.snapshot.version, one.prices()
+        one.stream.push(image(market("1.1"), market("1.2", OTHER)))
+        await one.shows(BOTH)
+
+        assert (version, {}) == after
+
+
 async def test_unreliable_stream_shows_nothing(both: Peers, tmp_path: Path) -> None:
     """With status 503 all entries are removed; the connection stays, and only a new image restores them."""
     async with exchange(tmp_path, *both) as one:
@@ -149,6 +166,19 @@ async def test_unreliable_stream_shows_nothing(both: Peers, tmp_path: Path) -> N
 
         assert (1, 2, 1) == (asked, len(one.stream.subscriptions()), one.stream.connections)
         assert "clk" not in newest
+
+
+async def test_bookmaker_that_lost_the_list_gets_a_fresh_one(both: Peers, tmp_path: Path) -> None:
+    """The fresh list comes from the server, on the same connection, never from memory."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        one.stream.answer = lambda _: [image(market("1.1", OTHER))]
+        one.board.system._contexts[SourceName("stream")].refresh.set()
+        await one.says(heartbeat())
+        await one.shows({"1.1": OTHER})
+
+        assert (2, 1) == (len(one.stream.subscriptions()), one.stream.connections)
+        assert "clk" not in one.stream.subscriptions()[-1]
 
 
 async def test_invalid_bytes_close_the_connection_only(both: Peers, tmp_path: Path) -> None:

@@ -53,23 +53,6 @@ async def test_new_name_is_shown(both: Peers, tmp_path: Path) -> None:
             await one.names("1.1", (" ".join(name.split()), "Birch", None))
 
 
-async def test_names_are_requested_in_batches(both: Peers, tmp_path: Path) -> None:
-    """A request has up to a hundred markets, and later markets cause another request."""
-    stream, rest = both
-    names = [f"1.{number}" for number in range(150)]
-    stream.answer = lambda _: [image(*map(market, names))]
-    rest.answers[CATALOGUE] = respond(catalogue(*names))
-    async with exchange(tmp_path, *both) as one:
-        await one.board.until(lambda: one.board.snapshot.books[EXCHANGE].named == 150)
-        await one.board.until(lambda: len(one.asked(CATALOGUE)) == 2)
-        rest.answers[CATALOGUE] = respond(catalogue("1.999"))
-        one.stream.push(delta(market("1.999")))
-        await one.board.until(lambda: one.board.snapshot.books[EXCHANGE].named == 151)
-
-        assert 3 == len(one.asked(CATALOGUE))
-        assert {TEAMS} == set(one.teams().values())
-
-
 async def test_market_without_names_is_not_in_v2(both: Peers, tmp_path: Path) -> None:
     """A market without names is shown with empty ones in v1, and its names are requested once."""
     both[1].answers[CATALOGUE] = respond(catalogue("1.1"))

@@ -66,18 +66,6 @@ async def test_too_large_subscription_becomes_the_nearest_kick_offs(both: Peers,
         assert 1 == one.board.source.failed_by["subscription_limit_exceeded"]
 
 
-async def test_subscription_that_is_still_too_large_is_halved(both: Peers, tmp_path: Path) -> None:
-    """The subscription is halved until the exchange accepts it."""
-    stream, rest = both
-    stream.refuse = _unless_few(2)
-    rest.answers[CATALOGUE] = respond(catalogue(*(f"1.{number}" for number in range(1, 20))))
-    async with exchange(tmp_path, *both, max_markets=8) as one:
-        await one.shows({"1.1": PRICES})
-
-        asked = [request["marketFilter"].get("marketIds", []) for request in stream.subscriptions()]
-        assert [0, 8, 4, 2] == [len(ids) for ids in asked]
-
-
 def _unless_few(most: int) -> Any:
     def refuse(request: Any) -> str | None:
         ids = request.get("marketFilter", {}).get("marketIds", [""] * 1000)
@@ -116,16 +104,6 @@ async def test_denied_connection_is_retried_at_most_once_a_minute(
 
         assert DENIED_S - 1 < _waits_s(one) <= DENIED_S + 1
         assert {code.lower(): 1} == one.board.source.failed_by
-
-
-async def test_refused_login_is_retried_at_most_once_a_minute(both: Peers, tmp_path: Path) -> None:
-    """Wrong credentials do not become right by retries, and accounts can be locked (A13)."""
-    both[1].answers[LOGIN] = respond(token("", status="FAIL"))
-    async with exchange(tmp_path, *both, **ACCOUNT) as one:
-        await one.board.until(lambda: one.board.source.next_attempt_at is not None)
-
-        assert DENIED_S - 1 < _waits_s(one)
-        assert (1, 0) == (len(one.asked(LOGIN)), one.stream.connections)
 
 
 async def test_session_refused_after_a_login_is_retried_slowly(both: Peers, tmp_path: Path) -> None:

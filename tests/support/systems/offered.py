@@ -7,10 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx2
-
 from tests.support.peers.http import HttpPeer, http_peer, respond
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.feed import Odds
 from tests.support.systems.process import Service, program
 from tests.support.time.waiting import eventually
@@ -86,7 +83,7 @@ class Offered:
             self._service = self._cleanup.enter_context(running)
             self._bind = self._service.base.removeprefix("http://")
         service = self._service
-        eventually(lambda: _states(service) == {"live"}, "all bookmakers are live")
+        eventually(lambda: service.has("live", "bet365") and service.has("live", "bwin"), "both are live")
         return service
 
 
@@ -95,10 +92,3 @@ def offered(folder: Path, environment: Mapping[str, str] | None = None) -> Itera
     """Return a site without content; everything started on it ends with the block."""
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
         yield Offered(folder, peer, cleanup, environment)
-
-
-def _states(service: Service) -> set[str]:
-    checks: Mapping[str, Mapping[str, str]] = httpx2.get(
-        f"{service.base}/health", trust_env=False, verify=NO_TLS
-    ).json()["checks"]
-    return {check["state"] for check in checks.values()}
