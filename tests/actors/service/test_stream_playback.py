@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from actors.core.messages import SourceName
 from tests.support.builders.betfair import (
     AWAY,
     DRAW,
@@ -166,19 +165,6 @@ async def test_unreliable_stream_shows_nothing(both: Peers, tmp_path: Path) -> N
 
         assert (1, 2, 1) == (asked, len(one.stream.subscriptions()), one.stream.connections)
         assert "clk" not in newest
-
-
-async def test_bookmaker_that_lost_the_list_gets_a_fresh_one(both: Peers, tmp_path: Path) -> None:
-    """The fresh list comes from the server, on the same connection, never from memory."""
-    async with exchange(tmp_path, *both) as one:
-        await one.shows(BOTH)
-        one.stream.answer = lambda _: [image(market("1.1", OTHER))]
-        one.board.system._contexts[SourceName("stream")].refresh.set()
-        await one.says(heartbeat())
-        await one.shows({"1.1": OTHER})
-
-        assert (2, 1) == (len(one.stream.subscriptions()), one.stream.connections)
-        assert "clk" not in one.stream.subscriptions()[-1]
 
 
 async def test_invalid_bytes_close_the_connection_only(both: Peers, tmp_path: Path) -> None:
