@@ -153,3 +153,9 @@ def offered(reaction: Reaction) -> Match | Removal:
 def prices_of(matches: Iterable[Match]) -> dict[str, tuple[float, float, float]]:
     """Return home, draw and away price by match id."""
     return {one.source_match_id: (one.home_price, one.draw_price, one.away_price) for one in matches}
+
+
+def shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
+    """Return the prices of an image by match id."""
+    assert reaction.image is not None
+    return prices_of(reaction.image.matches)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.support.builders.betfair import HOME, Json, change, delta, line, market
+from tests.support.builders.betfair import HOME, change, delta, line, market
 from tests.support.oracles.betfair_duel import Duel, hostile_line
 
 LINES = 1250
@@ -38,31 +36,9 @@ def test_extreme_lines_are_an_error_or_a_message() -> None:
             for one in ({"id": 10**30}, {"hc": 1e308}, {"batb": [[10**30, 2.0, 3.0]]})
         ),
         line(delta({**market(), "id": "../../etc"})),
+        line(delta() | {"mc": [None, {"img": True}, {"id": 1}, {}]}),
     ):
         _told(raw)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "raw",
-    [
-        line({**delta(market()), "padding": "x" * 2**20}),
-        line(delta(*(change("1.1", {"id": HOME, "batb": [[0, 2.0, 3.0]]}) for _ in range(20_000)))),
-        line(delta(change("1.1", {"id": HOME, "atb": [[1 + at / 100, 3.0] for at in range(80_000)]}))),
-    ],
-    ids=["padding", "changes", "ladder"],
-)
-def test_line_of_a_megabyte(raw: bytes) -> None:
-    """A line of a megabyte is read like any other."""
-    assert len(raw) > 2**20 - 2**17
-
-    _told(raw)
-
-
-@given(st.lists(st.sampled_from([None, {"ct": "SUB_IMAGE"}, {"img": True}, {"id": 1}, {}]), max_size=9))
-def test_null_among_markets_is_no_market(parts: list[Json | None]) -> None:
-    """A null in the list of markets is ignored or an expected error."""
-    _told(line(delta() | {"mc": parts}))
 
 
 @pytest.mark.parametrize(

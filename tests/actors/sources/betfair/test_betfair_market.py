@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal
-from actors.core.validation import Bounds, Reason, admit
+from actors.core.validation import Reason
 from actors.sources.betfair.market import Market, MarketNames, Runner
 from actors.sources.betfair.wire import MarketChange, RunnerChange
 from tests.support.builders.betfair import (
@@ -24,7 +23,6 @@ from tests.support.builders.betfair import (
     offers,
     runner,
 )
-from tests.support.builders.messages import batch
 
 PUBLISHED_MS = 1_780_000_000_123
 NAMES = MarketNames({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "League")
@@ -163,13 +161,6 @@ def test_unidentified_outcomes_are_refused() -> None:
         assert Reason.OUTCOME == _prices(market(runners=runners)), runners
 
 
-def test_removed_runner_does_not_count() -> None:
-    """A runner with the status REMOVED is ignored."""
-    runners = [runner(HOME, 1), runner(AWAY, 2), runner(DRAW, 3), runner(33, 1, status="REMOVED")]
-
-    assert PRICES == _prices(market(runners=runners))
-
-
 def test_only_active_runners_count() -> None:
     """An open market may have other runners beside the three, or in place of one of them."""
     for status in ["HIDDEN", "REMOVED_VACANT", "LOSER", "WINNER", "REMOVED", None]:
@@ -226,15 +217,6 @@ def test_market_without_a_definition_has_no_odds() -> None:
 
     assert (False, False, None) == (one.is_ours, one.is_unnamed_by(None), one.status)
     assert "undefined" == _prices({"rc": offers()})
-
-
-@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
-def test_times_at_the_end_of_the_calendar_are_refused_by_the_gate(text: str) -> None:
-    """Such times are read without a crash and are no valid kick-offs."""
-    one = _odds(market(marketTime=text))
-    admitted = run_now(admit(batch([one] if isinstance(one, Match) else [], removals=[]), Bounds()))
-
-    assert () == admitted.batch.matches
 
 
 def test_kick_off_follows_the_definition() -> None:

@@ -7,13 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.core.cooperative import run_now
 from actors.core.messages import Match
-from actors.core.validation import Bounds, admit
 from actors.sources.betfair.market import Market, MarketNames
 from actors.sources.betfair.wire import MarketChange
-from tests.support.builders.betfair import AWAY, DRAW, HOME, OPTIONS, Json, definition, market, runner
-from tests.support.builders.messages import batch
+from tests.support.builders.betfair import AWAY, DRAW, HOME, OPTIONS, Json, market, runner
 
 NAMES = MarketNames({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}, "League")
 
@@ -67,34 +64,6 @@ def test_names_of_the_definition_take_precedence(
 def test_names_are_needed_for_open_matches_only(home: Json, changes: Json, *, is_unnamed: bool) -> None:
     """The catalogue is not requested for markets that are not shown."""
     assert is_unnamed is _market(home, {"name": "Fir"}, **changes).is_unnamed_by(None)
-
-
-@pytest.mark.parametrize(
-    ("raw", "shown"),
-    [
-        ("Alder  Town", "Alder Town"),
-        (" Alder\tTown ", "Alder Town"),
-        ("Alder\u202e Town\x1b[31m", "Alder Town[31m"),
-        ("   ", ""),
-    ],
-)
-def test_names_are_cleaned_by_the_gate(raw: str, shown: str) -> None:
-    """Double spaces occur in real names and become single."""
-    match = _market({"name": raw}, {"name": "Fir"}).odds(OPTIONS, None)
-    assert isinstance(match, Match)
-    (admitted,) = run_now(admit(batch([match]), Bounds())).batch.matches
-
-    assert shown == admitted.home
-
-
-def test_new_definition_replaces_the_name() -> None:
-    """The newest definition has the name."""
-    one = _market({"name": "Elm"}, {"name": "Fir"})
-    runners = [runner(HOME, 1, name="Elm City"), runner(AWAY, 2, name="Fir"), runner(DRAW, 3)]
-    change = {"id": "1.1", "marketDefinition": definition(runners=runners)}
-    one.apply(msgspec.convert(change, MarketChange), None)
-
-    assert ("Elm City", "Fir", None) == _teams(one, None)
 
 
 def test_missing_name_is_needed_even_if_others_are_known() -> None:

@@ -9,7 +9,6 @@ import msgspec
 import pytest
 
 from actors.source_api.options import secret_names
-from actors.sources.betfair.kind import KIND
 from actors.sources.betfair.options import BetfairStreamOptions, check, check_key
 from tests.support.builders.betfair import OPTIONS
 
@@ -21,11 +20,6 @@ def _fault(**changes: Any) -> str | None:
     except ValueError as error:
         return str(error)
     return None
-
-
-def test_defaults_are_valid() -> None:
-    """The defaults are valid with a session token alone."""
-    assert None is _fault()
 
 
 def test_valid_addresses_of_streams() -> None:
@@ -139,11 +133,6 @@ def test_lifetime_is_at_least_the_allowed_silence() -> None:
         assert fault == _fault(heartbeat_ms=heartbeat_ms, stale_after_s=stale_after_s), heartbeat_ms
 
 
-def test_silence_is_two_heartbeats() -> None:
-    """After that time without a message the connection is lost."""
-    assert 3.0 == msgspec.structs.replace(OPTIONS, heartbeat_ms=1500).silence_s
-
-
 def test_only_key_is_the_exchange() -> None:
     """Any other bookmaker key is refused."""
     check_key("exchange")
@@ -168,13 +157,3 @@ def test_values_out_of_bounds_are_refused() -> None:
 def test_credentials_are_secret() -> None:
     """All credentials are secret options, and no others."""
     assert {"app_key", "username", "password", "session_token"} == secret_names(BetfairStreamOptions)
-
-
-def test_kind_has_its_parts() -> None:
-    """The registered kind consists of the venue's own parts."""
-    assert ("betfair_stream", BetfairStreamOptions, check, check_key) == (
-        KIND.name,
-        KIND.options,
-        KIND.check,
-        KIND.check_key,
-    )

@@ -9,14 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 from random import Random
 
 import pytest
 
-from actors.transports.lines import LineConnection
 from tests.support.builders.betfair import Json, heartbeat, line, recorded, recordings
-from tests.support.builders.pieces import Pieces
 from tests.support.oracles.betfair_oracle import Oracle, is_one_offer
 from tests.support.systems.betfair_board import EXCHANGE, Follower
 
@@ -130,19 +127,6 @@ def test_all_recordings_are_tested() -> None:
     } == played
 
 
-@pytest.mark.anyio
-async def test_bytes_cut_anywhere_give_the_same_lines() -> None:
-    """For any cuts, the lines equal those of the recording, and so does the board."""
-    lines = recorded(STREAM)
-    raw, random = b"\r\n".join(lines) + b"\r\n", Random(20250507)
-    cuts = sorted({0, len(raw), *(random.randrange(len(raw)) for _ in range(5000)), 1, 2, len(raw) - 1})
-    pieces = [raw[a:b] for a, b in pairwise(cuts)]
-    connection = LineConnection(Pieces(pieces), max_line_bytes=2**20)
-    received = [one for _ in pieces for one in await connection.receive()]
-
-    assert lines == received
-
-
 @pytest.mark.long
 def test_heartbeats_change_nothing() -> None:
     """A heartbeat after every message confirms the board and does not change it."""
@@ -239,17 +223,3 @@ def _verdict(market: Json) -> str:
     if len(levels) < 3:
         return "incomplete"
     return "shown" if is_one_offer((levels[0][1], levels[1][1], levels[2][1])) else "book_sum"
-
-
-def test_handicap_markets_never_appear() -> None:
-    """Only match odds are shown, although handicap markets have prices of the same selections."""
-    messages = [json.loads(raw) for raw in recorded(STREAM)]
-    types = {one["id"]: one["marketDefinition"]["marketType"] for one in messages[0]["mc"]}
-    follower = Follower()
-    follower.connect()
-    shown: set[str] = set()
-    for message in messages:
-        follower.take(_with_ids(message, id=2))
-        shown |= follower.shown().keys()
-
-    assert {"MATCH_ODDS"} == {types[name] for name in shown}

@@ -6,7 +6,7 @@ import pytest
 
 from actors.core.errors import PayloadError, StreamError
 from actors.source_api.stream import Reaction
-from actors.sources.betfair.session import Phase
+from actors.sources.betfair.wire import MAX_MARKETS
 from tests.support.builders.betfair import (
     APP_KEY,
     HOME,
@@ -24,17 +24,11 @@ from tests.support.builders.betfair import (
     market,
     offers,
     prices_of,
+    shown,
 )
 
 GREETING = {"op": "connection", "connectionId": "1"}
 BETTER = change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]})
-HANDICAP = market("1.9", marketType="ASIAN_HANDICAP")
-
-
-def _shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
-    """Return the prices of an image."""
-    assert reaction.image is not None
-    return prices_of(reaction.image.matches)
 
 
 def test_handshake_line_by_line() -> None:
@@ -59,26 +53,14 @@ def test_handshake_line_by_line() -> None:
     } == stage.sent[1]
 
 
-def test_unrelated_success_is_ignored() -> None:
-    """Only the success of the authentication causes a subscription, once."""
+@pytest.mark.parametrize("answers", [({"id": 0}, {"id": 7}, {"id": 1}, {"id": 1}), ({}, {})])
+def test_unrelated_success_is_ignored(answers: tuple[Json, ...]) -> None:
+    """Only the success of the authentication, with its id or none, causes a subscription, once."""
     stage = Stage()
     stage.session.connect(TOKEN)
     stage.receive(GREETING)
-    for number in (0, 7):
-        stage.receive({**SUCCESS, "id": number})
-    stage.receive({**SUCCESS, "id": 1})
-    stage.receive({**SUCCESS, "id": 1})
-
-    assert ["authentication", "marketSubscription"] == [one["op"] for one in stage.sent]
-
-
-def test_success_without_an_id_answers_the_authentication() -> None:
-    """A success without an id counts before the subscription and has no effect after it."""
-    stage = Stage()
-    stage.session.connect(TOKEN)
-    stage.receive(GREETING)
-    stage.receive(SUCCESS)
-    stage.receive(SUCCESS)
+    for answer in answers:
+        stage.receive({**SUCCESS, **answer})
 
     assert ["authentication", "marketSubscription"] == [one["op"] for one in stage.sent]
 
@@ -87,10 +69,10 @@ def test_virtual_bets_are_requested() -> None:
     """If configured, prices with virtual bets are requested in place of the other ladders."""
     stage = Stage(virtual_bets=True)
     stage.connect()
-    shown = [{"id": one["id"], "bdatb": one["batb"]} for one in offers()]
+    runners = [{"id": one["id"], "bdatb": one["batb"]} for one in offers()]
 
     assert ["EX_BEST_OFFERS_DISP", "EX_MARKET_DEF"] == stage.sent[1]["marketDataFilter"]["fields"]
-    assert {"1.1": PRICES} == _shown(stage.receive(image({**market(), "rc": shown})))
+    assert {"1.1": PRICES} == shown(stage.receive(image({**market(), "rc": runners})))
 
 
 def test_nothing_is_accepted_before_the_image() -> None:
@@ -101,7 +83,7 @@ def test_nothing_is_accepted_before_the_image() -> None:
     first = stage.receive(image(market()))
 
     assert [Reaction()] * 3 == before
-    assert ({"1.1": PRICES}, True) == (_shown(first), first.vouches)
+    assert ({"1.1": PRICES}, True) == (shown(first), first.vouches)
 
 
 @pytest.mark.parametrize("phase", ["greeted", "connecting"])
@@ -165,19 +147,140 @@ def test_refusals_have_their_reasons(code: str, reason: str, *, is_login: bool, 
     assert f"the server refused: {reason}" == str(error)
 
 
+def test_unknown_kind_of_change_is_a_protocol_error() -> None:
+    """It could be an image, or none."""
+    with pytest.raises(PayloadError, match="ct was 'OTHER'"):
+        live(market()).receive(delta(ct="OTHER"))
+
+
 def test_incomplete_status_is_a_refusal() -> None:
     """A status other than a success counts as a refusal."""
     with pytest.raises(StreamError):
         live(market()).receive({"op": "status"})
 
 
-def test_phases_have_an_order() -> None:
-    """The phases go from the connection to the image."""
-    stage, phases = Stage(), []
-    for message in (None, GREETING, {**SUCCESS, "id": 1}, {**SUCCESS, "id": 2}, image(market())):
-        stage.session.connect(TOKEN) if message is None else stage.receive(message)
-        phases.append(stage.session.phase)
+START, MIDDLE, END = ({"segmentType": one} for one in ("SEG_START", "SEG", "SEG_END"))
 
-    connecting, greeted, *others = phases
-    assert (Phase.CONNECTING, Phase.AUTHENTICATING) == (connecting, greeted)
-    assert [Phase.SUBSCRIBING, Phase.SUBSCRIBING, Phase.LIVE] == others
+
+def _connected() -> Stage:
+    stage = Stage()
+    stage.connect()
+    return stage
+
+
+def test_image_is_complete_at_its_end_only() -> None:
+    """Nothing is returned before its last segment."""
+    stage = _connected()
+    before = [
+        stage.receive(image(market("1.1"), **START)),
+        stage.receive(image(market("1.2"), **MIDDLE)),
+        stage.receive(image(mc=None, **MIDDLE)),
+    ]
+    last = stage.receive(image(market("1.3"), **END))
+
+    assert [Reaction()] * 3 == before
+    assert dict.fromkeys(["1.1", "1.2", "1.3"], PRICES) == shown(last)
+
+
+def test_incomplete_image_removes_nothing() -> None:
+    """The previous list stays until the image is complete."""
+    stage = live(market("1.1"))
+    stage.receive(image(market("1.2"), **START))
+
+    assert {"1.1": PRICES} == prices_of(stage.session.image().matches)
+
+
+def test_delta_may_be_segmented() -> None:
+    """A segmented delta is applied, and confirms, at its last segment."""
+    stage = live(market("1.1"), market("1.2"))
+    first = stage.receive(delta(BETTER, **START))
+    last = stage.receive(delta(change("1.2", {"id": HOME, "batb": [[0, 1.9, 7]]}), **END))
+
+    assert Reaction() == first
+    assert last.changes is not None
+    assert {"1.1": (2.04, 3.5, 4.0), "1.2": (1.9, 3.5, 4.0)} == prices_of(last.changes.matches)
+
+
+def test_interrupted_segments_are_dropped() -> None:
+    """Segments of a lost connection are no part of the next message."""
+    stage = live(market("1.1"))
+    stage.receive(image(market("1.9"), **START))
+    stage.connect()
+    patch = stage.receive(image(BETTER, ct="RESUB_DELTA", id=4))
+
+    assert {"1.1": (2.04, 3.5, 4.0)} == shown(patch)
+
+
+def test_new_image_starts_without_old_segments() -> None:
+    """Segments of a replaced subscription are dropped too."""
+    stage = live(market("1.1"))
+    stage.receive(image(market("1.9"), **START))
+    stage.take(stage.session.refresh())
+    stage.receive(image(market("1.8"), **MIDDLE))
+    fresh = stage.receive(image(market("1.1"), id=3))
+
+    assert {"1.1": PRICES} == shown(fresh)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [delta(BETTER, **MIDDLE)],
+        [delta(BETTER, **END)],
+        [delta(BETTER, **START), delta(BETTER, **END), delta(BETTER, **END)],
+        [delta(BETTER, **START), delta(BETTER)],
+        [delta(BETTER, **START), image(market())],
+        [delta(BETTER, **START), delta(BETTER, **START)],
+        [delta(BETTER, segmentType="SEG_MIDDLE")],
+        [delta(BETTER, segmentType="")],
+    ],
+    ids=["middle", "end", "end twice", "delta", "image", "start twice", "unknown", "empty"],
+)
+def test_segments_out_of_order_are_a_protocol_error(messages: list[Json]) -> None:
+    """A segment is missing, so later messages cannot be trusted."""
+    *good, bad = messages
+    stage = live(market())
+    for message in good:
+        stage.receive(message)
+
+    with pytest.raises(PayloadError) as caught:
+        stage.receive(bad)
+    assert "segments" == caught.value.reason
+
+
+def test_segments_of_different_kinds_are_a_protocol_error() -> None:
+    """An image cannot end as a patch."""
+    stage = live(market())
+    stage.receive(image(market("1.2"), **START))
+
+    with pytest.raises(PayloadError):
+        stage.receive(delta(BETTER, ct="RESUB_DELTA", **END))
+
+
+def test_segments_without_a_kind_have_that_of_the_first() -> None:
+    """An image is one whether all its segments have the kind or only the first."""
+    stage = live(market())
+    stage.receive(image(market("1.2"), **START))
+    reaction = stage.receive(delta(market("1.3"), **END))
+
+    assert reaction.image is not None
+    assert ["1.2", "1.3"] == [match.source_match_id for match in reaction.image.matches]
+
+
+def test_heartbeat_between_segments_does_not_confirm() -> None:
+    """The list is about to change in an unknown way."""
+    stage = live(market())
+    stage.receive(delta(BETTER, **START))
+
+    assert not stage.receive(heartbeat()).vouches
+
+
+def test_too_many_segments_are_a_protocol_error() -> None:
+    """The total size is limited, also for a message that never ends."""
+    stage = _connected()
+    some = [change("1.1")] * (MAX_MARKETS // 4)
+    for kind in (START, MIDDLE, MIDDLE, MIDDLE):
+        stage.receive(image(*some, **kind))
+
+    with pytest.raises(PayloadError, match="10000"):
+        stage.receive(image(change("1.1"), **MIDDLE))

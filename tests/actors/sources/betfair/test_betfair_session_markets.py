@@ -22,17 +22,11 @@ from tests.support.builders.betfair import (
     offered,
     offers,
     prices_of,
+    shown,
 )
 
-GREETING = {"op": "connection", "connectionId": "1"}
 BETTER = change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]})
 HANDICAP = market("1.9", marketType="ASIAN_HANDICAP")
-
-
-def _shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
-    """Return the prices of an image."""
-    assert reaction.image is not None
-    return prices_of(reaction.image.matches)
 
 
 def test_delta_returns_its_changes() -> None:
@@ -62,7 +56,7 @@ def test_image_at_any_time_replaces_everything() -> None:
     again = stage.receive(image(market("1.1"), market("1.3")))
     late = stage.receive(delta(change("1.2", {"id": HOME, "batb": [[0, 2.2, 1]]})))
 
-    assert {"1.1": PRICES, "1.3": PRICES} == _shown(again)
+    assert {"1.1": PRICES, "1.3": PRICES} == shown(again)
     assert None is late.changes
 
 
@@ -139,7 +133,7 @@ def test_handicap_markets_never_appear() -> None:
     first = stage.receive(image(market(), HANDICAP))
     then = stage.receive(delta({**HANDICAP, "img": None, "rc": offers((2.1, 3.4, 3.9))}))
 
-    assert ({"1.1": PRICES}, ("1.1",)) == (_shown(first), first.unnamed)
+    assert ({"1.1": PRICES}, ("1.1",)) == (shown(first), first.unnamed)
     assert then.changes is not None
     assert ((), (), ()) == (then.changes.matches, then.changes.removals, then.unnamed)
 

@@ -25,16 +25,11 @@ from tests.support.builders.betfair import (
     image,
     live,
     market,
-    prices_of,
+    shown,
 )
 
 BETTER = change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]})
 Clocks = tuple[Any, Any]
-
-
-def _shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:
-    assert reaction.image is not None
-    return prices_of(reaction.image.matches)
 
 
 def _presented(stage: Stage) -> Clocks:
@@ -61,29 +56,21 @@ def test_both_clocks_are_sent() -> None:
         ),
         ([delta(BETTER, clk="b", id=1)], ("initial-1", "clk-1")),
         ([heartbeat(clk="b", status=503)], ("initial-1", "clk-1")),
+        ([image(market(), initialClk="j", clk="b")], ("j", "b")),
+        ([delta(BETTER, segmentType="SEG_START"), heartbeat(clk="b")], ("initial-1", "clk-1")),
+        (
+            [
+                image(market("1.2"), initialClk="j", clk="b", segmentType="SEG_START"),
+                image(market("1.3"), initialClk=None, clk=None, segmentType="SEG_END"),
+            ],
+            ("j", "b"),
+        ),
     ]:
         stage = live(market())
         for message in messages:
             stage.receive(message)
 
         assert clocks == _presented(stage), (messages, clocks)
-
-
-def test_heartbeat_between_segments_does_not_move_the_clock() -> None:
-    """Otherwise a resumed subscription would leave out the segments, which were not applied."""
-    stage = live(market())
-    stage.receive(delta(BETTER, segmentType="SEG_START"))
-    stage.receive(heartbeat(clk="after-the-segments"))
-
-    assert ("initial-1", "clk-1") == _presented(stage)
-
-
-def test_clocks_of_an_image_replace() -> None:
-    """A new image has its own clocks."""
-    stage = live(market())
-    stage.receive(image(market(), initialClk="j", clk="b"))
-
-    assert ("j", "b") == _presented(stage)
 
 
 def test_subscription_is_resumed_with_the_same_criteria() -> None:
@@ -103,7 +90,7 @@ def test_patch_is_applied_to_the_known_markets() -> None:
     stage.connect()
     reaction = stage.receive(image(BETTER, ct="RESUB_DELTA", id=4))
 
-    assert {"1.1": (2.04, 3.5, 4.0), "1.2": PRICES} == _shown(reaction)
+    assert {"1.1": (2.04, 3.5, 4.0), "1.2": PRICES} == shown(reaction)
     assert (True, Phase.LIVE) == (reaction.vouches, stage.session.phase)
 
 
@@ -112,7 +99,7 @@ def test_image_in_place_of_a_patch_replaces() -> None:
     stage = live(market("1.1"), market("1.2"))
     stage.connect()
 
-    assert {"1.1": PRICES} == _shown(stage.receive(image(market("1.1"), id=4)))
+    assert {"1.1": PRICES} == shown(stage.receive(image(market("1.1"), id=4)))
 
 
 def test_patch_without_known_markets_is_a_protocol_error() -> None:
@@ -145,7 +132,7 @@ def test_expired_clock_on_an_open_connection() -> None:
         "clk" in stage.sent[-1],
         "initialClk" in stage.sent[-1],
     )
-    assert {"1.1": PRICES} == _shown(stage.receive(image(market(), id=5)))
+    assert {"1.1": PRICES} == shown(stage.receive(image(market(), id=5)))
 
 
 def test_expired_clock_on_a_closed_connection() -> None:
@@ -170,7 +157,7 @@ def test_late_messages_of_a_replaced_subscription_are_dropped(late: Json) -> Non
     numberless = stage.receive(delta(BETTER, id=None))
 
     assert [Reaction()] * 2 == [dropped, again]
-    assert ({"1.1": PRICES}, True) == (_shown(fresh), numberless.changes is not None)
+    assert ({"1.1": PRICES}, True) == (shown(fresh), numberless.changes is not None)
 
 
 @pytest.mark.parametrize("status", ["SUSPENDED", "CLOSED", "INACTIVE"])
@@ -187,7 +174,7 @@ def test_market_that_is_not_open_is_removed_while_an_image_is_incomplete(
 
     gone = (Removal(SourceMatchId("1.1"), status.lower()),)
     assert Reaction(changes=Extract((), gone)) == reaction
-    assert {"1.1", "1.2"} == set(_shown(stage.receive(image(market("1.1"), market("1.2"), id=3))))
+    assert {"1.1", "1.2"} == set(shown(stage.receive(image(market("1.1"), market("1.2"), id=3))))
 
 
 def test_old_subscription_has_no_effect_after_the_image() -> None:
@@ -226,7 +213,7 @@ def test_unreliable_stream_is_withdrawn_at_once() -> None:
         "clk" in stage.sent[-1],
         stage.sent[-1]["op"],
     )
-    assert {"1.1": PRICES} == _shown(fresh)
+    assert {"1.1": PRICES} == shown(fresh)
 
 
 def test_unreliable_stream_before_its_image() -> None:

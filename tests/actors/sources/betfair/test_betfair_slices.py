@@ -10,33 +10,11 @@ import pytest
 
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
-from actors.sources.betfair.wire import WHOLE_BYTES, Message, read_message
-from tests.support.builders.betfair import Stage, delta, image, line, live, market, prices_of
+from actors.sources.betfair.wire import Message, read_message
+from tests.support.builders.betfair import delta, image, line, live, market
 
 COUNT = 1500
 MANY = [market(f"1.{number}") for number in range(COUNT)]
-
-
-def _segments(parts: list[Any], size: int) -> list[dict[str, Any]]:
-    """Return an image in segments of that many markets."""
-    cut = [parts[at : at + size] for at in range(0, len(parts), size)]
-    kinds = ["SEG_START", *["SEG"] * (len(cut) - 2), "SEG_END"]
-    return [{**image(*one), "segmentType": kind} for one, kind in zip(cut, kinds, strict=True)]
-
-
-def test_long_line_is_read_like_a_short_one() -> None:
-    """A long line's markets are decoded one by one, its other fields at once, with the same result."""
-    message = image(*MANY)
-    whole = json.dumps(message).encode()
-    parts = [run_now(read_message(json.dumps({**message, "mc": [one]}).encode())) for one in MANY]
-    read = run_now(read_message(whole))
-
-    assert len(whole) > WHOLE_BYTES
-    assert [one for part in parts for one in part.mc or ()] == read.mc
-    assert isinstance(read, Message)
-    assert {parts[0].ct, parts[0].clk, parts[0].initialClk, parts[0].pt} == {
-        *(read.ct, read.clk, read.initialClk, read.pt)
-    }
 
 
 @pytest.mark.parametrize(
@@ -91,22 +69,3 @@ def test_invalid_long_line_is_refused_entirely(broken: Any) -> None:
     with pytest.raises(PayloadError):
         stage.receive(broken(line(delta(*MANY))))
     assert ["1.x"] == list(stage.session.markets)
-
-
-def test_long_image_is_applied() -> None:
-    """Each market of a long image is returned."""
-    stage = Stage()
-    stage.connect()
-    run_now(stage.session.receive(line(image(*MANY))))
-
-    assert len(prices_of(stage.session.image().matches)) == COUNT
-
-
-def test_segmented_image_is_applied() -> None:
-    """After the last segment, each market of a long image is returned as well."""
-    stage = Stage()
-    stage.connect()
-    for part in _segments(MANY, 128):
-        run_now(stage.session.receive(line(part)))
-
-    assert len(prices_of(stage.session.image().matches)) == COUNT
