@@ -10,12 +10,20 @@ from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
+from actors.core.clock import Instant
+from actors.sources.the_odds_api.kind import KIND
+from actors.sources.the_odds_api.options import TheOddsApiOptions
+from actors.sources.the_odds_api.plan import TheOddsApiPlan
 from tests.support.peers.http import HttpPeer, respond
 
 API_KEY = "k3y-that-nobody-may-see"
 UPDATED = "2026-05-28T20:20:00Z"
 KICK_OFF = "2026-05-30T14:00:00Z"
 
+DAY_S, HOUR = 86_400.0, 3600.0
+MIDNIGHT = 20_000 * DAY_S
+MORNING = MIDNIGHT + 6 * HOUR
+LEAGUES = ("soccer_a", "soccer_b", "soccer_c")
 Row = tuple[str, str, str, float, float, float]
 """Match id, home, away, and the three prices in the order home, draw, away."""
 
@@ -119,3 +127,18 @@ def plain_rows(body: bytes, key: str) -> dict[str, Row]:
                     home, draw, away = (prices[team] for team in teams)
                     rows[one["id"]] = (one["id"], teams[0], teams[2], home, draw, away)
     return rows
+
+
+def options_of(**given: Any) -> TheOddsApiOptions:
+    """Return options, by default with three leagues."""
+    return TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, **{"sports": LEAGUES, **given})
+
+
+def plan(keys: tuple[str, ...] = ("some",), **given: Any) -> TheOddsApiPlan:
+    """Return a plan. Raises: ValueError."""
+    return TheOddsApiPlan(options_of(**given), keys)
+
+
+def at(wall: float) -> Instant:
+    """Return a moment by both clocks; the monotonic clock begins at midnight."""
+    return Instant(wall - MIDNIGHT, wall)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -113,6 +114,16 @@ def test_kick_offs_are_the_known_ones() -> None:
     assert [1_780_149_600] == [*slate.kick_offs]
 
 
+def test_number_of_kick_offs_is_limited() -> None:
+    """So is the work of planning, for any number of matches at any distance."""
+    days = [datetime(2026, 6, 1, tzinfo=UTC) + timedelta(hours=5 * number) for number in range(4000)]
+    listed = [{"id": f"m{number}", "commence_time": day.isoformat()} for number, day in enumerate(days)]
+    slate = decoded(json.dumps(listed).encode())
+
+    assert isinstance(slate, OddsAnswer)
+    assert 1000 == len(slate.kick_offs)
+
+
 UNREADABLE = {
     "nothing": b"",
     "blank": b" \r\n",
@@ -147,11 +158,6 @@ def test_answer_cut_anywhere_is_an_error() -> None:
     for length in range(len(BODY.rstrip())):
         with pytest.raises(PayloadError):
             shown(BODY[:length])
-
-
-def test_empty_list_is_a_list() -> None:
-    """A league out of season has no matches."""
-    assert ([], []) == (shown(b"[]"), shown(b"[]", "other"))
 
 
 def test_invalid_price_rejects_one_match_of_one_bookmaker() -> None:

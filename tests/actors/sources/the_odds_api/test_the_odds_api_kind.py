@@ -211,13 +211,6 @@ def test_title_is_the_last_that_is_not_empty() -> None:
     assert "Some Other" == extracted(GOOD, renamed, untitled).title
 
 
-def test_bookmaker_that_is_not_listed_has_an_empty_list() -> None:
-    """The list is complete and empty."""
-    extract = extracted(GOOD, key="other")
-
-    assert ((), (), {}) == (extract.matches, extract.removals, extract.passed_over)
-
-
 @pytest.mark.parametrize("key", ["williamhill", "betfair_ex_eu", "sport888", "A", "x" * 64])
 def test_valid_key_is_accepted(key: str) -> None:
     """A key consists of letters, digits and underscores."""

@@ -1,46 +1,29 @@
-"""The plan of The Odds API: which call, which addresses, and when."""
+"""The plan of The Odds API: which call, which addresses, when, and what it costs."""
 
 from __future__ import annotations
 
-import json
 import re
-import sys
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
-from types import FrameType
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from actors.core.clock import Instant
-from actors.core.cooperative import run_now
+from actors.core.errors import PayloadError, TransportError
 from actors.source_api.plan import Target
-from actors.sources.the_odds_api.answers import OddsAnswer, Sports, read_odds
-from actors.sources.the_odds_api.kind import KIND
-from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions, cheapest_call
+from actors.sources.the_odds_api.answers import OddsAnswer, Sports
+from actors.sources.the_odds_api.options import SPORTS_SCOPE, cheapest_call
 from actors.sources.the_odds_api.plan import TheOddsApiPlan
-from tests.support.builders.the_odds_api import API_KEY
-
-DAY_S, HOUR = 86_400.0, 3600.0
-MIDNIGHT = 20_000 * DAY_S
-MORNING = MIDNIGHT + 6 * HOUR
-LEAGUES = ("soccer_a", "soccer_b", "soccer_c")
-
-
-def options(**given: Any) -> TheOddsApiOptions:
-    """Return options, by default with three leagues."""
-    return TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, **{"sports": LEAGUES, **given})
-
-
-def plan(keys: tuple[str, ...] = ("some",), **given: Any) -> TheOddsApiPlan:
-    """Return a plan. Raises: ValueError."""
-    return TheOddsApiPlan(options(**given), keys)
-
-
-def at(wall: float) -> Instant:
-    """Return a moment by both clocks."""
-    return Instant(wall - MIDNIGHT, wall)
+from tests.support.builders.the_odds_api import (
+    API_KEY,
+    DAY_S,
+    HOUR,
+    MIDNIGHT,
+    MORNING,
+    at,
+    options_of,
+    plan,
+)
 
 
 def learn(of: TheOddsApiPlan, target: Target, *kick_offs: float, now: float = MORNING) -> None:
@@ -64,7 +47,7 @@ def learn(of: TheOddsApiPlan, target: Target, *kick_offs: float, now: float = MO
 def test_cheaper_call_is_chosen(bookmakers: int, regions: tuple[str, ...], chosen: Any) -> None:
     """Ten bookmakers cost as much as a region; at equal cost the call is by bookmakers."""
     keys = tuple(f"book{number}" for number in range(bookmakers))
-    call, _ = cheapest_call(options(regions=regions), keys)
+    call, _ = cheapest_call(options_of(regions=regions), keys)
     facts = plan(keys, regions=regions).facts()
 
     assert chosen == (call.parameter, call.credits) == (facts["asks_by"], facts["credits_a_call"])
@@ -103,11 +86,6 @@ def test_all_football_begins_with_the_free_list_of_sports() -> None:
     assert DAY_S == one.interval_s(sports, at(MORNING))
 
 
-def test_configured_sports_need_no_list() -> None:
-    """Configured sports are requested in their order."""
-    assert list(LEAGUES) == [target.scope for target in plan().targets()]
-
-
 def test_without_a_budget_all_sports_begin_at_once_and_follow_the_interval() -> None:
     """Without a budget only the interval delays the requests."""
     one = plan(poll_interval_s=45.0)
@@ -138,15 +116,6 @@ def test_interval_follows_the_kick_offs() -> None:
     assert 1.0 == pytest.approx(
         one.interval_s(target, at(kick_off + 3 * HOUR)) / one.interval_s(other, at(kick_off + 3 * HOUR))
     )
-
-
-def test_sport_is_polled_sooner_near_a_kick_off() -> None:
-    """Of two sports polled at the same time, the one that is near before its next call comes first."""
-    one = plan(credits_per_day=12.0)
-    target, other, *_ = one.targets()
-    learn(one, target, MORNING + 5 * HOUR)
-
-    assert one.interval_s(target, at(MORNING)) < one.interval_s(other, at(MORNING))
 
 
 def test_requests_have_a_minimum_distance() -> None:
@@ -200,51 +169,6 @@ def test_description_has_the_whole_plan() -> None:
     assert API_KEY not in text
 
 
-def lines_run(work: Callable[[], object]) -> int:
-    """Count the lines of ours that run, which is the same on every machine."""
-    count = 0
-
-    def trace(frame: FrameType, what: str, _: object) -> Any:
-        nonlocal count
-        if "the_odds_api" not in frame.f_code.co_filename:
-            return None
-        count += what == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def hostile(count: int) -> OddsAnswer:
-    """Return a decoded answer with that many matches, five hours apart."""
-    first = datetime.fromtimestamp(MORNING, UTC)
-    body = [
-        {"id": f"m{at}", "commence_time": (first + timedelta(hours=5 * at)).isoformat()}
-        for at in range(count)
-    ]
-    return run_now(read_odds(json.dumps(body).encode(), MORNING))
-
-
-def test_hostile_kick_offs_take_few_steps() -> None:
-    """For any number of kick-offs at any distance, planning 36 sports is bounded work."""
-    slate = hostile(4000)
-    one = plan(sports=tuple(f"soccer_{number}" for number in range(36)), credits_per_day=96.0)
-    for target in one.targets():
-        one.on_learnt(target, slate, at(MORNING))
-
-    def work() -> None:
-        one.on_learnt(one.targets()[0], slate, at(MORNING))
-        one.interval_s(one.targets()[0], at(MORNING))
-
-    assert len(slate.kick_offs) <= 1000
-    assert lines_run(work) <= 20_000
-
-
 def test_kick_offs_more_than_four_weeks_ahead_are_ignored() -> None:
     """The answer's own clock counts, since ours may be wrong; ours counts if the answer has no time."""
     far, near, over = (int(MORNING + days * DAY_S) for days in (29, 1, -1))
@@ -260,3 +184,145 @@ def test_kick_offs_more_than_four_weeks_ahead_are_ignored() -> None:
         intervals.append([one.interval_s(one.targets()[0], at(MORNING + days * DAY_S)) for days in (1, 29)])
 
     assert intervals[0] == intervals[1] == intervals[2] != intervals[3]
+
+
+def left(of: TheOddsApiPlan) -> Any:
+    """Return today's remaining credits."""
+    return of.quota()["credits_left_today"]
+
+
+def test_empty_budget_waits_for_midnight() -> None:
+    """Calls wait also if less than one call is left; the free list of sports is still requested."""
+    one = plan(("some",), sports="football", credits_per_day=2.5)
+    one.on_learnt(one.targets()[0], Sports(("soccer_a",)), at(MIDNIGHT))
+    sports, target = one.targets()
+    for moment in (0.0, 60.0):
+        one.on_asked(target, at(MIDNIGHT + moment))
+
+    assert 0.5 == left(one)
+    assert 18 * HOUR == one.wait_s(target, at(MORNING))
+    assert (True, True) == (
+        one.wait_s(sports, at(MORNING)) <= 0,
+        one.wait_s(target, at(MIDNIGHT + DAY_S)) <= 0,
+    )
+
+
+REFUSALS = {
+    "never sent": (TransportError("refused", is_sent=False), 10.0),
+    "denied": (TransportError("401", status=401), 10.0),
+    "too many at once": (TransportError("429", status=429), 10.0),
+    "denied, and charged all the same": (
+        TransportError("422", status=422, headers={"x-requests-last": "1"}),
+        9.0,
+    ),
+    "the peer's fault": (TransportError("500", status=500), 9.0),
+    "the peer's fault, free": (TransportError("500", status=500, headers={"x-requests-last": "0"}), 10.0),
+    "lost on the way": (TransportError("timeout"), 9.0),
+    "unreadable": (PayloadError("html"), 9.0),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_uncharged_requests_are_refunded(case: str) -> None:
+    """Only uncharged requests are refunded: one whose answer was lost may have been charged."""
+    error, expected = REFUSALS[case]
+    one = plan(credits_per_day=10.0)
+    target, *_ = one.targets()
+    one.on_asked(target, at(MIDNIGHT))
+    least_s = one.on_failed(target, error, at(MIDNIGHT))
+
+    assert expected == left(one)
+    assert (expected == 9.0) == (least_s > HOUR / 2)
+
+
+def test_cost_of_a_request_is_in_its_answer() -> None:
+    """A value that is not a number is ignored."""
+    for said, expected in [("0", 10.0), ("1", 9.0), ("3", 7.0), ("x", 9.0), ("-3", 9.0)]:
+        one = plan(credits_per_day=10.0)
+        target, *_ = one.targets()
+        one.on_asked(target, at(MIDNIGHT))
+        one.on_answered(target, {"x-requests-last": said}, at(MIDNIGHT))
+
+        assert expected == left(one), (said, expected)
+
+
+def test_higher_cost_of_a_call_is_planned() -> None:
+    """The planned cost is never less than a known one, so that no day is overdrawn."""
+    one = plan(credits_per_day=10.0)
+    target, *_ = one.targets()
+    for _ in range(2):
+        one.on_asked(target, at(MIDNIGHT))
+        one.on_answered(target, {"x-requests-last": "4"}, at(MIDNIGHT))
+
+    assert (4, 2.0, True) == (
+        one.quota()["credits_a_call"],
+        left(one),
+        one.wait_s(target, at(MIDNIGHT)) > 1,
+    )
+
+
+def test_refund_belongs_to_the_day_of_the_request() -> None:
+    """If a request from before midnight is refused after it, the new day has only its own credits."""
+    one = plan(credits_per_day=10.0)
+    target, other, *_ = one.targets()
+    one.on_asked(target, at(MIDNIGHT + DAY_S - 1))
+    one.on_asked(other, at(MIDNIGHT + DAY_S + 1))
+    one.on_failed(target, TransportError("401", status=401), at(MIDNIGHT + DAY_S + 2))
+
+    assert 9.0 == left(one)
+
+
+def test_quota_is_that_of_the_api() -> None:
+    """The quota is that of the last answer with such figures, including errors."""
+    one = plan(credits_per_day=10.0)
+    target, *_ = one.targets()
+    one.on_answered(target, {"x-requests-remaining": "77", "x-requests-used": "423"}, at(MIDNIGHT))
+    headers = {"x-requests-remaining": "76", "x-requests-last": "1"}
+    one.on_failed(target, TransportError("500", status=500, headers=headers), at(MIDNIGHT))
+
+    quota = one.quota()
+    assert (76, 423, 1) == (quota["requests_remaining"], quota["requests_used"], quota["credits_last"])
+
+
+def football(*keys: str) -> TheOddsApiPlan:
+    """Return a plan for all sports, of which these are in season."""
+    one = plan(sports="football", credits_per_day=16.0)
+    one.on_learnt(one.targets()[0], Sports(keys), at(MORNING))
+    return one
+
+
+def test_removed_league_may_come_back() -> None:
+    """A league that comes back is requested at once, and earlier facts about it are dropped."""
+    one = football("soccer_x", "soccer_y")
+    sports, target, _ = one.targets()
+    one.on_learnt(target, OddsAnswer({}, (int(MORNING),), None), at(MORNING))
+    for keys in (("soccer_y",), ("soccer_x", "soccer_y")):
+        one.on_learnt(sports, Sports(keys), at(MORNING))
+
+    delays = [one.first_delay_s(each, at(MORNING)) for each in one.targets()[1:]]
+    assert [0.0, 0.0] == delays
+
+
+def test_much_shorter_list_of_sports_must_be_repeated() -> None:
+    """Until it is repeated all sports go on, and it is requested again within minutes."""
+    one = football(*(f"soccer_{number}" for number in range(10)))
+    sports, counts = one.targets()[0], []
+    for _ in range(2):
+        one.on_learnt(sports, Sports(("soccer_1",)), at(MORNING))
+        counts.append((len(one.targets()) - 1, one.interval_s(sports, at(MORNING))))
+
+    assert [(10, 600.0), (1, DAY_S)] == counts
+
+
+def test_expensive_answer_does_not_stop_all_requests() -> None:
+    """The assumed cost of a call is at most a day's credits, and falls with the next cheaper answer."""
+    one = plan(credits_per_day=16.0)
+    target = one.targets()[0]
+    one.on_asked(target, at(MIDNIGHT))
+    one.on_answered(target, {"x-requests-last": "20"}, at(MIDNIGHT))
+
+    assert (16.0, 0.0) == (one.quota()["credits_a_call"], left(one))
+    assert one.wait_s(target, at(MIDNIGHT + DAY_S)) <= 0
+    one.on_asked(target, at(MIDNIGHT + DAY_S))
+    one.on_answered(target, {"x-requests-last": "1"}, at(MIDNIGHT + DAY_S))
+    assert (1.0, 15.0) == (one.quota()["credits_a_call"], left(one))
