@@ -67,13 +67,6 @@ def test_match_without_a_time_ends_with_its_day() -> None:
         assert (None, int(end.timestamp())) == (match.start_time, match.latest_start), (date, end)
 
 
-def test_match_with_a_time_ends_by_that_time() -> None:
-    """If the start is known, no last moment is set."""
-    (match,) = shown(csv_bytes(ROW))
-
-    assert (1_771_081_200, None) == (match.start_time, match.latest_start)
-
-
 @pytest.mark.parametrize("date", ["31/12/9999", "01/01/0001", "14/02/2126"])
 def test_impossible_day_without_a_time_is_rejected(date: str) -> None:
     """Without a valid day the match would have no end, so it is not shown."""
@@ -216,12 +209,3 @@ def test_different_fixtures_have_different_ids(
 ) -> None:
     """No two different fixtures share an id, however long or similar their names are."""
     assert (match_id_of(*one) == match_id_of(*other)) == (one == other)
-
-
-def test_no_name_equals_the_end_of_a_shortened_id() -> None:
-    """A shortened id ends in a form that the letters of a fixture cannot produce."""
-    cut = match_id_of("XX", "20260214", "a" * 120, "Birch United")
-    ending = cut.rpartition("-")[2]
-    posing = ("XX", "20260214", "a" * (len(cut) - len(ending) - len("XX-20260214--")), ending)
-
-    assert match_id_of(*posing) != cut

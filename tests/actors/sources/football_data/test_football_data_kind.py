@@ -114,21 +114,8 @@ def test_row_that_ends_before_the_prices_is_not_listed() -> None:
 
 def test_extra_leagues_have_their_own_columns() -> None:
     """Country and League name the league, Home and Away the teams."""
-    header = (
-        "Country",
-        "League",
-        "Season",
-        "Date",
-        "Time",
-        "Home",
-        "Away",
-        "HG",
-        "AG",
-        "PSH",
-        "PSD",
-        "PSA",
-    )
-    row = ("Nowhere", "First Division", "2026", "14/02/2026", "15:00", "Alder Town", "Birch United")
+    header = ("Country", "League", "Date", "Time", "Home", "Away", "HG", "AG", "PSH", "PSD", "PSA")
+    row = ("Nowhere", "First Division", "14/02/2026", "15:00", "Alder Town", "Birch United")
     (match,) = shown(csv_bytes((*row, "", "", "2.1", "3.4", "3.6"), header=header), "PS")
 
     assert (match.home, match.away) == ("Alder Town", "Birch United")
@@ -169,11 +156,14 @@ def test_prefix_that_is_no_bookmaker_is_refused() -> None:
 
 
 def test_scope_is_the_file() -> None:
-    """A source polls one file, whose list is complete for that file only."""
+    """The scope is public: only a plain file name becomes one, and nothing else of the address."""
     for url, scope in [
         ("https://feed.example/fixtures.csv", "fixtures.csv"),
         ("https://feed.example/new/ARG.csv?season=1", "ARG.csv"),
         ("https://feed.example", "file"),
+        ("https://feed.example/s3cret", "file"),
+        ("https://feed.example/file.csv?key=s3cret", "file.csv"),
+        ("https://feed.example/s3cret/", "file"),
     ]:
         (target,) = KIND.plan(FootballDataOptions(kind="football_data", url=url), ()).targets()
 

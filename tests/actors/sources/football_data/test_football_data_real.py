@@ -78,21 +78,6 @@ def test_simple_reading_has_offers() -> None:
     assert empty == FILES[:1]
 
 
-@pytest.mark.parametrize("path", football_data("quirks", "*.html"), ids=lambda path: path.stem)
-def test_page_of_a_missing_file_is_rejected(path: Path) -> None:
-    """The body of the site's 300 answer is rejected, whatever its status."""
-    with pytest.raises(PayloadError, match="must be 'Div' or 'Country'"):
-        decoded(path.read_bytes())
-
-
-@pytest.mark.parametrize("path", football_data("seasons"), ids=lambda path: path.stem)
-def test_finished_season_is_an_empty_list(path: Path) -> None:
-    """All of its matches have a result, so none is offered and none is counted as an error."""
-    fixtures = decoded(path.read_bytes()).fixtures
-
-    assert {one.reason if isinstance(one, Removal) else "" for one in fixtures} == {"finished"}
-
-
 def test_all_valid_rows_of_the_recordings_are_read() -> None:
     """No date or time of a real download of upcoming matches is rejected, except in the stub."""
     unreadable = {
