@@ -14,21 +14,14 @@ from statistics import fmean
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Extract, Match
 from actors.source_api.kinds import Machine
-from actors.sources.simulated.bookmaker import FINE, FRACTIONAL, TIERED, Bookmaker, Ladder
+from actors.sources.simulated.bookmaker import FINE, FRACTIONAL, TIERED, Ladder
 from actors.sources.simulated.kind import KIND, SimulatedOptions
 from actors.sources.simulated.world import (
-    MATCH_MS,
-    Fixture,
-    Slot,
-    Team,
-    Triple,
     World,
     result_probabilities,
 )
@@ -36,7 +29,6 @@ from actors.sources.simulated.world import (
 START = Instant(mono=1_000.0, wall=1_763_820_000.0)  # a Saturday, 14:00 UTC
 KEYS = ("sharp", "standard", "wide")
 HOUR = 3600.0
-MINUTE_MS = 60_000
 ROOT = Path(__file__).parents[4]
 
 
@@ -73,10 +65,6 @@ def _book_sum(match: Match) -> float:
 
 def _largest_move(old: Match, new: Match) -> float:
     return max(abs(after / before - 1) for before, after in zip(_prices(old), _prices(new), strict=True))
-
-
-def _is_in_play(match: Match, seconds: float = 0.0) -> bool:
-    return match.start_time is not None and match.start_time <= START.wall + seconds
 
 
 def _removed(change: Extract, reason: str) -> set[str]:
@@ -138,30 +126,6 @@ def test_bookmakers_of_one_style_have_their_own_prices() -> None:
     assert sum(_prices(one) != _prices(other) for one, other in zip(first, second, strict=True)) > 200
 
 
-@settings(max_examples=100, deadline=None)
-@given(
-    rates=st.tuples(st.floats(0.0, 9.0), st.floats(0.0, 9.0)),
-    lead=st.integers(-12, 12),
-    style=st.sampled_from(KEYS),
-    seed=st.integers(0, 2**64),
-    at=st.integers(0, 4 * 10**12),
-)
-def test_any_state_of_a_match_has_valid_prices(
-    rates: tuple[float, float], lead: int, style: str, seed: int, at: int
-) -> None:
-    """For any expected goals and score, probabilities sum to 1 and the prices are valid."""
-    fair = result_probabilities(*rates, lead)
-    bookmaker = Bookmaker(style, seed)
-    quoted = bookmaker.quote(
-        bookmaker.estimate(fair), bookmaker.opinion(World(seed, 1, 1.0).fixture(0, at))
-    )
-
-    assert sum(fair) == pytest.approx(1.0)
-    assert min(fair) >= 0.0
-    assert all(1.01 <= price <= 201.0 for price in quoted)
-    assert 0.98 <= sum(1 / price for price in quoted) <= 1.12
-
-
 def test_probabilities_follow_score_and_expected_goals() -> None:
     """A lead and more expected goals favour a team; without expected goals the score is the result."""
     by_lead = [result_probabilities(1.2, 1.1, lead)[0] for lead in range(-3, 4)]
@@ -173,30 +137,6 @@ def test_probabilities_follow_score_and_expected_goals() -> None:
     assert result_probabilities(0.0, 0.0, 1) == (1.0, 0.0, 0.0)
     assert result_probabilities(0.0, 0.0, 0) == (0.0, 1.0, 0.0)
     assert result_probabilities(0.0, 0.0, -1) == (0.0, 0.0, 1.0)
-
-
-def test_probabilities_follow_the_match() -> None:
-    """If level, a draw gets more and more likely; a goal suspends for 40 s, then favours its team."""
-    kickoff = int(1000 * START.wall)
-    goal, end = kickoff + 80 * MINUTE_MS, kickoff + MATCH_MS
-    team = Team(0, "Arkmere Town", 0.0)
-    slot = Slot(0, "League One", 16, (team, team, team), 24 * 60 * MINUTE_MS, 0.5)
-    events = (kickoff - 60 * MINUTE_MS, kickoff, goal, goal + 40_000, end)
-    fixture = Fixture(slot, 0, team, team, events[0], kickoff, end, (1.5, 1.2), ((goal, -1),), events)
-    world = World(1, 1, 1.0)
-
-    def fair(at: int) -> Triple | None:
-        return world.probabilities(fixture, at)
-
-    level = [fair(kickoff + minute * MINUTE_MS) for minute in (-600, 5, 20, 47, 70, 79)]
-    draws = [triple[1] for triple in level if triple]
-    behind = fair(goal + 40_000)
-
-    assert draws == sorted(draws)
-    assert len(draws) == 6
-    assert [fair(at) for at in (goal, goal + 39_900, end)] == [None] * 3
-    assert behind is not None
-    assert behind[2] > 0.6 > 2 * (level[-1] or behind)[2]
 
 
 def test_margins_are_those_of_the_styles() -> None:
@@ -290,38 +230,6 @@ def test_ids_are_valid_and_never_reused() -> None:
     assert [name for name in meaning if not re.fullmatch(r"[A-Za-z0-9._~-]{1,128}", name)] == []
 
 
-def test_matches_kick_off_and_end_in_time() -> None:
-    """Upcoming matches turn in play, and none is listed later than 115 minutes after its kick-off."""
-    machine = _started("sharp", updates_per_s=1.0)
-    upcoming = {m.source_match_id for m in machine.image()["sharp"].matches if not _is_in_play(m)}
-    turned: set[str] = set()
-    overdue = []
-    for tick in range(1, 60):
-        machine.advance(_after(tick * 300.0))
-        listed = machine.image()["sharp"].matches
-        running = [match for match in listed if _is_in_play(match, tick * 300.0)]
-        turned |= upcoming.intersection(match.source_match_id for match in running)
-        overdue += [m for m in running if START.wall + tick * 300.0 - (m.start_time or 0) > MATCH_MS / 1000]
-
-    assert overdue == []
-    assert len(turned) > 30
-
-
-def test_some_matches_are_in_play_and_change_faster() -> None:
-    """About 8 % are in play at the start; each of them changes at least five times as often."""
-    machine = _started("sharp")
-    listed = machine.image()["sharp"].matches
-    running = {match.source_match_id for match in listed if _is_in_play(match)}
-    upcoming = {m.source_match_id for m in listed if m.start_time and m.start_time > START.wall + 300}
-    moves: Counter[str] = Counter()
-    for tenth in range(1, 3000):
-        changes = machine.advance(_after(tenth / 10))["sharp"].matches
-        moves.update(match.source_match_id for match in changes)
-
-    assert 0.05 < len(running) / len(listed) < 0.11
-    assert fmean(moves[name] for name in running) > 5 * fmean(moves[name] for name in upcoming)
-
-
 def test_suspended_match_comes_back_with_other_prices() -> None:
     """After a goal a match leaves every list, each at its own time, and returns with new prices."""
     machine = _started(updates_per_s=5.0)
@@ -360,26 +268,6 @@ def test_some_matches_have_missing_fields(seed: int) -> None:
         assert sum("" in (match.home, match.away) for match in listed) in range(1, matches // 180 + 2)
 
 
-def test_kick_offs_are_spread_over_days_at_round_times() -> None:
-    """Kick-offs are at multiples of 5 minutes, mostly of 15, on at least four days."""
-    kickoffs = [m.start_time for m in _started().image()["sharp"].matches if m.start_time is not None]
-
-    assert [kickoff for kickoff in kickoffs if kickoff % 300] == []
-    assert sum(kickoff % 900 == 0 for kickoff in kickoffs) > 0.8 * len(kickoffs)
-    assert len({kickoff // 86400 for kickoff in kickoffs}) >= 4
-
-
-def test_no_team_has_two_matches_at_a_time() -> None:
-    """In a league a name belongs to one team, and a team has one match at a time."""
-    machine = _started("sharp", matches=600)
-    machine.advance(_after(12 * HOUR))
-    matches = machine.image()["sharp"].matches
-    teams = Counter((m.league, name) for m in matches if m.league for name in (m.home, m.away) if name)
-
-    assert [team for team, listings in teams.items() if listings > 1] == []
-    assert len({league for league, _ in teams}) > 30
-
-
 @pytest.mark.parametrize("slots", [1, 240, 241, 2000])
 def test_there_are_enough_teams_for_all_fixtures(slots: int) -> None:
     """The requested number of fixtures can be made at one moment, at any hour."""
@@ -405,17 +293,6 @@ def test_long_gap_has_bounded_work_and_the_same_fixtures() -> None:
 
     assert len(names(silent)) > 200
     assert len(set(names(silent)) ^ set(names(awake))) <= 3  # as good as decided, or just not
-
-
-def test_new_match_has_not_kicked_off() -> None:
-    """A match is listed when the one before is over, and kicks off later."""
-    world = World(1, 2400, 1.0)
-    for slot in range(2400):
-        fixture = world.fixture(slot, int(1000 * START.wall))
-        successor = world.fixture(slot, fixture.end)
-
-        assert fixture.listed_at < fixture.kickoff < fixture.end == successor.listed_at < successor.kickoff
-        assert successor.number == fixture.number + 1
 
 
 def test_long_gap_ends_with_a_correct_delta() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from statistics import median
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import example, given, settings
@@ -41,85 +39,12 @@ def _prices(match: Match) -> tuple[float, float, float]:
     return match.home_price, match.draw_price, match.away_price
 
 
-def _best_sum(offers: list[Match]) -> float:
-    best = [max(_prices(offer)[outcome] for offer in offers) for outcome in range(3)]
-    return sum(1 / price for price in best)
-
-
 def _by_id(extract: Extract) -> dict[str, Match]:
     return {match.source_match_id: match for match in extract.matches}
 
 
 def _names(extract: Extract) -> list[str]:
     return [*_by_id(extract), *(removal.source_match_id for removal in extract.removals)]
-
-
-@pytest.mark.long
-def test_every_bookmaker_has_some_best_prices() -> None:
-    """Within 24 hours each bookmaker has between 10 % and 60 % of the best prices."""
-    machine, best = _machine(updates_per_s=1.0), Counter[str]()
-    for quarter in range(4 * 24):
-        lists = {key: _by_id(extract) for key, extract in _image(machine, quarter * 900.0).items()}
-        for name in set.intersection(*(set(shown) for shown in lists.values())):
-            offers = {key: _prices(shown[name]) for key, shown in lists.items()}
-            for outcome in range(3):
-                highest = max(prices[outcome] for prices in offers.values())
-                winners = [key for key, prices in offers.items() if prices[outcome] == highest]
-                best.update({key: 12 // len(winners) for key in winners})
-
-    shares = {key: best[key] / best.total() for key in KEYS}
-    assert all(0.1 <= share <= 0.6 for share in shares.values()), shares
-
-
-def _arbitrages(seconds: int) -> Iterator[int]:
-    """Return the durations, in seconds, of the times at which the best prices were an arbitrage."""
-    machine, began = _machine(), dict[str, int]()
-    shown: dict[str, dict[str, Match]] = {key: {} for key in KEYS}
-    for second in range(seconds):
-        touched = set[str]()
-        for key, change in _advanced(machine, float(second)).items():
-            shown[key] |= _by_id(change)
-            touched |= _by_id(change).keys()
-            for removal in change.removals:
-                shown[key].pop(removal.source_match_id, None)
-                touched.add(removal.source_match_id)
-        for name in touched:
-            offers = [one[name] for one in shown.values() if name in one]
-            if len(offers) > 1 and _best_sum(offers) < 1.0:
-                began.setdefault(name, second)
-            elif name in began:
-                yield second - began.pop(name)
-    assert all(second - since <= 15 for since in began.values())
-
-
-@pytest.mark.long
-def test_slow_bookmaker_makes_short_arbitrages() -> None:
-    """At the default size there is one every few minutes, and it ends when the slowest has followed."""
-    lengths = list(_arbitrages(1200))
-
-    assert 2 <= len(lengths) <= 12
-    assert 1 <= median(lengths) <= 10
-    assert max(lengths) <= 15
-
-
-@pytest.mark.long
-def test_bookmakers_change_at_different_times() -> None:
-    """An event of a match changes the sharp bookmaker's prices first and the wide one's last."""
-    machine = _machine(matches=100)
-    _advanced(machine, 0.0)
-    suspended: dict[str, dict[str, float]] = {key: {} for key in KEYS}
-    for tick in range(1, 2 * HOUR):
-        for key, change in _advanced(machine, tick / 2).items():
-            for removal in change.removals:
-                if removal.reason == "suspended":
-                    suspended[key].setdefault(removal.source_match_id, tick / 2)
-    known = set.intersection(*(set(one) for one in suspended.values()))
-    behind = {key: [suspended[key][name] - suspended["sharp"][name] for name in known] for key in KEYS}
-
-    assert len(known) > 5
-    assert 0.5 <= min(behind["standard"]) <= max(behind["standard"]) <= 6.5
-    assert 3.5 <= min(behind["wide"]) <= max(behind["wide"]) <= 15.5
-    assert len(set(behind["wide"])) > 3
 
 
 @pytest.mark.long
