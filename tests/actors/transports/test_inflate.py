@@ -25,25 +25,18 @@ FEW = b"".join(b"XX,14/02/2026,Alder Town,Birch %d\r\n" % number for number in N
 BODIES = st.binary(max_size=2000) | st.binary(max_size=30).map(lambda part: part * 20)
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "GZIP", " gzip ", "x-gzip"])
+@pytest.mark.parametrize(
+    ("pack", "encoding"),
+    [
+        *((gzip.compress, name) for name in ("gzip", "GZIP", " gzip ", "x-gzip")),
+        *((zlib.compress, name) for name in ("deflate", "Deflate")),
+        *((bytes, name) for name in ("", " ", "identity", "Identity")),
+    ],
+)
 @given(BODIES)
-def test_gzip_returns_the_content(encoding: str, body: bytes) -> None:
-    """The content is equal byte for byte."""
-    assert run_now(inflated(gzip.compress(body), encoding, LIMIT)) == body
-
-
-@pytest.mark.parametrize("encoding", ["deflate", "Deflate"])
-@given(BODIES)
-def test_deflate_returns_the_content(encoding: str, body: bytes) -> None:
-    """Deflate is the zlib format (RFC 9110, 8.4.1.2)."""
-    assert run_now(inflated(zlib.compress(body), encoding, LIMIT)) == body
-
-
-@pytest.mark.parametrize("encoding", ["", " ", "identity", "Identity"])
-@given(BODIES)
-def test_no_encoding_returns_the_body(encoding: str, body: bytes) -> None:
-    """Without an encoding the body is the content."""
-    assert run_now(inflated(body, encoding, LIMIT)) == body
+def test_content_is_returned(pack: Callable[[bytes], bytes], encoding: str, body: bytes) -> None:
+    """It is equal byte for byte; deflate is the zlib format (RFC 9110, 8.4.1.2)."""
+    assert run_now(inflated(pack(body), encoding, LIMIT)) == body
 
 
 def test_encoding_that_was_not_requested_is_refused() -> None:
@@ -86,15 +79,6 @@ def test_flipped_bit_is_an_error_or_harmless(place: int, bit: int) -> None:
         assert run_now(inflated(bytes(body), "gzip", LIMIT)) == TEXT
     except PayloadError as error:
         assert "compressed body" in str(error)  # noqa: PT017 - either outcome is right
-
-
-@given(st.binary(max_size=200), st.sampled_from(["gzip", "deflate"]))
-def test_any_bytes_are_an_error_or_content(body: bytes, encoding: str) -> None:
-    """Bytes that are not compressed data raise only a PayloadError."""
-    try:
-        assert len(run_now(inflated(body, encoding, LIMIT))) <= LIMIT
-    except PayloadError as error:
-        assert str(error).isprintable()  # noqa: PT017 - either outcome is right
 
 
 def test_second_gzip_member_is_not_dropped() -> None:

@@ -5,21 +5,49 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NoReturn
 
 import anyio
 import pytest
+from anyio import EndOfStream
+from anyio.abc import ByteStream
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.core.errors import TransportError
 from actors.transports.lines import LineConnection, connected, tls_context
-from tests.support.builders.pieces import Pieces
 from tests.support.peers.lines import MAX, line_peer, lines_of, trouble_with
 
 pytestmark = pytest.mark.anyio
+
+
+class Pieces(ByteStream):
+    """A stream that delivers these pieces and then ends; `taken` counts the pieces delivered."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self.taken = 0
+        self._pieces = iter(pieces)
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """Return the next piece."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            raise EndOfStream
+        assert len(piece) <= max_bytes
+        self.taken += len(piece)
+        return piece
+
+    async def send(self, item: bytes) -> None:
+        """Not for writing."""
+        raise NotImplementedError
+
+    async def send_eof(self) -> None:
+        """Do nothing."""
+
+    async def aclose(self) -> None:
+        """Do nothing."""
 
 
 async def _received(pieces: list[bytes], max_line_bytes: int = MAX) -> list[bytes]:

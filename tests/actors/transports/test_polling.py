@@ -172,14 +172,6 @@ async def test_retry_after_is_honoured_up_to_an_hour(
     assert error.retry_after_s == seconds
 
 
-@pytest.mark.parametrize("status", [404, 429, 500, 502, 503])
-async def test_retry_after_is_honoured_with_any_refusal(peer: HttpPeer, status: int) -> None:
-    """Retry-After is read from every refusal, whatever its status."""
-    peer.answers["/f.csv"] = respond(status=status, headers={"Retry-After": "120"})
-
-    assert (await refusal(peer.url("/f.csv"))).retry_after_s == 120.0
-
-
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize(
     ("headers", "seconds"), [({}, 60.0), ({"Retry-After": "5"}, 60.0), ({"Retry-After": "600"}, 600.0)]

@@ -120,16 +120,6 @@ async def test_redirects_are_limited(peer: HttpPeer, first: str) -> None:
     assert len(peer.asked) == MAX_REDIRECTS + 1
 
 
-async def test_redirect_from_https_to_http_is_refused() -> None:
-    """A redirect from https to http is refused, on the same host too."""
-    sites = {"https://feed.example/f.csv": _moved("http://feed.example/f.csv")}
-    async with Scripted(sites) as transport:
-        with pytest.raises(TransportError, match="not followed"):
-            await transport.fetch("https://feed.example/f.csv", Validators())
-
-    assert transport.asked == list(sites)
-
-
 async def test_redirect_from_http_to_https_is_followed() -> None:
     """A redirect to https on the same host is followed, and one back to http is refused."""
     sites = {
