@@ -63,19 +63,6 @@ async def test_deltas_and_confirmations_pass_unchanged() -> None:
     assert ([change, confirmation], []) == (stage.published, stage.extracted)
 
 
-async def test_newest_document_of_a_scope_counts() -> None:
-    """A waiting document is replaced by a newer one of its scope, and not by one of another scope."""
-    stage = BookmakerStage()
-
-    async with supervised(stage.child):
-        stage.offer((match("old"),), "old")
-        stage.offer((match("other"),), "other", scope="other")
-        stage.offer((match("new"),), "new")
-        await settle()
-
-    assert ["new", "other"] == [one.list_id for one in stage.published]
-
-
 async def test_unreadable_part_is_an_error_until_the_next_readable_one() -> None:
     """A PayloadError publishes nothing and is logged once on the way down and once on the way up."""
     stage = BookmakerStage()

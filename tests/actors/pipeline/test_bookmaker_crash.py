@@ -7,7 +7,6 @@ import anyio.lowlevel
 import pytest
 from structlog.testing import capture_logs
 
-from actors.runtime.actor import ActorState
 from tests.support.builders.hostile import Matches, with_matches
 from tests.support.builders.messages import batch, match
 from tests.support.systems.bookmaker_stage import BookmakerStage, Endless
@@ -60,49 +59,6 @@ async def test_same_document_crashes_at_most_twice() -> None:
     assert (2, 3, None) == (stage.status.actor.crashes, len(stage.extracted), stage.status.error)
     events = [line["event"] for line in logs]
     assert ["actor.crashed", "actor.crashed", "bookmaker.lost", "bookmaker.recovered"] == events
-
-
-async def test_two_alternating_fatal_documents_are_both_set_aside() -> None:
-    """Each may cause two crashes, so that two scopes with fatal documents cause no endless loop."""
-    stage = BookmakerStage()
-
-    async with supervised(stage.child):
-        for _ in range(6):
-            stage.offer(ValueError("bug"), "fatal-1", scope="one")
-            stage.offer(ValueError("bug"), "fatal-2", scope="two")
-            await anyio.sleep(70)
-
-        assert (4, ActorState.RUNNING) == (stage.status.actor.crashes, stage.status.actor.state)
-
-
-async def test_quarantine_does_not_set_a_list_aside() -> None:
-    """A document processed before a quarantine is not blamed for it and is processed if it comes again."""
-    stage = BookmakerStage()
-
-    async with supervised(stage.child) as supervisor:
-        for _ in range(4):
-            stage.offer((match(),))
-            await settle()
-            supervisor.quarantine(stage.status.actor.name, "poison")
-            await anyio.sleep(1000)
-
-    assert (4, None) == (len(stage.published), stage.status.error)
-
-
-async def test_other_bookmakers_are_not_affected() -> None:
-    """While one bookmaker crashes into quarantine, every document of another one is published."""
-    bad, good = BookmakerStage("bad"), BookmakerStage("good")
-
-    async with supervised(bad.child, good.child):
-        for second in range(30):
-            bad.offer(ValueError("bug"), f"fatal-{second}")
-            good.offer((match(f"m{second}"),), f"list-{second}")
-            await anyio.sleep(1)
-
-        assert (ActorState.QUARANTINED, 4) == (bad.status.actor.state, bad.status.actor.crashes)
-
-    assert [f"list-{second}" for second in range(30)] == [one.list_id for one in good.published]
-    assert (1, 0) == (good.status.actor.starts, good.status.actor.crashes)
 
 
 async def test_confirmation_after_a_lost_delta_is_dropped() -> None:

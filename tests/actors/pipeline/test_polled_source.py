@@ -5,117 +5,48 @@ Other tests cover its transport over real sockets; here a scripted one answers a
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from itertools import accumulate
-from random import Random
-from typing import Any
 
 import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.board.board import BoardRules
-from actors.board.snapshot import Snapshot
-from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError, SourceError, TransportError
-from actors.core.messages import BookmakerId, Payload, Scope
-from actors.pipeline.context import SourceContext
-from actors.pipeline.polled_source import SourceActor
-from actors.pipeline.schedule import Schedule
-from actors.runtime.conflation import merged_deliveries
-from actors.runtime.mailbox import Mailbox
-from actors.runtime.supervisor import ChildSpec
-from actors.source_api.kinds import PolledKind
+from actors.core.messages import Scope
 from actors.source_api.options import PolledOptions
-from actors.source_api.plan import Target, every
-from actors.transports.polling import Fetched, Transport, Validators
-from tests.support.systems.committing import Committing
-from tests.support.systems.supervision import source_record, supervised
-from tests.support.time.virtual import WALL_0, VirtualClock
+from tests.support.systems.scopes import URL, ScopesStage, scripted, verbatim
+from tests.support.systems.supervision import supervised
+from tests.support.time.virtual import WALL_0
 
 pytestmark = pytest.mark.anyio
 
-ALDER = BookmakerId("alder")
 REFUSED = TransportError("refused")
 
 
-class Longest(Random):
-    """Randomness that always gives the longest delay allowed."""
+def source(script: Iterable[SourceError | None] = (), poll_interval_s: float = 60.0) -> ScopesStage:
+    """Return a source whose attempts end as scripted (None for a success), and succeed after that."""
+    outcomes = iter(script)
 
-    def uniform(self, a: float, b: float) -> float:
-        """Return the upper bound."""
-        return max(a, b)
+    async def answer(scope: Scope, before: int) -> bytes:
+        del scope, before
+        if (error := next(outcomes, None)) is not None:
+            raise error
+        return b"content"
 
-
-LONGEST = Longest()
-
-
-class Stage:
-    """A source whose attempts end as scripted (None for a success) and succeed after the script's end."""
-
-    def __init__(
-        self,
-        script: Iterable[SourceError | None] = (),
-        poll_interval_s: float = 60.0,
-        random: Random = LONGEST,
-    ) -> None:
-        self.asked: list[float] = []
-        self.clock = VirtualClock()
-        self._script = iter(script)
-        url = "http://127.0.0.1:9/never-asked"
-        self.context = SourceContext(
-            options=PolledOptions(kind="scripted", url=url, poll_interval_s=poll_interval_s),
-            keys={ALDER: "A"},
-            inboxes={ALDER: Mailbox(lambda delivery: delivery.scope, merged_deliveries)},
-            status=source_record(),
-            refresh=asyncio.Event(),
-            published=Committing(Snapshot.empty(1, (ALDER,)), BoardRules(), self.clock),
-            clock=self.clock,
-            random=random,
-        )
-        plan = every(lambda options: (Target(Scope("all"), options.url),))
-        kind = PolledKind("scripted", PolledOptions, lambda _: None, plan, _decode, _never)
-        schedule = Schedule(plan(self.context.options, ()), random)
-        self.child = ChildSpec(
-            self.context.status.actor, lambda: SourceActor(kind, self.context, schedule, self._connect)
-        )
-
-    @asynccontextmanager
-    async def _connect(self) -> AsyncIterator[Transport]:
-        yield self
-
-    async def fetch(self, url: str, validators: Validators) -> Fetched:
-        """Answer by the script."""
-        del url
-        now = anyio.current_time()
-        self.asked.append(now)
-        outcome = next(self._script, None)
-        if outcome is not None:
-            raise outcome
-        return Fetched(b"content", 7, validators, None, now)
-
-
-def _decode(payload: Payload, options: PolledOptions) -> Sliced[object]:
-    del options
-    yield
-    return payload.body
-
-
-def _never(*given: object) -> Sliced[Any]:
-    raise AssertionError(given)
+    options = PolledOptions(kind="scripted", url=URL, poll_interval_s=poll_interval_s)
+    return ScopesStage(scripted("a", verbatim), answer, options)
 
 
 @pytest.mark.parametrize(("poll_interval_s", "first"), [(900.0, 0.5), (5.0, 0.5), (2.0, 0.2), (0.5, 0.05)])
 async def test_first_poll_comes_soon(poll_interval_s: float, first: float) -> None:
     """The first poll is at most half a second plus a tenth of the interval away; then one per interval."""
-    stage = Stage(poll_interval_s=poll_interval_s)
+    stage = source(poll_interval_s=poll_interval_s)
 
     async with supervised(stage.child):
         await anyio.sleep(3.5 * poll_interval_s)
 
-    assert [first + poll_interval_s * number for number in range(4)] == pytest.approx(stage.asked)
+    assert [first + poll_interval_s * number for number in range(4)] == pytest.approx(stage.times("a"))
 
 
 @pytest.mark.parametrize(
@@ -130,54 +61,54 @@ async def test_failures_are_retried_with_increasing_delays(
     poll_interval_s: float, delays: list[float]
 ) -> None:
     """The longest delay doubles from 0.5 s up to 30 s or a third of the interval."""
-    stage = Stage([REFUSED] * len(delays), poll_interval_s)
+    stage = source([REFUSED] * len(delays), poll_interval_s)
 
     async with supervised(stage.child):
         await anyio.sleep(sum(delays) + 1)
 
-    assert list(accumulate(delays, initial=0.5)) == stage.asked
+    assert list(accumulate(delays, initial=0.5)) == stage.times("a")
 
 
 async def test_flapping_does_not_reset_the_delay() -> None:
     """Only 60 s of success reset the delay, not a single success."""
-    stage = Stage([REFUSED, None] * 7 + [None] * 12 + [REFUSED, None], poll_interval_s=5.0)
+    stage = source([REFUSED, None] * 7 + [None] * 12 + [REFUSED, None], poll_interval_s=5.0)
 
     async with supervised(stage.child):
         await anyio.sleep(200)
 
     flapping = [0.5, 5.0, 1.0, 5.0, 2.0, 5.0, 4.0, 5.0, 8.0, 5.0, 16.0, 5.0, 30.0]
     delays = [*flapping, *[5.0] * 13, 0.5]
-    assert list(accumulate(delays, initial=0.5)) == stage.asked[: len(delays) + 1]
+    assert list(accumulate(delays, initial=0.5)) == stage.times("a")[: len(delays) + 1]
 
 
 @pytest.mark.parametrize(("retry_after_s", "delay"), [(120.0, 120.0), (0.0, 0.5), (None, 0.5)])
 async def test_retry_after_is_a_minimum(retry_after_s: float | None, delay: float) -> None:
     """Retry-After can only lengthen the delay, and a request for a fresh list does not shorten it."""
-    stage = Stage([TransportError("status was 503, must be 200", retry_after_s)])
+    stage = source([TransportError("status was 503, must be 200", retry_after_s)])
 
     async with supervised(stage.child):
         await anyio.sleep(0.6)
         stage.context.refresh.set()
         await anyio.sleep(150)
 
-    assert [0.5, 0.5 + delay] == stage.asked[:2]
+    assert [0.5, 0.5 + delay] == stage.times("a")[:2]
 
 
 async def test_request_for_a_fresh_list_shortens_the_wait() -> None:
     """After a success, a request is answered within half a second, once; then the interval goes on."""
-    stage = Stage()
+    stage = source()
 
     async with supervised(stage.child):
         await anyio.sleep(20)
         stage.context.refresh.set()
         await anyio.sleep(100)
 
-    assert ([0.5, 20.5, 80.5], False) == (stage.asked, stage.context.refresh.is_set())
+    assert ([0.5, 20.5, 80.5], False) == (stage.times("a"), stage.context.refresh.is_set())
 
 
 async def test_wall_clock_does_not_move_the_schedule() -> None:
     """A step of an hour in either direction changes neither interval nor backoff (faults.md, C12)."""
-    stage = Stage([REFUSED, REFUSED, None, None])
+    stage = source([REFUSED, REFUSED, None, None])
 
     async with supervised(stage.child):
         for shift_s in (3600.0, -3600.0, 0.0, 3600.0):
@@ -185,12 +116,12 @@ async def test_wall_clock_does_not_move_the_schedule() -> None:
             await anyio.sleep(0.9)
         await anyio.sleep(100)
 
-    assert [0.5, 1.0, 2.0, 62.0] == stage.asked
+    assert [0.5, 1.0, 2.0, 62.0] == stage.times("a")
 
 
 async def test_record_describes_an_outage() -> None:
     """While the source is down: since when, how many failures, the error, and the next attempt."""
-    stage = Stage([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
+    stage = source([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
     status = stage.context.status
 
     async with supervised(stage.child):
@@ -203,7 +134,7 @@ async def test_record_describes_an_outage() -> None:
 
 async def test_each_transition_is_logged_once() -> None:
     """Down at the second failure in a row, up with the next success, with both names in the log."""
-    stage = Stage([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
+    stage = source([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
 
     with capture_logs() as logs:
         async with supervised(stage.child):

@@ -63,16 +63,6 @@ def _gaps(times: list[float]) -> list[float]:
     return [later - earlier for earlier, later in pairwise(times)]
 
 
-async def test_every_scope_is_polled_each_interval() -> None:
-    """Without failures each scope is polled once per interval, and nothing is logged."""
-    stage, edges = await played(failing(()), 300)
-
-    assert {scope: [0.5 + 60 * number for number in range(5)] for scope in SCOPES} == {
-        scope: pytest.approx(stage.times(scope)) for scope in SCOPES
-    }
-    assert [] == edges
-
-
 async def test_one_failing_scope_does_not_affect_the_others() -> None:
     """The others are polled on time and stay confirmed; it is logged once, and the source is not down."""
     stage, edges = await played(failing("c"), 3600)
@@ -139,36 +129,6 @@ async def test_failure_of_all_scopes_is_logged_once() -> None:
 
     assert [("source.down", None), ("source.recovered", None)] == edges
     assert (False, 0) == (stage.context.status.is_down, stage.context.status.failures)
-
-
-async def test_all_scopes_are_polled_soon_after_recovery() -> None:
-    """One success opens the gate: every scope answers again within its own longest delay."""
-    stage, _ = await played(failing(SCOPES, 100, 4000), 4100)
-
-    back = {scope: min(at for at, got in stage.got if got == scope and at >= 4000) for scope in SCOPES}
-    assert max(back.values()) <= 4000 + 30 + 30
-
-
-async def test_lost_and_found_scope_is_logged_once_each() -> None:
-    """Further failures in between are not logged."""
-    stage, edges = await played(failing("e", 100, 2000), 4000)
-
-    assert [("scope.lost", "e"), ("scope.recovered", "e")] == edges
-    assert (0, None) == (stage.context.status.scopes[Scope("e")].failures, stage.context.status.error)
-
-
-async def test_single_failure_of_a_scope_is_only_counted() -> None:
-    """A scope is lost after two failures in a row."""
-
-    async def answer(scope: Scope, before: int) -> bytes:
-        if scope == "b" and before % 2:
-            raise TransportError("refused", reason="connection")
-        return f"{scope} {before}".encode()
-
-    stage, edges = await played(answer, 600)
-
-    assert [] == edges
-    assert stage.context.status.failures_total == stage.context.status.failed_by["connection"] > 4
 
 
 async def test_denied_key_is_not_tried_with_every_scope() -> None:

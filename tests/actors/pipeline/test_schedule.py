@@ -1,15 +1,11 @@
-"""The schedule alone: due times, backoff by scope, restarts, added and removed scopes."""
+"""The schedule alone: due times, added and removed scopes, and a peer in trouble."""
 
 from __future__ import annotations
-
-import pytest
 
 from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import Scope
 from actors.pipeline.schedule import MAX_IN_FLIGHT
 from tests.support.systems.schedule_stage import INTERVAL_S, Stage
-
-REFUSED = TransportError("refused")
 
 
 def test_targets_are_ordered_by_due_time() -> None:
@@ -29,25 +25,6 @@ def test_targets_are_ordered_by_due_time() -> None:
     assert ["b", "c", "a"] == stage.plan.heard
 
 
-def test_answer_is_followed_by_an_interval() -> None:
-    """The interval begins at the end of the request, whatever its duration."""
-    stage = Stage("a")
-    stage.begin()
-    stage.mono = 7.0
-    stage.end("a")
-
-    assert ("a", INTERVAL_S) == stage.next()
-
-
-def test_request_under_way_is_not_repeated() -> None:
-    """If all targets have requests under way, there is no next one."""
-    stage = Stage("a")
-    stage.begin()
-    stage.mono = 1000.0
-
-    assert None is stage.next()
-
-
 def test_number_of_requests_under_way_is_limited() -> None:
     """The limit is two until the peer's first answer, then higher; another request begins if one ends."""
     stage = Stage("abcdefg")
@@ -59,26 +36,6 @@ def test_number_of_requests_under_way_is_limited() -> None:
 
     assert ["ab", "cde", "f"] == begun
     assert 4 == MAX_IN_FLIGHT
-
-
-def test_each_scope_has_its_own_backoff() -> None:
-    """A failing scope has increasing delays, and the others keep their times."""
-    stage = Stage("ab")
-    stage.begin_all()
-    stage.end("b")
-    delays = []
-    for _ in range(8):
-        stage.end("a", REFUSED)
-        found = stage.next()
-        assert found is not None
-        delays.append(found)
-        stage.mono += found[1]
-        stage.begin()
-
-    expected = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, INTERVAL_S / 3]
-    assert {"a"} == {scope for scope, _ in delays}
-    assert pytest.approx(expected) == [delay for _, delay in delays]
-    assert INTERVAL_S == pytest.approx(stage.due_s("b") + stage.mono)
 
 
 def test_longest_delay_counts() -> None:
@@ -110,30 +67,6 @@ def test_hastening_never_postpones() -> None:
 
     due = [stage.due_s(scope) for scope in "abc"]
     assert [0.5, 1.0, 1.0] == due
-
-
-def test_hastening_does_not_shorten_a_backoff() -> None:
-    """A failing scope keeps its delay."""
-    stage = Stage("ab")
-    stage.begin_all()
-    stage.end("b")
-    stage.end("a", TransportError("503", 120.0))
-    stage.schedule.hasten({Scope("a"), Scope("b")}, 0.5, stage.now)
-
-    assert [120.0, 0.5] == [stage.due_s(one) for one in "ab"]
-
-
-def test_restart_repeats_only_requests_under_way() -> None:
-    """After a restart the answers of other scopes still count, and delays stay."""
-    stage = Stage("abc")
-    stage.begin_all()
-    stage.end("a")
-    stage.end("b", TransportError("503", 40.0))
-    stage.mono = 5.0
-    stage.schedule.restart(stage.now)
-
-    due = [stage.due_s(scope) for scope in "abc"]
-    assert [95.0, 35.0, 0.0] == due
 
 
 def test_scope_that_the_plan_forbids_waits() -> None:
@@ -176,3 +109,64 @@ def test_scope_that_never_answered_is_not_hastened() -> None:
     stage.schedule.hasten({Scope("a"), Scope("b")}, 0.5, stage.now)
 
     assert [0.5, 5400.0] == [stage.due_s(scope) for scope in "ab"]
+
+
+REFUSED = TransportError("refused")
+
+
+def test_two_failures_allow_one_request_at_a_time() -> None:
+    """Two failures of different scopes without a success in between count as trouble of the peer."""
+    stage = Stage("abcdef")
+    stage.begin_all()
+    stage.end("abcd", REFUSED)
+    waits = stage.next()
+    stage.mono += 60.0
+
+    assert ("e", True) == (waits[0] if waits else "", bool(waits and waits[1] > 0))
+    assert (True, 1) == (stage.schedule.is_troubled, len(stage.begin_all()))
+
+
+def test_gate_honours_retry_after() -> None:
+    """While all scopes fail, a Retry-After for one of them applies to all."""
+    stage = Stage("abc")
+    stage.begin_all()
+    stage.end("ab", TransportError("429", 200.0))
+    stage.end("c", REFUSED)
+
+    found = stage.next()
+    assert found is not None
+    assert found[1] >= 200.0
+
+
+def test_success_opens_the_gate() -> None:
+    """The other scopes are due at their own times again, several at once."""
+    stage = Stage("abcdef")
+    stage.begin_all()
+    stage.end("abcd", REFUSED)
+    stage.mono += 60.0
+    stage.end(stage.begin())
+
+    assert (False, MAX_IN_FLIGHT) == (stage.schedule.is_troubled, len(stage.begin_all()))
+
+
+def test_only_scope_represents_the_peer() -> None:
+    """If there is only one scope, its failure counts as the peer's."""
+    stage = Stage("a")
+    stage.begin_all()
+    stage.end("a", REFUSED)
+
+    assert True is stage.schedule.is_troubled
+
+
+def test_answer_for_a_removed_scope_changes_nothing() -> None:
+    """A failure of a removed scope changes nothing either, and is no trouble of the peer."""
+    stage = Stage("abc")
+    stage.begin_all()
+    stage.plan.have("bc")
+    stage.end("b")
+    stage.end("c")
+    assert ("b", INTERVAL_S) == stage.next()
+    stage.end("a", REFUSED)
+    stage.end("b", REFUSED)
+
+    assert False is stage.schedule.is_troubled

@@ -169,18 +169,6 @@ async def test_names_confirm_no_prices() -> None:
     assert not is_serving
 
 
-async def test_names_of_removed_markets_are_dropped() -> None:
-    """Only the names of markets in the newest image are kept."""
-    stage = _several("1.1", "1.2")
-    stage.web = lambda _: catalogue("1.1")
-    http = StreamHttp(KIND, stage.context.options, stage, stage.clock)
-    http.request_names(["1.1", "1.2", "1.3"], None)
-    await http.fetch_names()
-    http.request_names(["1.4", "1.5"], frozenset({"1.1", "1.5"}))
-
-    assert ({"1.1"}, {"1.4", "1.5"}) == (set(http._asked_mono), set(http._unnamed))
-
-
 async def test_names_of_removed_markets_are_not_requested() -> None:
     """Nothing is requested for a market that a new image has removed before the request."""
     stage = StreamStage()

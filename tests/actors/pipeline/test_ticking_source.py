@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import nan
 from random import Random
 
 import anyio
@@ -71,14 +70,6 @@ class Absent(Counting):
         if 2 <= self._advanced <= 4:
             raise SourceError("away", "away")
         return changes
-
-
-class Nowhere(Counting):
-    """A machine whose interval is not a number."""
-
-    def __init__(self, keys: tuple[str, ...]) -> None:
-        super().__init__(keys)
-        self.interval_s = nan
 
 
 class Stage:
@@ -260,15 +251,3 @@ async def test_machine_may_fail_for_a_while() -> None:
         assert (0, 1) == (offered, stage.inboxes[NAMES[0]].depth)
         assert (2, 0, None, False) == (status.payloads, status.failures, status.last_error, status.is_down)
         assert (1, 0) == (status.actor.starts, status.actor.crashes)
-
-
-async def test_machine_with_an_interval_that_is_not_a_number_crashes() -> None:
-    """A timer at NaN would delay the timers of all actors."""
-    stage = Stage(Nowhere)
-
-    async with supervised(stage.child):
-        await anyio.sleep(1)
-
-        assert "NotExactError: interval_s was nan, must be a number of seconds" == (
-            stage.context.status.actor.last_error
-        )
