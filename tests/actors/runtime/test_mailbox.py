@@ -1,19 +1,49 @@
-"""The mailbox: one pending item per key, in order of arrival, without losses."""
+"""The mailbox: one pending item per key, in order of arrival, without losses, also after a crash."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from typing import NamedTuple, TypeAlias
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from tests.support.builders.mailboxes import Item, drained, empty_box, filled
+from actors.runtime.mailbox import Mailbox
 from tests.support.time.virtual import settle
 
-OPERATIONS = st.lists(st.sampled_from(("a", "b", "c", "get", "get", "keep", "settle")), max_size=40)
+
+class Item(NamedTuple):
+    """An item: a key, and the serial numbers of all items merged into it."""
+
+    key: str
+    serials: tuple[int, ...]
+
+
+Box: TypeAlias = Mailbox[str, Item]
+
+
+def empty_box() -> Box:
+    """Return a mailbox that keeps the serial numbers in the order of merging."""
+    return Mailbox(lambda item: item.key, lambda old, new: Item(new.key, old.serials + new.serials))
+
+
+def filled(*keys: str) -> Box:
+    """Return a mailbox with an item for each of `keys`, numbered from 0."""
+    box = empty_box()
+    for serial, key in enumerate(keys):
+        box.put_nowait(Item(key, (serial,)))
+    return box
+
+
+def drained(box: Box) -> list[Item]:
+    """Return all pending items, in order."""
+    items = []
+    while (item := box.get_nowait()) is not None:
+        items.append(item)
+    return items
 
 
 def test_items_are_returned_in_the_order_of_their_keys() -> None:
@@ -31,56 +61,67 @@ def test_merged_items_are_counted() -> None:
     assert (4, 2, 2) == (box.received, box.conflated, box.depth)
 
 
-def test_mailbox_cannot_grow() -> None:
-    """At most one item per key waits, whatever the number of items."""
-    box = empty_box()
-    for serial in range(10_000):
-        box.put_nowait(Item(str(serial % 7), (serial,)))
-
-    assert (10_000, 9_993, 7) == (box.received, box.conflated, box.depth)
-    assert len(drained(box)) == 7
-
-
-def test_item_in_flight_is_not_merged_into() -> None:
-    """A newer item with the key of the item in flight waits separately."""
-    box = filled("a")
-    taken = box.get_nowait()
-    box.put_nowait(Item("a", (1,)))
-
-    assert (Item("a", (0,)), taken, 1, 0) == (taken, box.in_flight, box.depth, box.conflated)
-
-
-@given(operations=OPERATIONS)
-@settings(derandomize=True, deadline=None, max_examples=200)
-def test_every_item_is_returned_once_in_order(operations: list[str]) -> None:
-    """Per key no item is lost, doubled or reordered, also when crashes requeue items in between."""
-    box, sent, seen = empty_box(), defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
-    for serial, operation in enumerate(operations):
-        match operation:
-            case "get":
-                box.mark_processed()
-                box.get_nowait()
-            case "keep":
-                box.mark_processed()
-            case "settle":
-                box.mark_processed()
-                _see(seen, box.unacked)
-                box.ack_all()
-            case key:
-                sent[key].append(serial)
-                box.put_nowait(Item(key, (serial,)))
-        assert box.depth <= 3
+def test_item_in_flight_is_processed_and_acknowledged() -> None:
+    """`mark_processed` keeps the item until `ack_all`."""
+    box = filled("a", "b")
+    first = box.get_nowait()
+    in_flight = [box.in_flight]
     box.mark_processed()
-    _see(seen, box.unacked)
+    second = box.get_nowait()
+    in_flight.append(box.in_flight)
+    taken = [box.unacked]
+    box.mark_processed()
+    taken.append(box.unacked)
     box.ack_all()
-    _see(seen, drained(box))
+    taken.append(box.unacked)
 
-    assert sent == seen
+    assert [first, second] == in_flight
+    assert [(first,), (first, second), ()] == taken
+    assert (None, None) == (box.in_flight, box.requeue_unacked())
 
 
-def _see(seen: dict[str, list[int]], items: list[Item] | tuple[Item, ...]) -> None:
-    for item in items:
-        seen[item.key].extend(item.serials)
+def test_item_in_flight_is_returned_and_not_requeued() -> None:
+    """The item in flight is the cause of the crash; items processed before it are not."""
+    box = filled("a", "b", "c")
+    box.get_nowait()
+    box.mark_processed()
+    culprit = box.get_nowait()
+
+    assert (Item("b", (1,)), culprit) == (culprit, box.requeue_unacked())
+    assert (None, None, ()) == (box.in_flight, box.requeue_unacked(), box.unacked)
+    assert [Item("c", (2,)), Item("a", (0,))] == drained(box)
+
+
+def test_crash_with_nothing_in_flight_requeues_all() -> None:
+    """If the commit crashes, no item is the cause, so all of them are requeued."""
+    box = filled("a", "b")
+    for _ in range(2):
+        box.get_nowait()
+        box.mark_processed()
+
+    assert box.requeue_unacked() is None
+    assert [Item("a", (0,)), Item("b", (1,))] == drained(box)
+
+
+def test_unacknowledged_item_in_flight_again_is_not_requeued() -> None:
+    """When a turn is repeated, an item in flight again is the cause of a crash like any other."""
+    box = filled("a", "b")
+    for _ in range(2):
+        box.get_nowait()
+        box.mark_processed()
+    box.in_flight = box.unacked[0]
+
+    assert Item("a", (0,)) == box.requeue_unacked()
+    assert [Item("b", (1,))] == drained(box)
+
+
+def test_discarded_item_is_gone_and_the_others_keep_their_order() -> None:
+    """Discarding leaves no key without an item."""
+    box = filled("a", "b", "c")
+    box.discard(lambda item: item.key == "b")
+
+    assert 2 == box.depth
+    assert [Item("a", (0,)), Item("c", (2,))] == drained(box)
 
 
 @pytest.mark.anyio
@@ -125,3 +166,77 @@ async def test_reader_cancelled_at_an_arrival_loses_nothing() -> None:
         await reader
 
     assert (None, [Item("a", (0,))]) == (box.in_flight, drained(box))
+
+
+KEYS = st.sampled_from("abc")
+
+
+class MailboxMachine(RuleBasedStateMachine):
+    """An item is a key and the numbers merged into it, to show losses, duplicates and reordering."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.box = empty_box()
+        self.pending: dict[str, tuple[int, ...]] = {}
+        self.in_flight: Item | None = None
+        self.unacked: list[Item] = []
+        self.number = 0
+
+    @rule(key=KEYS)
+    def put(self, key: str) -> None:
+        """A newer item arrives."""
+        self.number += 1
+        self.box.put_nowait(Item(key, (self.number,)))
+        self.pending[key] = (*self.pending.get(key, ()), self.number)
+
+    @rule()
+    def take(self) -> None:
+        """The reader marks its item as processed and takes the next one."""
+        self.mark_processed()
+        taken = self.box.get_nowait()
+        expected = next(iter(self.pending.items()), None)
+        assert expected == taken
+        if expected is not None:
+            del self.pending[expected[0]]
+            self.in_flight = Item(*expected)
+
+    @rule()
+    def mark_processed(self) -> None:
+        """The reader has processed its item."""
+        self.box.mark_processed()
+        if self.in_flight is not None:
+            self.unacked.append(self.in_flight)
+            self.in_flight = None
+
+    @rule()
+    def ack_all(self) -> None:
+        """The commit is published."""
+        self.box.ack_all()
+        self.in_flight = None
+        self.unacked.clear()
+
+    @rule()
+    def crash(self) -> None:
+        """The item in flight is returned; the others are pending again, merged under newer ones."""
+        blamed, self.in_flight = self.in_flight, None
+        assert blamed == self.box.requeue_unacked()
+        back: dict[str, tuple[int, ...]] = {}
+        for key, numbers in self.unacked:
+            back[key] = back.get(key, ()) + numbers
+        self.unacked.clear()
+        for key, numbers in back.items():
+            self.pending[key] = numbers + self.pending.get(key, ())
+
+    @invariant()
+    def holds_what_the_model_holds(self) -> None:
+        """At most one item per key waits, and the same items are in flight and unacknowledged."""
+        expected = (len(self.pending), self.in_flight, tuple(self.unacked))
+        assert expected == (self.box.depth, self.box.in_flight, self.box.unacked)
+
+
+def test_mailbox_equals_the_model() -> None:
+    """No item is lost, doubled or reordered within its key."""
+    run_state_machine_as_test(
+        MailboxMachine,
+        settings=settings(max_examples=150, stateful_step_count=40, deadline=None, derandomize=True),
+    )

@@ -28,11 +28,20 @@ def test_nothing_is_set_aside_at_first() -> None:
     assert (None, None) == (guard.in_flight, guard.recover())
 
 
-def test_third_attempt_is_refused() -> None:
-    """After two crashes on the same bytes the list is set aside."""
+@pytest.mark.parametrize(
+    ("lists", "begun"),
+    [
+        ([POISON] * 5, [True, True, False, False, False]),
+        ([POISON, OTHER, OTHER, OTHER], [True, True, True, False]),
+        ([POISON, OTHER] * 3, [True, True, True, True, False, False]),
+    ],
+    ids=["one", "counted by list", "two by turns"],
+)
+def test_third_attempt_is_refused(lists: list[ListId], begun: list[bool]) -> None:
+    """After two crashes on the same bytes a list is set aside (faults.md, D2)."""
     guard = PoisonGuard()
 
-    assert [_crash(guard, POISON) for _ in range(5)] == [True, True, False, False, False]
+    assert begun == [_crash(guard, one) for one in lists]
 
 
 def test_refused_list_is_not_in_flight() -> None:
@@ -75,22 +84,6 @@ def test_success_between_crashes_keeps_the_count() -> None:
     _crash(guard, POISON)
 
     assert not guard.begin(POISON)
-
-
-def test_crashes_are_counted_per_list() -> None:
-    """Two different lists that crash once each are not one list that crashed twice."""
-    guard = PoisonGuard()
-
-    assert [_crash(guard, one) for one in (POISON, OTHER, OTHER, OTHER)] == [True, True, True, False]
-
-
-def test_two_poison_lists_are_both_set_aside() -> None:
-    """Each of two scopes with a poison payload crashes the actor at most twice (faults.md, D2)."""
-    guard = PoisonGuard()
-
-    begun = [_crash(guard, one) for one in (POISON, OTHER) * 3]
-
-    assert begun == [True, True, True, True, False, False]
 
 
 def test_number_of_remembered_lists_is_limited() -> None:

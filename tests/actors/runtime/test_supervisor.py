@@ -121,22 +121,6 @@ async def test_return_is_a_crash() -> None:
         assert str(spec.status.last_error).startswith("ActorReturned: ")
 
 
-async def test_failed_start_is_a_crash() -> None:
-    """An exception in `start` counts as a crash of the actor."""
-
-    def start() -> Actor:
-        if spec.status.crashes == 0:
-            _raise()
-        return Ticker()
-
-    spec = ChildSpec(ActorStatus("a"), start)
-
-    async with supervised(spec):
-        await settle()
-
-        assert (2, 1, ActorState.RUNNING) == (spec.status.starts, spec.status.crashes, spec.status.state)
-
-
 @pytest.mark.parametrize("failure", [_raise, _return, _be_cancelled])
 async def test_crash_does_not_affect_siblings(failure: Failure) -> None:
     """The same instances go on and miss no tick, whether they started before or after the failing one.
@@ -170,13 +154,3 @@ async def test_core_child_that_crashes_too_often_ends_everything() -> None:
 
     assert (40.0, 4) == (anyio.current_time(), core.status.crashes)
     assert (ActorState.STOPPED, WALL_0 + 40) == (other.status.state, other.status.since)
-
-
-async def test_core_child_may_crash_three_times_a_minute() -> None:
-    """Up to the limit a core child is restarted like any other."""
-    core = ChildSpec(ActorStatus("core"), lambda: Failing(25.0, _raise), is_core=True)
-
-    async with supervised(core):
-        await anyio.sleep(240)
-
-        assert (ActorState.RUNNING, 10) == (core.status.state, core.status.starts)

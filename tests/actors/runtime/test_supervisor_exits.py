@@ -89,17 +89,6 @@ async def test_exit_in_a_start_is_a_crash_of_one_actor(error: BaseException) -> 
         assert (ActorState.RUNNING, 2, 1) == (status.state, status.starts, status.crashes)
 
 
-async def test_repeated_exits_are_quarantined() -> None:
-    """The fourth exit within a minute is too many, as with any other crash."""
-    status = ActorStatus("leaving")
-    spec = ChildSpec(status, lambda: Leaving(SystemExit(0), "task"))
-
-    async with supervised(spec):
-        await anyio.sleep(8.5)
-
-        assert (ActorState.QUARANTINED, 4) == (status.state, status.crashes)
-
-
 async def test_contained_task_can_be_cancelled() -> None:
     """Cancellation and ordinary exceptions pass through unchanged."""
     with anyio.move_on_after(1) as scope:

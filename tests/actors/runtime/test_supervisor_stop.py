@@ -124,17 +124,6 @@ async def test_actor_within_its_time_limit_is_not_abandoned() -> None:
     assert (ActorState.STOPPED, []) == (spec.status.state, logs)
 
 
-async def test_crash_during_a_stop_starts_nothing() -> None:
-    """An actor that crashes while it is being stopped counts as stopped."""
-    spec = ChildSpec(ActorStatus("sore"), lambda: Failing(at_once=False))
-
-    async with supervised(spec) as supervisor:
-        await settle()
-        await supervisor.stop()
-
-    assert (ActorState.STOPPED, 1) == (spec.status.state, spec.status.starts)
-
-
 async def test_crash_during_a_stop_does_not_count() -> None:
     """A core child that crashed three times and again during its stop causes no CoreFailure."""
     lives = iter([True, True, True, False])
