@@ -73,19 +73,6 @@ def test_invisible_changes_do_not_make_a_version() -> None:
         assert _ids(base) == _ids(snapshot), silent
 
 
-def test_many_batches_are_one_version() -> None:
-    """One commit makes one version, whatever the number of batches in it."""
-    snapshot = after(
-        EMPTY,
-        batch([match("a")]),
-        batch([match("a"), match("b")], received_mono=1.0),
-        batch([match("c")], scope="elsewhere"),
-        batch([match("a")], bookmaker=BIRCH),
-    )
-
-    assert (1001, 1001, 1001) == versions(snapshot) == versions(snapshot, BIRCH)
-
-
 def test_confirmation_keeps_all_chunks() -> None:
     """A confirmed list keeps all of its chunk objects, and so everything derived from them."""
     base = after(EMPTY, batch([match(f"m{number}") for number in range(500)]))

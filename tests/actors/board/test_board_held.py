@@ -77,21 +77,6 @@ def test_list_is_not_held_after_a_wrong_clock_kept_a_match_off(*, is_complete: b
     assert (True, False) == (ahead, stage.holds())
 
 
-def test_confirmation_does_not_complete_a_list() -> None:
-    """A confirmation, or a delta about other matches, does not bring back a missing match."""
-    stage = Stage()
-    stage.take(batch([SOON, LATER]))
-    stage.clock.wall += 20_000.0
-    stage.shown()
-    stage.take(
-        batch(complete=False, received_mono=1.0),
-        batch([match("third")], complete=False, received_mono=2.0),
-    )
-    stage.clock.wall -= 20_000.0
-
-    assert not stage.holds()
-
-
 def test_list_stays_held_when_a_match_ends() -> None:
     """A list whose matches end in time stays held, also if the clock goes back by less than that."""
     stage = Stage()
@@ -102,17 +87,6 @@ def test_list_stays_held_when_a_match_ends() -> None:
     stage.clock.wall -= 400.0
 
     assert ((["later"], True), True) == (over, stage.holds())
-
-
-def test_expiry_in_one_scope_does_not_affect_another() -> None:
-    """When a match expires, only the list of its scope is incomplete."""
-    stage = Stage()
-    stage.take(batch([SOON]), batch([LATER], scope=OTHER))
-    stage.clock.wall += 20_000.0
-    stage.shown()
-    stage.clock.wall -= 20_000.0
-
-    assert (False, True) == (stage.holds(), stage.holds(scope=OTHER))
 
 
 @pytest.mark.parametrize("is_complete", [True, False])
@@ -129,14 +103,6 @@ def test_list_is_not_held_after_another_scope_took_a_match(*, is_complete: bool)
 
     assert (True, (False, True, ["later", "soon"])) == (before, moved)
     assert ((False, ["later"]), (True, ["later", "soon"])) == (dropped, (stage.holds(), stage.shown()))
-
-
-def test_list_is_not_held_when_another_scope_ends_its_match() -> None:
-    """If two scopes give different kick-offs, the one that lists the match must be requested again."""
-    stage = Stage()
-    stage.take(batch([LATER]), batch([match("later", start_time=int(WALL_0) - 20_000)], scope=OTHER))
-
-    assert ([], False) == (stage.shown(), stage.holds())
 
 
 def test_removal_does_not_affect_another_scope() -> None:

@@ -10,10 +10,10 @@ import pytest
 from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
-from actors.board.snapshot import ListState, Snapshot
+from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
-from actors.core.messages import Batch, Removal, Scope, SourceMatchId
+from actors.core.messages import Batch
 from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
@@ -41,10 +41,6 @@ def _verdict(base: Snapshot, one: Batch, mono: float = 0.0) -> Verdict:
 
 def _ids(snapshot: Snapshot) -> set[str]:
     return {entry.source_match_id for entry in entries_of(snapshot.books[BOOKMAKER].chunks)}
-
-
-def _list(snapshot: Snapshot, scope: Scope = SCOPE) -> ListState:
-    return snapshot.books[BOOKMAKER].lists[scope]
 
 
 LISTED = _after(EMPTY, batch([match("a"), match("b")], received_mono=5.0), mono=5.0)
@@ -100,33 +96,6 @@ def test_change_of_a_withdrawn_list_is_refused(matches: int) -> None:
 
     assert ([Verdict.UNFOUNDED], set()) == (verdicts, _ids(snapshot))
     assert base is snapshot
-
-
-def test_delta_changes_the_list_and_confirms_it() -> None:
-    """A delta applies upserts and removals to the list on the board and confirms that list."""
-    removal = Removal(SourceMatchId("b"), "suspended")
-    change = batch([match("c")], removals=[removal], complete=False, received_mono=6.0, stale_after_s=40.0)
-
-    verdicts, snapshot = _applied(LISTED, [change], _at(6.0))
-
-    assert ([Verdict.ACCEPTED], {"a", "c"}, 46.0) == (verdicts, _ids(snapshot), _list(snapshot).deadline)
-
-
-def test_confirmation_changes_the_deadline_only() -> None:
-    """A 304 or a heartbeat moves the deadline and changes nothing else."""
-    verdicts, snapshot = _applied(LISTED, [batch(complete=False, received_mono=20.0)], _at(21.0))
-
-    assert ([Verdict.CONFIRMED], 50.0, 50.0) == (verdicts, _list(snapshot).deadline, snapshot.valid_until)
-    assert LISTED.version == snapshot.version
-
-
-def test_rejected_match_is_removed() -> None:
-    """A match that the gate rejected is in the removals of the list, so its entry is removed."""
-    rejected = Removal(SourceMatchId("a"), "price")
-
-    snapshot = _after(LISTED, batch([match("b")], removals=[rejected], received_mono=6.0), mono=6.0)
-
-    assert {"b"} == _ids(snapshot)
 
 
 def test_id_belongs_to_the_scope_that_listed_it_last() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from actors.board.board import Board, BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
@@ -44,19 +41,6 @@ def test_updated_is_the_source_time_up_to_the_receive_time() -> None:
         snapshot = _after(EMPTY, batch([match(source_time=source_time)], received_at=received_at))
 
         assert expected == _updated(snapshot), (source_time, received_at)
-
-
-@given(source_time=st.none() | st.floats(0.0, 4e9), received_at=st.floats(0.0, 4e9))
-@settings(derandomize=True, deadline=None, max_examples=100)
-def test_updated_is_in_whole_milliseconds_and_not_in_the_future(
-    source_time: float | None, received_at: float
-) -> None:
-    """For any two clocks, `updated` has three decimals and is not later than the receive time."""
-    snapshot = _after(EMPTY, batch([match(source_time=source_time)], received_at=received_at))
-    updated = _updated(snapshot)
-
-    assert round(updated, 3) == updated
-    assert updated <= round(received_at, 3)
 
 
 def test_updated_stays_while_the_content_is_equal() -> None:

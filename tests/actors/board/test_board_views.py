@@ -8,33 +8,6 @@ from tests.support.builders.boards import ALDER, BIRCH, EMPTY, after, versions
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
-UNNAMED = match("u", home="")
-
-
-def test_entry_without_a_name_changes_v1_only() -> None:
-    """v2 does not show entries with an empty name, so their changes do not change its version."""
-    base = after(EMPTY, batch([match("a")]))
-
-    added = after(base, batch([match("a"), UNNAMED], received_mono=1.0))
-    removed = after(added, batch([match("a")], received_mono=2.0))
-
-    assert [(1002, 1002, 1001), (1003, 1003, 1001)] == [versions(added), versions(removed)]
-    assert (2, 1) == (added.books[ALDER].count, added.books[ALDER].named)
-
-
-def test_gained_or_lost_name_changes_v2() -> None:
-    """An entry that enters or leaves v2's view changes the version of both views."""
-    base = after(EMPTY, batch([UNNAMED]))
-
-    gained = after(base, batch([match("u")], received_mono=1.0))
-    lost = after(gained, batch([UNNAMED], received_mono=2.0))
-
-    assert [(1001, 1001, 1000), (1002, 1002, 1002), (1003, 1003, 1003)] == [
-        versions(base),
-        versions(gained),
-        versions(lost),
-    ]
-
 
 def test_v2_changes_with_named_entries_only() -> None:
     """v1 has a version for every difference, v2 for those of entries with two names before or after."""
@@ -54,13 +27,6 @@ def test_v2_changes_with_named_entries_only() -> None:
         snapshot = after(base, batch([new] if new else [], received_mono=1.0))
 
         assert (1002, 1002, 1002 if v2_sees_it else 1001) == versions(snapshot), (old, new)
-
-
-def test_removal_changes_the_version() -> None:
-    """A view that shows fewer entries than before has a new version."""
-    base = after(EMPTY, batch([match("a"), match("b")]))
-
-    assert (1002, 1002, 1002) == versions(after(base, batch([match("b")], received_mono=1.0)))
 
 
 def test_other_bookmakers_keep_their_books() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import inf
-from random import Random
 from typing import TypeAlias
 
 import pytest
@@ -123,31 +121,6 @@ def test_find_returns_the_entry_or_none(shown: tuple[SourceMatchId, ...], wanted
     assert expected is find(chunks, SourceMatchId(wanted))
 
 
-@given(seed=st.integers(0, 2**32), at_once=st.integers(1, 60))
-@settings(derandomize=True, deadline=None, max_examples=25)
-def test_random_removals_leave_no_small_chunks(seed: int, at_once: int) -> None:
-    """Chunks join when a board shrinks: only the first may be small."""
-    chunks, left, random = _chunks(IDS), list(IDS), Random(seed)
-    random.shuffle(left)
-    while len(left) > 100:
-        gone, left = left[:at_once], left[at_once:]
-        chunks = run_now(Chunk.changed(chunks, dict.fromkeys(gone)))
-
-        _assert_sound(chunks)
-        assert len(chunks) <= 1 + len(left) // SMALLEST
-
-
-def test_one_change_rebuilds_one_chunk() -> None:
-    """A change rebuilds one chunk, whatever the size of the board."""
-    before = _chunks(IDS)
-
-    after = run_now(Chunk.changed(before, {IDS[600]: _entry(IDS[600], 1.0)}))
-
-    assert [_owner(before, IDS[600])] == [
-        at for at, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new
-    ]
-
-
 def test_no_change_returns_the_same_chunks() -> None:
     """Without a change the chunks are the same objects."""
     before = _chunks(IDS[:300])
@@ -186,10 +159,3 @@ def test_chunk_counts_the_entries_of_v2() -> None:
     chunk = _chunk(_entry("a"), _entry("b", home=""), _entry("c"))
 
     assert (2, "a") == (chunk.named, chunk.first)
-
-
-def test_ids_of_neighbouring_chunks_are_in_order() -> None:
-    """The last id of a chunk is less than the first id of the next."""
-    chunks = _chunks(IDS)
-
-    assert all(a.entries[-1].source_match_id < b.first for a, b in pairwise(chunks))

@@ -94,13 +94,6 @@ def test_delta_changes_only_its_own_matches() -> None:
     assert _found(upsert, removal) == found
 
 
-def test_removal_in_one_scope_does_not_affect_another() -> None:
-    """A scope removes only its own entries."""
-    found = _delta(_book(_entry(match("a"), scope="other")), gone=["a"])
-
-    assert _found() == found
-
-
 @pytest.mark.parametrize("complete", [True, False])
 def test_move_to_another_scope_is_invisible(*, complete: bool) -> None:
     """A match with equal content in another scope belongs to that scope and keeps its `updated`."""
@@ -126,13 +119,6 @@ def test_every_field_of_the_content_counts() -> None:
         before = _entry(match(), updated=1.0)
 
         assert _found((before, _entry(different))) == _complete(_book(before), different), different
-
-
-def test_new_refresh_time_alone_is_no_change() -> None:
-    """The source's time is not part of the content."""
-    found = _complete(_book(_entry(match(source_time=1.0))), match(source_time=WALL_0 - 5))
-
-    assert _found() == found
 
 
 @pytest.mark.parametrize("complete", [True, False])
@@ -179,17 +165,6 @@ def test_finished_match_is_not_added(*, complete: bool) -> None:
     found = _complete(_book(before), *arriving) if complete else _delta(_book(before), arriving)
 
     assert _found((before, None), (None, _entry(arriving[2])), finished=2) == found
-
-
-@pytest.mark.parametrize("complete", [True, False])
-def test_finished_match_of_another_scope_is_removed(*, complete: bool) -> None:
-    """A match that is over in its new scope is removed, although it was in another scope before."""
-    before = _entry(match("a", start_time=None), scope="other")
-    book, arriving = _book(before), match("a", start_time=OVER)
-
-    found = _complete(book, arriving) if complete else _delta(book, [arriving])
-
-    assert _found((before, None), finished=1, taken_from=["other"]) == found
 
 
 IDS = [f"m{number:03}" for number in range(600)]

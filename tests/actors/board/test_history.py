@@ -158,13 +158,6 @@ def test_entries_without_a_name_are_no_change_of_v2() -> None:
     assert ([], 1000) == (_since(history, 1000), history.latest(None))
 
 
-def test_move_to_another_scope_is_no_change() -> None:
-    """A move between scopes is not visible to readers."""
-    moved = after(ONE, batch([match("a")], scope="other", received_mono=1.0), now=_at(1.0))
-
-    assert [] == _since(_history(ONE, moved), 1001)
-
-
 def test_restored_match_is_listed_as_present() -> None:
     """When a match comes back, its removal is no longer in the history."""
     gone = after(ONE, _removed(), now=_at(1.0))
@@ -310,9 +303,3 @@ def test_commit_that_is_dropped_in_part_is_dropped_entirely() -> None:
 def test_versions_before_the_first_are_unknown() -> None:
     """The history of a new process has no versions of an earlier process."""
     assert (1000, 1000) == (_oldest(_history())[0], _oldest(_history(ONE, TWO))[0])
-
-
-def test_base_is_not_changed() -> None:
-    """The differences of a commit do not change the snapshot before it."""
-    assert {ALDER} == set(TWO.differences)
-    assert {ALDER, BIRCH} == set(ONE.differences)

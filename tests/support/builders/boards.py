@@ -24,6 +24,14 @@ def after(base: Snapshot, *batches: Batch, now: Instant = START) -> Snapshot:
     return run_now(board.finish(START))
 
 
+def arrived(base: Snapshot, *batches: Batch) -> Snapshot:
+    """Apply batches, each when it was received, and commit once."""
+    board = Board(base, RULES)
+    for one in batches:
+        run_now(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
+    return run_now(board.finish(START))
+
+
 def versions(snapshot: Snapshot, bookmaker: BookmakerId = ALDER) -> tuple[int, int, int]:
     """Return the version of the snapshot, and of one bookmaker's v1 and v2 view."""
     book = snapshot.books[bookmaker]
