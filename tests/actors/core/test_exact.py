@@ -42,19 +42,8 @@ class Str(str):
 
 JUNK: list[Any] = [None, True, np.bool_(True), b"2.5", "2.5", object(), [2.5], 2j, Decimal("sNaN")]  # noqa: FBT003 - values
 ODD: list[Any] = [
-    *(
-        *JUNK,
-        7,
-        10**400,
-        nan,
-        inf,
-        Float(nan),
-        Float(2.5),
-        Int(2),
-        Str("Alder"),
-        Decimal("2.5"),
-        Fraction(5, 2),
-    ),
+    *(*JUNK, 7, 10**400, nan, inf, Float(nan), Float(2.5), Int(2), Str("Alder"), Decimal("2.5")),
+    Fraction(5, 2),
     *(np.float64(2.5), np.float32(2.5), np.int64(2), np.str_("Alder")),
 ]
 
@@ -111,13 +100,6 @@ def test_value_that_is_not_a_text_is_refused(value: Any) -> None:
         text(value, "title")
 
 
-@pytest.mark.parametrize("value", [nan, np.float64(nan), "3", None, True])
-def test_value_that_is_not_a_duration_is_refused_by_name(value: Any) -> None:
-    """The error names the value; NaN is refused because no comparison with a deadline holds for it."""
-    with pytest.raises(NotExactError, match="interval_s was "):
-        seconds(value, "interval_s")
-
-
 def test_infinity_is_a_duration() -> None:
     """Infinity is accepted, for a plan that never asks again."""
     assert inf == seconds(inf, "interval_s")
@@ -131,15 +113,6 @@ def test_admitted_values_have_exact_types(matches: list[Match]) -> None:
             assert type(getattr(match, name)) in kinds
         assert not isnan(sum((match.home_price, match.draw_price, match.away_price)))
         assert msgspec.json.decode(msgspec.json.encode(match), type=Match) == match
-
-
-@given(MATCHES, st.lists(MATCHES, max_size=300))
-def test_other_matches_do_not_change_the_verdict(match: Match, neighbours: list[Match]) -> None:
-    """A match with a unique id is admitted among others if and only if it is admitted alone."""
-    own = msgspec.structs.replace(match, source_match_id=SourceMatchId("own"))
-    alone, beside = _admitted([own]), _admitted([*neighbours, own])
-
-    assert alone.matches == tuple(one for one in beside.matches if one.source_match_id == "own")
 
 
 def test_match_that_cannot_be_exact_becomes_a_removal() -> None:

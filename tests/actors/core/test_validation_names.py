@@ -85,15 +85,6 @@ def test_cleaned_name_can_be_displayed(name: str) -> None:
     assert shown == shown.encode("utf-8").decode("utf-8")
 
 
-@given(name=HOSTILE)
-@settings(derandomize=True, deadline=None, max_examples=300)
-def test_cleaning_is_idempotent(name: str) -> None:
-    """Cleaning a cleaned name changes nothing."""
-    shown = clean_name(name)
-
-    assert shown == clean_name(shown)
-
-
 @given(words=st.lists(st.text(st.characters(categories=("Lu", "Ll", "Nd")), min_size=1), max_size=6))
 @settings(derandomize=True, deadline=None, max_examples=100)
 def test_letters_and_digits_are_kept(words: list[str]) -> None:
