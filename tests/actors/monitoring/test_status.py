@@ -134,28 +134,6 @@ def test_state_has_its_start() -> None:
     ]
 
 
-def test_new_records_are_empty() -> None:
-    """Counters begin at zero, and no record begins as down, draining or failed."""
-    status, board = _status(), BoardStatus(ActorStatus("aggregator"))
-    source, actor = status.source, status.actor
-    service = ServiceStatus(0.0, board, {}, {}, {})
-
-    assert {0} == {actor.starts, actor.crashes, source.attempts, source.payloads, source.confirmations}
-    assert {0} == {source.received_bytes, source.failures_total, status.batches, status.rejected.total()}
-    assert {0} == {board.upserted, board.removed, board.finished, board.dropped, board.conflated()}
-    assert {False} == {source.is_down, service.is_draining, bool(status.withdrawn)}
-
-
-def test_actor_has_the_start_of_its_state() -> None:
-    """Entering a state records the time."""
-    actor = ActorStatus("source:file")
-    before = (actor.state, actor.since)
-
-    actor.become(ActorState.RUNNING, 5.0)
-
-    assert ((ActorState.WAITING, None), (ActorState.RUNNING, 5.0)) == (before, (actor.state, actor.since))
-
-
 @pytest.mark.parametrize(
     ("error", "failures", "quarantined", "expected"),
     [

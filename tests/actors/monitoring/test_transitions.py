@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from actors.board.board import Applied
 from actors.board.diff import Verdict
 from actors.core.clock import Instant
-from actors.core.errors import PayloadError, TransportError
+from actors.core.errors import TransportError
 from actors.core.messages import Scope
 from actors.monitoring.status import SourceStatus
 from actors.monitoring.transitions import failed, record_latencies, scope_failed, scope_succeeded, succeeded
@@ -72,15 +72,6 @@ def test_failing_source_is_recorded() -> None:
     )
 
 
-def test_one_failure_is_not_down() -> None:
-    """After a single failure the source is failing, but not down."""
-    status = source_record()
-
-    _play("x", status)
-
-    assert (1, False, WALL_0) == (status.failures, status.is_down, status.failing_since)
-
-
 def test_success_resets_everything_but_the_total() -> None:
     """After a success no error is left, and only the total number of failures stays."""
     status = source_record()
@@ -89,16 +80,6 @@ def test_success_resets_everything_but_the_total() -> None:
 
     assert (0, 3, False) == (status.failures, status.failures_total, status.is_down)
     assert (None, None, WALL_0 + 30) == (status.last_error, status.failing_since, status.last_success_at)
-
-
-def test_unreadable_payload_is_a_failure() -> None:
-    """A payload that cannot be read counts as a failure like any other."""
-    status = source_record()
-
-    for number in range(2):
-        failed(status, PayloadError("it is HTML"), Instant(number, WALL_0 + number), LOG)
-
-    assert (True, "it is HTML") == (status.is_down, status.last_error)
 
 
 @pytest.mark.parametrize("step_s", [-3600.0, 3600.0])

@@ -19,14 +19,12 @@ from actors.core.messages import BookmakerId, Match
 from actors.monitoring.status import BookmakerState
 from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
-from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
 from actors.service.settings import load
 from actors.service.system import System
 from tests.support.builders.recorded import ALDER, header, received, write
 from tests.support.systems.feed import sheet
-from tests.support.systems.virtual_service import CONFIG, THREE
-from tests.support.time.virtual import VirtualClock, settle
+from tests.support.time.virtual import VirtualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -156,35 +154,6 @@ async def test_bookmaker_without_a_list_is_not_serving(tmp_path: Path) -> None:
 
     live, stale = BookmakerState.LIVE, BookmakerState.STALE
     assert [(BookmakerState.STARTING, 0), (live, 1), (live, 1), (live, 0), (stale, 0)] == states
-
-
-async def test_recording_of_a_computed_source(tmp_path: Path) -> None:
-    """Three simulated bookmakers are recorded for a minute and played at full speed."""
-    config, clock = tmp_path / "simulated.toml", VirtualClock()
-    config.write_text(CONFIG, "utf-8")
-    settings = load(config, {})
-    with Recorder.open(tmp_path, settings, clock) as recorder:
-        system = System(settings, clock, Random(1), recorder.of)
-        async with anyio.create_task_group() as tasks:
-            await tasks.start(system.supervisor.run)
-            await anyio.sleep(60)
-            await settle()
-            tasks.cancel_scope.cancel()
-    last = system.published.newest
-    path = tmp_path / "simulated.rec.zst"
-    text = CONFIG.replace("7000.0", "1_000_000_000.0").replace(
-        'kind = "simulated"\nseed = 7\nmatches = 30\nupdates_per_s = 1.0',
-        f'kind = "replay"\npath = "{path}"\nspeed = "max"',
-    )
-    config.write_text(text, "utf-8")
-
-    async with _running(config) as played:
-        await anyio.sleep(10)
-        snapshot = played.published.newest
-
-    three = [*map(BookmakerId, THREE)]
-    assert [_matches(last, name) for name in three] == [_matches(snapshot, name) for name in three]
-    assert {True} == {source.is_simulated for source in played.status.sources.values()}
 
 
 async def test_restart_keeps_the_recorded_list(tmp_path: Path) -> None:
