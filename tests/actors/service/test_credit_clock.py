@@ -95,18 +95,11 @@ async def test_no_true_day_uses_more_than_its_credits(case: str) -> None:
 
 @pytest.mark.parametrize("case", SHIFTS)
 async def test_corrected_clock_loses_no_credits(case: str) -> None:
-    """The days after a correction have as many calls as with a correct clock, 22 to 24."""
+    """After an hour or three even that day has as many calls as any other, and later days 22 to 24."""
     days = await spent_under(case)
 
-    assert [] == [count for count in days[4:] if count < CREDITS - 3]
-
-
-@pytest.mark.parametrize("case", [case for case in SHIFTS if case != "anything, every half hour"])
-async def test_day_of_a_wrong_clock_keeps_its_credits(case: str) -> None:
-    """If corrected after an hour or three, that day has as many calls as any other."""
-    days = await spent_under(case)
-
-    assert [] == [count for count in days[1:] if count < CREDITS - 4]
+    assert min(days[4:]) >= CREDITS - 3
+    assert case == "anything, every half hour" or min(days[1:]) >= CREDITS - 4
 
 
 async def test_restart_adds_no_credits() -> None:

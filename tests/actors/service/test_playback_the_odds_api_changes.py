@@ -17,8 +17,6 @@ from tests.support.builders import the_odds_api as api
 from tests.support.peers.http import Answer, drop, hang, respond
 from tests.support.systems.playback import Running
 from tests.support.systems.the_odds_api_playback import (
-    OTHER,
-    everything,
     expected,
     leagues,
     lists,
@@ -87,18 +85,6 @@ async def test_refreshed_answers_with_equal_prices_change_nothing(tmp_path: Path
 
         assert (before, updated) == (_versions(board), _updated(board))
         assert 0 == board.source.failures_total
-
-
-@pytest.mark.long
-async def test_repeated_answers_change_nothing(tmp_path: Path) -> None:
-    """Repeated answers make no new version, including rejected markets and matches in play."""
-    answers = {sport: body for sport, body in everything().items() if sport != OTHER}
-
-    async with played(tmp_path, answers, poll_interval_s=1.0) as (board, _):
-        before = _versions(board)
-        await board.polls(2 * len(answers))
-
-        assert before == _versions(board)
 
 
 FAULTS: dict[str, Callable[[threading.Event], Answer]] = {

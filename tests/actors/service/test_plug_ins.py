@@ -86,23 +86,6 @@ def test_plan_that_never_polls_again_is_refused() -> None:
         stage.end("a")
 
 
-def test_schedule_refuses_a_plan_with_a_time_that_is_not_a_number() -> None:
-    """The check covers the first delay, the interval and the delay after a failure."""
-    first, interval = Stage("ab"), Stage("ab")
-    for stage in (first, interval):
-        stage.schedule.plan = _wrapped(stage.plan)
-    first.plan.first["a"] = nan
-    interval.begin_all()
-    interval.plan.interval = nan
-
-    with pytest.raises(ValueError, match="was nan, must be a number of seconds"):
-        first.next()
-    with pytest.raises(ValueError, match="was nan, must be a number of seconds"):
-        interval.end("a")
-    with pytest.raises(ValueError, match="was nan, must be a number of seconds"):
-        interval.end("b", TransportError("refused"))
-
-
 class Still:
     """A machine that never changes."""
 

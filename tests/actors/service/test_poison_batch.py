@@ -25,7 +25,7 @@ from actors.service.system import System
 from actors.source_api.kinds import TickingKind
 from actors.source_api.options import SourceOptions
 from tests.support.builders.hostile import poison
-from tests.support.builders.messages import batch, match
+from tests.support.builders.messages import match
 from tests.support.time.virtual import VirtualClock, settle
 
 pytestmark = pytest.mark.anyio
@@ -110,23 +110,6 @@ async def test_poisoned_list_is_requested_again() -> None:
 
         assert (["alder_own", "cedar_own"], ALL_SHOWN) == (at_once, _shown(system))
         assert (ALL_RUNNING, 1) == (_states(system), system.status.board.dropped)
-
-
-async def test_other_bookmakers_miss_nothing() -> None:
-    """Batches published before and after the poison are on the board as soon as the loop has run."""
-    async with _running() as system:
-        now = VirtualClock().now().mono
-        for name, other in ((ALDER, BIRCH), (CEDAR, BIRCH), (ALDER, CEDAR)):
-            extra = batch(
-                [match(f"beside-{other}")], bookmaker=name, scope=f"by-{other}", received_mono=now
-            )
-            system.bus.publish(extra)
-            system.bus.publish(_poison(other, "by-nobody"))
-        await settle()
-
-        extras = {"alder_beside-birch", "cedar_beside-birch", "alder_beside-cedar"}
-        assert extras == set(_shown(system)) - set(ALL_SHOWN)
-        assert system.status.board.dropped == 2
 
 
 async def test_second_poison_within_a_minute_quarantines_that_bookmaker() -> None:

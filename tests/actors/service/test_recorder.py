@@ -191,20 +191,6 @@ async def test_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> Non
     assert ["api.rec.zst", "feed.rec.zst"] == _recordings(tmp_path)
 
 
-async def test_files_of_others_stay_when_a_recording_cannot_begin(tmp_path: Path) -> None:
-    """Only the recorder's own files are removed, not one made between its check and its open."""
-    settings = _settings(tmp_path)
-    (tmp_path / "feed.rec.zst").symlink_to(tmp_path / "nowhere")
-
-    with (
-        pytest.raises(ConfigError, match=r"--out was .*: cannot be written to: File exists"),
-        Recorder.open(tmp_path, settings, VirtualClock()),
-    ):
-        pass
-
-    assert ["feed.rec.zst"] == _recordings(tmp_path)
-
-
 async def test_computed_source_is_recorded_tick_by_tick(tmp_path: Path) -> None:
     """All batches of a tick are one payload, named after the tick."""
     settings, clock = _settings(tmp_path, CONFIG), VirtualClock()

@@ -216,24 +216,6 @@ def test_rounding_does_not_stop_the_clock(tmp_path: Path) -> None:
     ]
 
 
-def test_match_without_a_time_ends_with_its_day(tmp_path: Path) -> None:
-    """As in the live service, it is removed three hours after midnight in London."""
-    body = csv_bytes(changed(Date="28/05/2026", Time=""))
-    path = _recorded(tmp_path, received(body, 0.0, stale_after_s=1e9), received(b"<html>", 1e5))
-    midnight_s = 9_200.0  # after WALL_0, 21:26:40 in London
-
-    assert [(0.0, 1, [2.1]), (midnight_s + 10_800.0, 2, []), (1e5, 2, [])] == [
-        (round(at, 3), version, prices) for at, version, prices in _shown(path)
-    ]
-
-
-def test_unreadable_payload_changes_nothing(tmp_path: Path) -> None:
-    """An unreadable payload is counted and reported, and the board stays."""
-    path = _recorded(tmp_path, received(ONE, 0.0), received(b"<html>", 1.0), received(TWO, 2.0))
-
-    assert [(0.0, 1, [2.0]), (1.0, 1, [2.0]), (2.0, 2, [2.1])] == _shown(path)
-
-
 def test_folder_is_played_by_receive_time(tmp_path: Path) -> None:
     """Two recordings become one service: payloads by time, bookmakers in configured order."""
     write(tmp_path / "a.rec.zst", header(source="a", bookmakers=[BIRCH]), received(ONE, 5.0))

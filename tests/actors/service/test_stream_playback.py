@@ -1,4 +1,4 @@
-"""The exchange's stream through real sockets, actors and board: the effect of its messages."""
+"""The exchange's stream through real sockets, actors and board: the effect of its messages, and names."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from tests.support.builders.betfair import (
     heartbeat,
     image,
     market,
+    runner,
 )
-from tests.support.peers.http import HttpPeer
+from tests.support.peers.http import HttpPeer, respond
 from tests.support.peers.stream import StreamPeer
-from tests.support.systems.betfair_playback import exchange, peers
+from tests.support.systems.betfair_playback import CATALOGUE, EXCHANGE, TEAMS, catalogue, exchange, peers
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
@@ -53,33 +54,6 @@ async def test_prices_follow_each_message(both: Peers, tmp_path: Path) -> None:
         assert version + 3 == one.board.snapshot.version
 
 
-async def test_much_smaller_image_is_accepted_at_once(both: Peers, tmp_path: Path) -> None:
-    """An image with 3 of 50 markets, at new prices, is accepted, and each later message applies at once."""
-    stream, _ = both
-    few = ["1.1", "1.2", "1.3"]
-    stream.answer = lambda _: [image(*(market(f"1.{number}") for number in range(1, 51)))]
-    async with exchange(tmp_path, *both) as one:
-        await one.board.until(lambda: len(one.prices()) == 50)
-        await one.says(image(*(market(name, OTHER) for name in few)))
-        await one.shows(dict.fromkeys(few, OTHER))
-        await one.says(delta({"id": "1.1", "marketDefinition": definition(status="SUSPENDED")}))
-        await one.shows(dict.fromkeys(few[1:], OTHER))
-        await one.says(delta(change("1.2", {"id": HOME, "batb": [[0, 1.6, 7]]})))
-        await one.shows({"1.2": (1.6, 4.5, 7.0), "1.3": OTHER})
-
-        assert (1, 0) == (len(stream.subscriptions()), one.board.system.status.board.verdicts["suspect"])
-
-
-@pytest.mark.parametrize("status", ["SUSPENDED", "INACTIVE", "CLOSED"])
-async def test_market_that_is_not_open_is_removed_at_once(both: Peers, tmp_path: Path, status: str) -> None:
-    """The message with its status removes it, although its ladders stay filled."""
-    async with exchange(tmp_path, *both) as one:
-        await one.shows(BOTH)
-        one.stream.push(delta({"id": "1.1", "marketDefinition": definition(status=status)}))
-
-        await one.shows({"1.2": OTHER})
-
-
 async def test_suspended_market_comes_back_with_its_newest_prices(both: Peers, tmp_path: Path) -> None:
     """Changes during the suspension count, but are not shown before the market is open again."""
     async with exchange(tmp_path, *both) as one:
@@ -90,17 +64,6 @@ async def test_suspended_market_comes_back_with_its_newest_prices(both: Peers, t
         one.stream.push(delta({"id": "1.1", "marketDefinition": definition()}))
 
         await one.shows({"1.1": (2.0, 3.5, 3.9), "1.2": OTHER})
-
-
-async def test_turn_in_play_moves_the_kick_off(both: Peers, tmp_path: Path) -> None:
-    """The start time is that of the newest definition."""
-    async with exchange(tmp_path, *both) as one:
-        await one.shows(BOTH)
-        turned = definition(inPlay=True, marketTime="2026-06-01T15:03:21.000Z")
-        one.stream.push(delta({"id": "1.1", "marketDefinition": turned}))
-        await one.board.until(lambda: one.entries()[0].match.start_time == 1_780_326_201)
-
-        assert BOTH == one.prices()
 
 
 async def test_lost_connection_resumes(both: Peers, tmp_path: Path) -> None:
@@ -133,40 +96,6 @@ async def test_entries_stay_until_they_are_stale(both: Peers, tmp_path: Path) ->
         assert set() == one.board.serving()
 
 
-async def test_heartbeats_do_not_restore_a_stale_list(both: Peers, tmp_path: Path) -> None:
-    """A stale list stays withdrawn until an image arrives, whatever the number of heartbeats (C11)."""
-    async with exchange(tmp_path, *both, heartbeat_ms=500, stale_after_s=1.0) as one:
-        await one.shows(BOTH)
-        one.stream.answer = lambda _: []
-        one.stream.cut()
-        await one.shows({})
-        version = one.board.snapshot.version
-        await one.says(*[heartbeat()] * 20)
-        after = one.board.snapshot.version, one.prices()
-        one.stream.push(image(market("1.1"), market("1.2", OTHER)))
-        await one.shows(BOTH)
-
-        assert (version, {}) == after
-
-
-async def test_unreliable_stream_shows_nothing(both: Peers, tmp_path: Path) -> None:
-    """With status 503 all entries are removed; the connection stays, and only a new image restores them."""
-    async with exchange(tmp_path, *both) as one:
-        await one.shows(BOTH)
-        held = [image(market("1.1"))]
-        one.stream.answer = lambda _: held
-        await one.says(heartbeat(status=503))
-        await one.shows({})
-        await one.says(delta(change("1.1", {"id": HOME, "batb": [[0, 2.5, 7]]}), status=503))
-        asked = len(one.stream.subscriptions())
-        one.stream.push(heartbeat())
-        await one.shows({"1.1": PRICES})
-        newest = one.stream.subscriptions()[-1]
-
-        assert (1, 2, 1) == (asked, len(one.stream.subscriptions()), one.stream.connections)
-        assert "clk" not in newest
-
-
 async def test_invalid_bytes_close_the_connection_only(both: Peers, tmp_path: Path) -> None:
     """The list stays, and the next connection begins with an image."""
     async with exchange(tmp_path, *both) as one:
@@ -178,3 +107,29 @@ async def test_invalid_bytes_close_the_connection_only(both: Peers, tmp_path: Pa
         assert 1 == one.board.source.failed_by["unreadable"]
         assert BOTH == one.prices()
         assert "clk" not in one.stream.subscriptions()[-1]
+
+
+async def test_new_name_is_shown(both: Peers, tmp_path: Path) -> None:
+    """If definitions have names, the newest ones are shown, with single spaces."""
+    async with exchange(tmp_path, *both) as one:
+        await one.shows(BOTH)
+        for name in ("Alder  Town", "Alder City"):
+            named = [
+                runner(HOME, 1, name=name),
+                runner(AWAY, 2, name="Birch"),
+                runner(DRAW, 3, name="The Draw"),
+            ]
+            one.stream.push(delta({"id": "1.1", "marketDefinition": definition(runners=named)}))
+            await one.names("1.1", (" ".join(name.split()), "Birch", None))
+
+
+async def test_market_without_names_is_not_in_v2(both: Peers, tmp_path: Path) -> None:
+    """A market without names is shown with empty ones in v1, and its names are requested once."""
+    both[1].answers[CATALOGUE] = respond(catalogue("1.1"))
+    async with exchange(tmp_path, *both) as one:
+        await one.board.until(lambda: one.board.snapshot.books[EXCHANGE].named == 1)
+        await one.says(delta(change("1.2", {"id": AWAY, "batb": [[0, 7.2, 5]]})), heartbeat())
+        await one.shows({**BOTH, "1.2": (1.5, 4.5, 7.2)})
+
+        assert {"1.1": TEAMS, "1.2": ("", "", None)} == one.teams()
+        assert 1 == len(one.asked(CATALOGUE))

@@ -16,7 +16,6 @@ from tests.support.systems.betfair_playback import (
     CATALOGUE,
     LOGIN,
     Exchange,
-    catalogue,
     exchange,
     peers,
     token,
@@ -50,20 +49,6 @@ def _in_turn(*answers: Answer) -> Answer:
 def _waits_s(one: Exchange) -> float:
     """Return the seconds from now to the next attempt."""
     return (one.board.source.next_attempt_at or 0.0) - one.board.clock.now().wall
-
-
-async def test_too_large_subscription_becomes_the_nearest_kick_offs(both: Peers, tmp_path: Path) -> None:
-    """The catalogue lists the nearest matches, and the subscription has as many as the account may have."""
-    stream, rest = both
-    stream.refuse = _unless_few(3)
-    rest.answers[CATALOGUE] = respond(catalogue("1.1", "1.5", "1.3", "1.2"))
-    async with exchange(tmp_path, *both, max_markets=3) as one:
-        await one.shows({"1.1": PRICES})
-        asked = [request["marketFilter"] for request in stream.subscriptions()]
-
-        every = {"eventTypeIds": ["1"], "marketTypes": ["MATCH_ODDS"]}
-        assert [every, {**every, "marketIds": ["1.1", "1.5", "1.3"]}] == asked
-        assert 1 == one.board.source.failed_by["subscription_limit_exceeded"]
 
 
 def _unless_few(most: int) -> Any:

@@ -16,9 +16,8 @@ from actors.board.snapshot import Entry
 from actors.core.errors import CoreFailure
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import BookmakerState
-from actors.runtime.actor import ActorState
-from tests.support.systems.virtual_service import EXPIRE_S, THREE, pass_to, simulated
-from tests.support.time.virtual import WALL_0, VirtualLoop
+from tests.support.systems.simulated_service import ALDER, BIRCH, CEDAR, EXPIRE_S, NAMES, simulated_service
+from tests.support.time.virtual import WALL_0, VirtualLoop, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -61,24 +60,6 @@ async def test_each_start_has_its_own_epoch(tmp_path: Path) -> None:
     assert all(re.fullmatch("[0-9a-f]{8}", epoch) for epoch in (one, other))
 
 
-@pytest.mark.long
-async def test_hours_of_service(tmp_path: Path) -> None:
-    """For hours all bookmakers are live, no actor crashes, and no match is shown past its time."""
-    states: set[BookmakerState] = set()
-    oldest_s = 0.0
-
-    async with simulated(tmp_path) as service:
-        for minute in range(1, 121):
-            await pass_to(60.0 * minute)
-            states.update(service.states())
-            starts = [entry.match.start_time or inf for entry in service.entries(*NAMES)]
-            oldest_s = max(oldest_s, service.clock.now().wall - min(starts))
-
-        actors = service.system.status.actors.values()
-        assert {(ActorState.RUNNING, 1, 0)} == {(one.state, one.starts, one.crashes) for one in actors}
-        assert ({BookmakerState.LIVE}, True) == (states, oldest_s < EXPIRE_S)
-
-
 class History(NamedTuple):
     """The results of five minutes: alder's entries and crashes, the others' entries and batches."""
 
@@ -100,11 +81,6 @@ async def _lived(folder: Path, kills: int) -> History:
 
 def _history(folder: Path, kills: int = 0) -> History:
     return anyio.run(_lived, folder, kills, backend_options={"loop_factory": VirtualLoop})
-
-
-def test_equal_seeds_give_equal_boards(tmp_path: Path) -> None:
-    """Two services with the same start have equal entries, with the same prices and times."""
-    assert _history(tmp_path) == _history(tmp_path)
 
 
 @pytest.mark.parametrize(("kills", "crashes"), [(1, 1), (3, 3), (40, 6)])
@@ -190,17 +166,6 @@ async def test_process_ends_with_its_core(tmp_path: Path) -> None:
             await anyio.sleep(60)
 
     assert 10.0 < anyio.current_time() <= 15.0
-
-
-async def test_system_stops_in_order(tmp_path: Path) -> None:
-    """After the order to stop, every actor stops at once, without a crash."""
-    async with simulated(tmp_path) as service:
-        await pass_to(10)
-        await service.system.supervisor.stop()
-
-        actors = service.system.status.actors.values()
-        assert {(ActorState.STOPPED, 0)} == {(one.state, one.crashes) for one in actors}
-        assert 10.0 == anyio.current_time()
 
 
 async def test_list_that_cannot_be_shown_is_withdrawn_and_requested_again(tmp_path: Path) -> None:
