@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from random import Random
@@ -63,6 +64,7 @@ class ScopesStage:
     def __init__(self, kind: PolledKind, script: Script, options: PolledOptions | None = None) -> None:
         self.asked: list[tuple[float, Scope]] = []
         self.got: list[tuple[float, Scope]] = []
+        self._before = Counter[Scope]()
         self._script = script
         self.clock = VirtualClock()
         self.context: SourceContext[Any] = SourceContext(
@@ -98,7 +100,8 @@ class ScopesStage:
         """Answer by the script."""
         now, asked_mono = anyio.current_time(), self.clock.now().mono
         scope = _scope(url)
-        before = len(self.times(scope))
+        before = self._before[scope]
+        self._before[scope] += 1
         self.asked.append((now, scope))
         body = await self._script(scope, before)
         return Fetched(body, len(body), validators, None, asked_mono)
