@@ -96,6 +96,22 @@ async def test_entries_stay_until_they_are_stale(both: Peers, tmp_path: Path) ->
         assert set() == one.board.serving()
 
 
+async def test_heartbeats_do_not_restore_a_stale_list(both: Peers, tmp_path: Path) -> None:
+    """A stale list stays withdrawn until an image arrives, whatever the number of heartbeats (C11)."""
+    async with exchange(tmp_path, *both, heartbeat_ms=500, stale_after_s=1.0) as one:
+        await one.shows(BOTH)
+        one.stream.answer = lambda _: []
+        one.stream.cut()
+        await one.shows({})
+        version = one.board.snapshot.version
+        await one.says(*[heartbeat()] * 20)
+        after = one.board.snapshot.version, one.prices()
+        one.stream.push(image(market("1.1"), market("1.2", OTHER)))
+        await one.shows(BOTH)
+
+        assert (version, {}) == after
+
+
 async def test_invalid_bytes_close_the_connection_only(both: Peers, tmp_path: Path) -> None:
     """The list stays, and the next connection begins with an image."""
     async with exchange(tmp_path, *both) as one:

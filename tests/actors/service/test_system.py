@@ -16,8 +16,8 @@ from actors.board.snapshot import Entry
 from actors.core.errors import CoreFailure
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import BookmakerState
-from tests.support.systems.simulated_service import ALDER, BIRCH, CEDAR, EXPIRE_S, NAMES, simulated_service
-from tests.support.time.virtual import WALL_0, VirtualLoop, settle
+from tests.support.systems.virtual_service import EXPIRE_S, THREE, pass_to, simulated
+from tests.support.time.virtual import WALL_0, VirtualLoop
 
 pytestmark = pytest.mark.anyio
 
