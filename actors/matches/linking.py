@@ -202,9 +202,11 @@ def _is_grouped(fixture: Fixture | None, group: Group) -> bool:
 def apply(draft: Draft, links: Links, roster: Roster) -> Iterator[Fixture]:
     """Make the groups fixtures, as far as their events are those compared; yield each that has several.
 
-    The matcher looks at all of them again: it may have grouped them otherwise while the links waited.
+    The matcher looks again at all that is not as it was: it may have grouped them otherwise meanwhile.
     """
     for group in links.groups:
+        if _is_grouped(_fixture_of(draft, group[0].key), group):
+            continue
         draft.events |= dict.fromkeys([member.key for member in group])
         if all(_is_current(draft, links.events[member.key], roster) for member in group):
             if len(group) == 1:
@@ -213,7 +215,11 @@ def apply(draft: Draft, links: Links, roster: Roster) -> Iterator[Fixture]:
                 yield join(draft, group)
 
 
+def _fixture_of(draft: Draft, key: EventKey) -> Fixture | None:
+    fixture_id = draft.id_of(key)
+    return None if fixture_id is None else draft.get(fixture_id)
+
+
 def _is_current(draft: Draft, event: Event, roster: Roster) -> bool:
-    fixture_id = draft.id_of(event.key)
-    fixture = None if fixture_id is None else draft.get(fixture_id)
+    fixture = _fixture_of(draft, event.key)
     return fixture is not None and unpriced_event_of(fixture, event.key, roster) == event

@@ -381,7 +381,7 @@ def test_linker_that_begins_anew_changes_nothing() -> None:
     before = board.snapshot
     board.restart()
 
-    assert before.version == board.snapshot.version
+    assert before is board.snapshot
 
 
 def test_linker_that_begins_anew_withdraws_what_it_would_not_link() -> None:
