@@ -21,12 +21,12 @@ from actors.matches.model import (
     FixtureChange,
     FixtureChanges,
     FixtureChunk,
+    FixtureRemoval,
     FixtureState,
     Highest,
-    Kind,
     Place,
-    RemovalReason,
     Roster,
+    ViewKind,
     live_of,
 )
 from actors.matching.event import EventKey, FixtureId
@@ -41,7 +41,7 @@ _BASE32 = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte % 32] for byte in range
 """The character for each byte of a hash: five bits of it."""
 
 
-class Draft:
+class FixtureUpdate:
     """Changes of `base`, to become the fixtures of `version`. Owned by one caller; never waits."""
 
     def __init__(self, base: FixtureState, roster: Roster, version: int) -> None:
@@ -49,7 +49,7 @@ class Draft:
         self.version = version
         self.events: dict[EventKey, None] = {}
         """The events that may have to be linked anew."""
-        self.reasons: dict[FixtureId, tuple[RemovalReason, FixtureId | None]] = {}
+        self.reasons: dict[FixtureId, tuple[FixtureRemoval, FixtureId | None]] = {}
         self.candidates = base.candidates
         self.aged: set[FixtureId] = set()
         """Those whose surebet is gone because of its age."""
@@ -85,7 +85,7 @@ class Draft:
         for key in keys:
             self._by_event[key] = into
 
-    def remove(self, fixture_id: FixtureId, reason: RemovalReason, into: FixtureId | None = None) -> None:
+    def remove(self, fixture_id: FixtureId, reason: FixtureRemoval, into: FixtureId | None = None) -> None:
         """Remove a fixture whose events are moved."""
         self._fixtures[fixture_id] = None
         self.reasons[fixture_id] = reason, into
@@ -160,7 +160,7 @@ class Draft:
 
     def split(self, fixture: Fixture, key: EventKey) -> None:
         """Make an event of a fixture one of its own."""
-        self.reasons[fixture.id] = RemovalReason.SPLIT, None
+        self.reasons[fixture.id] = FixtureRemoval.SPLIT, None
         entries = self.part(fixture, {key})
         self.without(fixture, {key})
         self.begin((Member(key, Rule.FIRST),), entries)
@@ -207,8 +207,8 @@ class Draft:
         for count, (fixture_id, new) in enumerate(self._fixtures.items(), 1):
             old = self._looked_up(fixture_id)
             if _is_seen(old, new):
-                reason, into = self.reasons.get(fixture_id, (RemovalReason.ENDED, None))
-                of_surebet = RemovalReason.AGE if fixture_id in self.aged else RemovalReason.GONE
+                reason, into = self.reasons.get(fixture_id, (FixtureRemoval.ENDED, None))
+                of_surebet = FixtureRemoval.AGE if fixture_id in self.aged else FixtureRemoval.GONE
                 apart = frozenset[BookmakerId]()
                 if old is not None and into is not None and (there := self.get(into)) is not None:
                     apart = _apart(old, there)
@@ -287,7 +287,7 @@ def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
 
 def _views(
     changes: Iterable[FixtureChange], bookmakers: int
-) -> Sliced[dict[Kind, set[BookmakerId | None]]]:
+) -> Sliced[dict[ViewKind, set[BookmakerId | None]]]:
     """Return the views in which these are seen, by their bookmaker, of which there are so many."""
     fixtures: set[BookmakerId | None] = set()
     surebets: set[BookmakerId | None] = set()
@@ -300,5 +300,5 @@ def _views(
                     surebets.update(shown.bookmakers)
         if count % SLICE == 0:
             yield
-    seen = {Kind.FIXTURES: fixtures, Kind.SUREBETS: surebets}
+    seen = {ViewKind.FIXTURES: fixtures, ViewKind.SUREBETS: surebets}
     return {kind: {None, *names} for kind, names in seen.items() if names}

@@ -13,10 +13,10 @@ from actors.matches.model import (
     Fixture,
     FixtureChange,
     FixtureChanges,
+    FixtureRemoval,
     FixtureView,
-    Kind,
     Place,
-    RemovalReason,
+    ViewKind,
     fixtures_of,
 )
 from actors.matching.event import FixtureId
@@ -26,7 +26,7 @@ class Gone(Struct, frozen=True, gc=False):
     """When and why a fixture left a view."""
 
     version: int
-    reason: RemovalReason
+    reason: FixtureRemoval
     into: FixtureId | None = None
 
 
@@ -61,7 +61,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
         return 0 if gone is None else gone.version
 
 
-_OF_ALL = {kind: FixtureView(kind) for kind in Kind}
+_OF_ALL = {kind: FixtureView(kind) for kind in ViewKind}
 _NOBODY: Mapping[BookmakerId, Gone] = {}
 
 
@@ -69,19 +69,19 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
     """The changes of fixtures, for two kinds of view, each whole or by bookmaker."""
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
-        super().__init__(first, Kind, limits)
+        super().__init__(first, ViewKind, limits)
         self.terms = fixtures_of(first).terms
 
     def merged_into(self, fixture_id: FixtureId) -> FixtureId | None:
         """Return the fixture that another turned out to be, perhaps by way of others, if it is here."""
-        seen, records = {fixture_id}, self._kept[Kind.FIXTURES]
+        seen, records = {fixture_id}, self._kept[ViewKind.FIXTURES]
         while (record := records.get(fixture_id)) is not None and record.gone is not None:
             if record.gone.into is None or record.gone.into in seen:
                 return None
             seen.add(fixture_id := record.gone.into)
         return None if record is None or len(seen) == 1 else fixture_id
 
-    def _parts(self, view: FixtureView) -> Iterable[Kind]:
+    def _parts(self, view: FixtureView) -> Iterable[ViewKind]:
         return (view.kind,)
 
     def _views(self, snapshot: Snapshot) -> Iterable[FixtureView]:
@@ -92,14 +92,14 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
                     if version == snapshot.version:
                         yield FixtureView(kind, name)
 
-    def _records(self, snapshot: Snapshot) -> Iterator[tuple[Kind, FixtureRecord]]:
+    def _records(self, snapshot: Snapshot) -> Iterator[tuple[ViewKind, FixtureRecord]]:
         if isinstance(snapshot.fixture_changes, FixtureChanges):
             for one in snapshot.fixture_changes.changes:
-                yield Kind.FIXTURES, self._record(Kind.FIXTURES, one, snapshot.version)
+                yield ViewKind.FIXTURES, self._record(ViewKind.FIXTURES, one, snapshot.version)
                 if (one.before and one.before.surebet) or (one.after and one.after.surebet):
-                    yield Kind.SUREBETS, self._record(Kind.SUREBETS, one, snapshot.version)
+                    yield ViewKind.SUREBETS, self._record(ViewKind.SUREBETS, one, snapshot.version)
 
-    def _record(self, kind: Kind, change: FixtureChange, version: int) -> FixtureRecord:
+    def _record(self, kind: ViewKind, change: FixtureChange, version: int) -> FixtureRecord:
         view = _OF_ALL[kind]
         before, after = (
             one if one is not None and view.shows(one) else None for one in (change.before, change.after)
@@ -108,11 +108,11 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
         left = _NOBODY if old is None else old.left
         gone = None
         if before is None or after is None or before.bookmakers != after.bookmakers:
-            is_of_surebet = kind is Kind.SUREBETS and change.after is not None and after is None
+            is_of_surebet = kind is ViewKind.SUREBETS and change.after is not None and after is None
             gone = Gone(version, change.surebet_reason if is_of_surebet else change.reason, change.into)
             stays = () if after is None else after.bookmakers
             went = () if before is None else before.bookmakers
-            split = dict.fromkeys(change.apart.intersection(went), Gone(version, RemovalReason.SPLIT))
+            split = dict.fromkeys(change.apart.intersection(went), Gone(version, FixtureRemoval.SPLIT))
             every = {**left, **dict.fromkeys(went, gone), **split}
             left = {name: one for name, one in every.items() if name not in stays}
         return FixtureRecord(change.id, version, after, gone if after is None else None, left)

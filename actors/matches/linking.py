@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import SLICE, Sliced
-from actors.matches.draft import Draft, bonds
+from actors.matches.draft import FixtureUpdate, bonds
 from actors.matches.entries import event_of, unpriced_event_of
 from actors.matches.links import join, part
 from actors.matches.model import Fixture, FixtureChanges, FixtureState, Roster
 from actors.matching.event import Event, EventKey
-from actors.matching.matcher import Changes, Group, Member
+from actors.matching.matcher import Group, GroupChanges, Member
 from actors.matching.rules import Rule
 
 MAX_WAITING = 100_000  # events; with more all are linked again, which needs no more memory
@@ -33,7 +33,7 @@ class Partition(Protocol):
         """Iterate over all events that are here; they may change meanwhile."""
         ...
 
-    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
+    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
         """Add or replace events, remove others, and return what that changed in the groups."""
         ...
 
@@ -199,7 +199,7 @@ def _is_grouped(fixture: Fixture | None, group: Group) -> bool:
     return fixture is not None and {*bonds(fixture.members)} == {*bonds(group)}
 
 
-def apply(draft: Draft, links: Links, roster: Roster) -> Iterator[Fixture]:
+def apply(draft: FixtureUpdate, links: Links, roster: Roster) -> Iterator[Fixture]:
     """Make the groups fixtures, as far as their events are those compared; yield each that has several.
 
     The matcher looks again at all that is not as it was: it may have grouped them otherwise meanwhile.
@@ -215,11 +215,11 @@ def apply(draft: Draft, links: Links, roster: Roster) -> Iterator[Fixture]:
                 yield join(draft, group)
 
 
-def _fixture_of(draft: Draft, key: EventKey) -> Fixture | None:
+def _fixture_of(draft: FixtureUpdate, key: EventKey) -> Fixture | None:
     fixture_id = draft.id_of(key)
     return None if fixture_id is None else draft.get(fixture_id)
 
 
-def _is_current(draft: Draft, event: Event, roster: Roster) -> bool:
+def _is_current(draft: FixtureUpdate, event: Event, roster: Roster) -> bool:
     fixture = _fixture_of(draft, event.key)
     return fixture is not None and unpriced_event_of(fixture, event.key, roster) == event

@@ -12,13 +12,13 @@ import msgspec
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId
-from actors.matches.draft import Draft, bonds
-from actors.matches.model import Fixture, RemovalReason
+from actors.matches.draft import FixtureUpdate, bonds
+from actors.matches.model import Fixture, FixtureRemoval
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Group, Member
 
 
-def join(draft: Draft, group: Group) -> Fixture:
+def join(draft: FixtureUpdate, group: Group) -> Fixture:
     """Make these events, all of them in some fixture, the members of one; nothing else is in it."""
     keys = {one.key for one in group}
     homes = _homes(draft, keys)
@@ -42,13 +42,13 @@ def join(draft: Draft, group: Group) -> Fixture:
     return joined
 
 
-def part(draft: Draft, key: EventKey) -> None:
+def part(draft: FixtureUpdate, key: EventKey) -> None:
     """Make an event a fixture of its own."""
     fixture_id = draft.id_of(key)
     fixture = None if fixture_id is None else draft.get(fixture_id)
     if fixture is None or len(fixture.members) == 1:
         return
-    draft.reasons[fixture.id] = RemovalReason.SPLIT, None
+    draft.reasons[fixture.id] = FixtureRemoval.SPLIT, None
     if fixture.members[0].key == key:
         others = fixture.members[1:]
         entries = draft.part(fixture, {one.key for one in others})
@@ -58,22 +58,22 @@ def part(draft: Draft, key: EventKey) -> None:
         draft.split(fixture, key)
 
 
-def _leave(draft: Draft, home: Fixture, keys: Collection[EventKey], into: FixtureId | None) -> None:
+def _leave(draft: FixtureUpdate, home: Fixture, keys: Collection[EventKey], into: FixtureId | None) -> None:
     """Take these events out of a fixture; where they have its first, the others begin one of their own."""
     others = tuple(one for one in home.members if one.key not in keys)
     if home.members[0].key not in keys:
-        draft.reasons[home.id] = RemovalReason.SPLIT, None
+        draft.reasons[home.id] = FixtureRemoval.SPLIT, None
         draft.without(home, set(keys))
         return
     if home.id == into:
-        draft.reasons[home.id] = RemovalReason.SPLIT, None
+        draft.reasons[home.id] = FixtureRemoval.SPLIT, None
     else:
-        draft.remove(home.id, RemovalReason.MERGED, into)
+        draft.remove(home.id, FixtureRemoval.MERGED, into)
     if others:
         draft.begin(others, draft.part(home, {one.key for one in others}))
 
 
-def _homes(draft: Draft, keys: Collection[EventKey]) -> list[Fixture]:
+def _homes(draft: FixtureUpdate, keys: Collection[EventKey]) -> list[Fixture]:
     """Return the fixtures that have any of these events, in the order of their ids."""
     ids = {fixture_id for key in keys if (fixture_id := draft.id_of(key)) is not None}
     return [fixture for name in sorted(ids) if (fixture := draft.get(name)) is not None]

@@ -32,7 +32,7 @@ class Place(Struct, frozen=True, order=True, gc=False):
     id: FixtureId
 
 
-class Kind(StrEnum):
+class ViewKind(StrEnum):
     """What a view of fixtures shows."""
 
     FIXTURES = "fixtures"
@@ -42,17 +42,17 @@ class Kind(StrEnum):
 class FixtureView(Struct, frozen=True):
     """All fixtures of a kind or, with a bookmaker, those that it has prices of, whole."""
 
-    kind: Kind
+    kind: ViewKind
     bookmaker: BookmakerId | None = None
 
     def shows(self, fixture: Fixture) -> bool:
         """Return whether the view has it."""
         return (self.bookmaker is None or self.bookmaker in fixture.bookmakers) and (
-            self.kind is Kind.FIXTURES or fixture.surebet is not None
+            self.kind is ViewKind.FIXTURES or fixture.surebet is not None
         )
 
 
-class RemovalReason(StrEnum):
+class FixtureRemoval(StrEnum):
     """Why a fixture is no longer in a view."""
 
     ENDED = "ended"  # no source lists it, or not the bookmaker of the view
@@ -62,7 +62,7 @@ class RemovalReason(StrEnum):
     AGE = "age"  # a price of its surebet was not confirmed in time
 
 
-class Listed(Struct, frozen=True):
+class BookmakerInfo(Struct, frozen=True):
     """A bookmaker in the configuration: its source and what that vouches for, its place and its source's.
 
     The place of a source is that of its first bookmaker. `commission` is the part of a win that it keeps.
@@ -75,10 +75,10 @@ class Listed(Struct, frozen=True):
     source_place: int = 0
 
 
-Roster: TypeAlias = Mapping[BookmakerId, Listed]
+Roster: TypeAlias = Mapping[BookmakerId, BookmakerInfo]
 
 
-class Terms(Struct, frozen=True):
+class FixtureSettings(Struct, frozen=True):
     """What fixtures are made by: bookmakers in order, the method of fair odds, the rules of surebets."""
 
     roster: Roster
@@ -86,9 +86,9 @@ class Terms(Struct, frozen=True):
     surebets: SurebetRules = SurebetRules()
 
 
-def roster_of(bookmakers: Mapping[BookmakerId, Listed]) -> Roster:
+def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:
     """Return bookmakers in the order of the configuration with their places."""
-    placed: dict[BookmakerId, Listed] = {}
+    placed: dict[BookmakerId, BookmakerInfo] = {}
     sources: dict[SourceName, int] = {}
     for place, (name, one) in enumerate(bookmakers.items()):
         source_place = sources.setdefault(one.source, place)
@@ -181,9 +181,9 @@ class FixtureChange(Struct, frozen=True, eq=False, gc=False):
     id: FixtureId
     before: Fixture | None
     after: Fixture | None
-    reason: RemovalReason = RemovalReason.ENDED
+    reason: FixtureRemoval = FixtureRemoval.ENDED
     into: FixtureId | None = None
-    surebet_reason: RemovalReason = RemovalReason.GONE
+    surebet_reason: FixtureRemoval = FixtureRemoval.GONE
     apart: frozenset[BookmakerId] = frozenset()
 
 
@@ -203,11 +203,11 @@ class FixtureState(Struct, frozen=True, eq=False):
     """
 
     first_version: int
-    terms: Terms
+    terms: FixtureSettings
     chunks: tuple[FixtureChunk, ...] = ()
     places: Map[FixtureId, Place] = field(default_factory=Map)
     by_event: Map[EventKey, FixtureId] = field(default_factory=Map)
-    versions: Mapping[Kind, Mapping[BookmakerId | None, int]] = {}
+    versions: Mapping[ViewKind, Mapping[BookmakerId | None, int]] = {}
     candidates: Candidates = field(default_factory=Candidates)
 
     @property
@@ -246,7 +246,7 @@ def fixtures_of(snapshot: Snapshot) -> FixtureState:
     return snapshot.fixtures
 
 
-def first_snapshot(version: int, terms: Terms, epoch: str = "0") -> Snapshot:
+def first_snapshot(version: int, terms: FixtureSettings, epoch: str = "0") -> Snapshot:
     """Return a board without any list, and without fixtures yet."""
     empty = Snapshot.empty(version, tuple(terms.roster), epoch)
     return replace(empty, fixtures=FixtureState(version, terms))

@@ -17,10 +17,10 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Prices, SourceName
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S, Candidate
-from actors.matches.draft import Draft
+from actors.matches.draft import FixtureUpdate
 from actors.matches.entries import chances_by_source
 from actors.matches.fair import consensus, fair
-from actors.matches.model import Fixture, Leg, Roster, Surebet, Terms, live_of
+from actors.matches.model import Fixture, FixtureSettings, Leg, Roster, Surebet, live_of
 from actors.matches.surebets import Doubt
 from actors.matching.event import Chances, FixtureId
 from actors.matching.matcher import Member
@@ -36,11 +36,11 @@ _OF_TIME = {Doubt.AGE, Doubt.SKEW}
 class Surebets:
     """Finds the surebets of fixtures, and what becomes of them as time passes."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: FixtureSettings) -> None:
         self._terms = terms
         self._live = live_of(terms.roster)
 
-    def settle(self, draft: Draft, books: Books, now: Instant) -> Sliced[None]:
+    def settle(self, draft: FixtureUpdate, books: Books, now: Instant) -> Sliced[None]:
         """Set the surebets of the fixtures that changed and, once they are due, of all candidates."""
         known = draft.base.candidates
         is_due = known.is_due(now)
@@ -59,7 +59,7 @@ class Surebets:
             due = now.mono + EVERY_S
             draft.candidates = known.changed(evaluated, due if is_due else min(known.due, due))
 
-    def _evaluate(self, draft: Draft, fixture: Fixture, books: Books, now: Instant) -> Candidate:
+    def _evaluate(self, draft: FixtureUpdate, fixture: Fixture, books: Books, now: Instant) -> Candidate:
         """Set the surebet of a fixture as of `now`, and return what it is as a candidate."""
         kick_off = self._kick_off(fixture)
         begins = now.mono + (kick_off - now.wall)
@@ -85,12 +85,12 @@ class Surebets:
         listed = [entry.match for name, entry in fixture.entries.items() if name in self._live]
         return min([match.start_time for match in listed if match.start_time is not None], default=inf)
 
-    def _found(self, fixture: Fixture, books: Books, now: Instant) -> surebets.Surebet | None:
+    def _found(self, fixture: Fixture, books: Books, now: Instant) -> surebets.FoundSurebet | None:
         """Return the best surebet that its prices make at `now`, with its doubts."""
         chances = fair_chances(fixture, self._terms)
         return surebets.surebet(self._legs(fixture, books), chances, now.mono, self._terms.surebets)
 
-    def _legs(self, fixture: Fixture, books: Books) -> Iterator[surebets.Leg]:
+    def _legs(self, fixture: Fixture, books: Books) -> Iterator[surebets.PricedLeg]:
         well = _well_linked(fixture, self._terms.roster)
         for name, entry in fixture.entries.items():
             if name in self._live:
@@ -98,7 +98,7 @@ class Surebets:
                 vouched = state.vouched.get(match.source_match_id, state.confirmed_mono)
                 listed = self._terms.roster[name]
                 for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
-                    yield surebets.Leg(
+                    yield surebets.PricedLeg(
                         name,
                         outcome,
                         price,
@@ -116,7 +116,7 @@ def is_candidate(fixture: Fixture) -> bool:
     return 1 / highest.home + 1 / highest.draw + 1 / highest.away < 1
 
 
-def fair_chances(fixture: Fixture, terms: Terms) -> Chances | None:
+def fair_chances(fixture: Fixture, terms: FixtureSettings) -> Chances | None:
     """Return the consensus of the bookmakers whose prices are live; None of too few."""
     chances = [
         fair(terms.method, (entry.match.home_price, entry.match.draw_price, entry.match.away_price))
@@ -126,7 +126,7 @@ def fair_chances(fixture: Fixture, terms: Terms) -> Chances | None:
     return consensus(chances)
 
 
-def _shown(found: surebets.Surebet, since: float) -> Surebet:
+def _shown(found: surebets.FoundSurebet, since: float) -> Surebet:
     legs = tuple(
         Leg(outcome, leg.bookmaker, leg.price, round(share, SHARE_DIGITS))
         for outcome, leg, share in zip(OUTCOMES, found.legs, found.shares, strict=True)

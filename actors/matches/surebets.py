@@ -48,7 +48,7 @@ class Best(Struct, frozen=True, gc=False):
     bookmakers: tuple[BookmakerId, ...]
 
 
-class Leg(Struct, frozen=True, gc=False):
+class PricedLeg(Struct, frozen=True, gc=False):
     """One outcome at one bookmaker, whose legs are one market: it takes `commission` of what that wins net.
 
     Its list was vouched for at `vouched_mono`, which holds for `holds_s` seconds.
@@ -66,10 +66,10 @@ class Leg(Struct, frozen=True, gc=False):
 
 NO_GAIN = 1 - 1e-6  # a book sum from here on: what gains less is shown as a profit of 0
 
-Legs: TypeAlias = tuple[Leg, Leg, Leg]
+Legs: TypeAlias = tuple[PricedLeg, PricedLeg, PricedLeg]
 
 
-class Surebet(Struct, frozen=True):
+class FoundSurebet(Struct, frozen=True):
     """Home, draw and away; `book_sum` is what returns 1 whatever wins, `shares` how to divide a stake.
 
     At `until` (monotonic seconds) a leg is too old. With doubts it is not believed.
@@ -93,7 +93,9 @@ def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, Best, Best]:
     return _best(prices, home), _best(prices, draw), _best(prices, away)
 
 
-def surebet(legs: Iterable[Leg], fair: Chances | None, now: float, rules: SurebetRules) -> Surebet | None:
+def surebet(
+    legs: Iterable[PricedLeg], fair: Chances | None, now: float, rules: SurebetRules
+) -> FoundSurebet | None:
     """Return the most profitable surebet without a doubt, or with no doubt but its profit.
 
     If there is none: the most profitable one with its doubts, or None. Of equal ones the first legs win.
@@ -113,7 +115,7 @@ def surebet(legs: Iterable[Leg], fair: Chances | None, now: float, rules: Surebe
         return None
     home, draw, away = (one / book_sum for one in needed)
     until = min(leg.vouched_mono for leg in found) + _max_age(found, rules)
-    return Surebet(found, book_sum, (home, draw, away), until, _doubts(found, fair, now, rules))
+    return FoundSurebet(found, book_sum, (home, draw, away), until, _doubts(found, fair, now, rules))
 
 
 def _best(prices: Mapping[BookmakerId, Odds], of_outcome: Sequence[float]) -> Best:
@@ -122,15 +124,15 @@ def _best(prices: Mapping[BookmakerId, Odds], of_outcome: Sequence[float]) -> Be
     return Best(highest, tuple(where))
 
 
-def _is_suspect(leg: Leg, fair: Chances | None, rules: SurebetRules) -> bool:
+def _is_suspect(leg: PricedLeg, fair: Chances | None, rules: SurebetRules) -> bool:
     return fair is not None and leg.price * fair[leg.outcome] > rules.max_price_ratio
 
 
-def _live(legs: Iterable[Leg]) -> list[Leg]:
+def _live(legs: Iterable[PricedLeg]) -> list[PricedLeg]:
     return [leg for leg in legs if leg.prices is Prices.LIVE]
 
 
-def _max_age(legs: Iterable[Leg], rules: SurebetRules) -> float:
+def _max_age(legs: Iterable[PricedLeg], rules: SurebetRules) -> float:
     return min([leg.holds_s for leg in legs]) if rules.max_age_s is None else rules.max_age_s
 
 
@@ -146,7 +148,7 @@ def _doubts(legs: Legs, fair: Chances | None, now: float, rules: SurebetRules) -
     return tuple(doubt for doubt, is_so in found.items() if is_so)
 
 
-def _fresh(legs: Sequence[Leg], now: float, rules: SurebetRules) -> Iterator[list[Leg]]:
+def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterator[list[PricedLeg]]:
     """Return groups of legs: any three of one group, and no others, are fresh enough together."""
     for limit in sorted({_max_age([leg], rules) for leg in legs}):
         fresh = [leg for leg in legs if now < leg.vouched_mono + limit and limit <= _max_age([leg], rules)]
@@ -157,14 +159,14 @@ def _fresh(legs: Sequence[Leg], now: float, rules: SurebetRules) -> Iterator[lis
             yield [leg for leg in fresh if 0 <= leg.vouched_mono - oldest <= rules.max_skew_s]
 
 
-def _cheapest_of(legs: Sequence[Leg]) -> Legs | None:
+def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
     """Return the three that need the smallest stake; None if an outcome has no leg.
 
     These are the best net prices, except that several legs of one market with commission need less.
     """
-    single: dict[int, Leg] = {}
+    single: dict[int, PricedLeg] = {}
     nets = [0.0, 0.0, 0.0]
-    markets: dict[BookmakerId, dict[int, Leg]] = {}
+    markets: dict[BookmakerId, dict[int, PricedLeg]] = {}
     for leg in legs:
         net = 1 + (leg.price - 1) * (1 - leg.commission)
         if net > nets[leg.outcome]:

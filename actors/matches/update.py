@@ -17,11 +17,11 @@ from actors.board.snapshot import Differences, Entry, Linked, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, SourceName
-from actors.matches.draft import Draft
+from actors.matches.draft import FixtureUpdate
 from actors.matches.entries import chances_of, is_other_event
 from actors.matches.linking import Links, apply
 from actors.matches.links import part
-from actors.matches.model import Fixture, RemovalReason, Terms, fixtures_of
+from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, fixtures_of
 from actors.matches.standing import Surebets
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
@@ -31,10 +31,10 @@ Changes = Mapping[BookmakerId, Entry | None]
 Edits = dict[FixtureId, dict[BookmakerId, Entry | None]]
 
 
-class Advancing:
+class FixtureUpdater:
     """The function for `Board` that takes fixtures from one version to the next."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: FixtureSettings) -> None:
         self.roster = terms.roster
         self._of_source: dict[SourceName, list[BookmakerId]] = {}
         for name, one in terms.roster.items():
@@ -45,7 +45,7 @@ class Advancing:
         self, base: Snapshot, books: Books, noted: Noted, links: object, now: Instant
     ) -> Sliced[Linked | None]:
         """Return the fixtures after these differences and links at `now`; None if they stay as they are."""
-        draft = Draft(fixtures_of(base), self.roster, base.version + 1)
+        draft = FixtureUpdate(fixtures_of(base), self.roster, base.version + 1)
         yield from self.take(draft, books, noted)
         if isinstance(links, Links):
             for fixture in apply(draft, links, self.roster):
@@ -54,7 +54,7 @@ class Advancing:
         yield from self._surebets.settle(draft, books, now)
         return (yield from draft.finish())
 
-    def take(self, draft: Draft, books: Books, noted: Noted) -> Sliced[None]:
+    def take(self, draft: FixtureUpdate, books: Books, noted: Noted) -> Sliced[None]:
         """Take over what changed of the entries."""
         edits: Edits = {}
         new: dict[EventKey, None] = {}
@@ -70,7 +70,7 @@ class Advancing:
             if count % (SLICE // 8) == 0:
                 yield
 
-    def _begin(self, draft: Draft, books: Books, key: EventKey) -> None:
+    def _begin(self, draft: FixtureUpdate, books: Books, key: EventKey) -> None:
         """Begin a fixture of a new event, unless there is a fixture, or its entries are gone."""
         if draft.id_of(key) is not None:
             return
@@ -85,7 +85,7 @@ class Advancing:
 
     def _collect(
         self,
-        draft: Draft,
+        draft: FixtureUpdate,
         bookmaker: BookmakerId,
         differences: Differences,
         edits: Edits,
@@ -114,7 +114,7 @@ class Advancing:
             if count % SLICE == 0:
                 yield
 
-    def _edit(self, draft: Draft, fixture: Fixture, changes: Changes) -> None:
+    def _edit(self, draft: FixtureUpdate, fixture: Fixture, changes: Changes) -> None:
         """Put a fixture with these entries; it is ended if it has none left."""
         every = {**fixture.entries, **changes}
         entries = {name: entry for name, entry in every.items() if entry is not None}
@@ -134,11 +134,11 @@ class Advancing:
         if len(members) > 1:
             self._part(draft, new, {self.roster[name].source for name in changes})
 
-    def _end(self, draft: Draft, fixture: Fixture) -> None:
+    def _end(self, draft: FixtureUpdate, fixture: Fixture) -> None:
         draft.move([one.key for one in fixture.members], None)
-        draft.remove(fixture.id, RemovalReason.ENDED)
+        draft.remove(fixture.id, FixtureRemoval.ENDED)
 
-    def _part(self, draft: Draft, fixture: Fixture, sources: AbstractSet[SourceName]) -> None:
+    def _part(self, draft: FixtureUpdate, fixture: Fixture, sources: AbstractSet[SourceName]) -> None:
         """Take out the members that are `apart`; the matcher is asked about all of the fixture again."""
         if parted := self.apart(fixture, sources):
             draft.events |= dict.fromkeys([member.key for member in fixture.members])

@@ -38,7 +38,7 @@ from actors.matching.rules import (
     LONGEST_FUZZY,
     ON_TIME,
     Condition,
-    Reason,
+    Objection,
     open_to,
 )
 from actors.matching.tables import load
@@ -91,7 +91,7 @@ class Relation(Struct, frozen=True, gc=False):
     conditions: tuple[Condition, ...]
     bearable: float
     rank: float
-    reason: Reason
+    reason: Objection
     home: NameEvidence
     away: NameEvidence
     delta_s: int
@@ -225,11 +225,11 @@ def _relation(  # noqa: PLR0917
     far, worse, better = abs(delta_s), *sorted((home.likeness, away.likeness))
     rank = rank_of(home, away, far, league, country)
     conditions, bearable = open_to(better, worse, LIMITS[bisect_left(LIMITS, far)], league, country)
-    reason = Reason.NAME if worse < Likeness.SAME and far <= LONGEST_FUZZY else Reason.KICK_OFF
+    reason = Objection.NAME if worse < Likeness.SAME and far <= LONGEST_FUZZY else Objection.KICK_OFF
     if league is LeagueEvidence.DIFFERENT:
-        reason = Reason.LEAGUE
+        reason = Objection.LEAGUE
     if is_other_class:
-        reason = Reason.CLASS
+        reason = Objection.CLASS
     if is_other_class or may_be_again:
         conditions, bearable = (), -1.0
     return Relation(conditions, bearable, rank, reason, home, away, delta_s, league, country)

@@ -19,10 +19,10 @@ from actors.matching.names import Name, parse
 from actors.matching.overrides import Overridden, Overrides
 from actors.matching.rules import price_gap
 
-__all__ = ["Changes", "Group", "Matcher", "Member"]
+__all__ = ["Group", "GroupChanges", "Matcher", "Member"]
 
 
-class Changes(Struct, frozen=True):
+class GroupChanges(Struct, frozen=True):
     """What an update changed: groups that are new or different, and events that are no longer in any."""
 
     groups: tuple[Group, ...] = ()
@@ -40,7 +40,7 @@ class Matcher:
         self._descriptions: dict[tuple[Name, Name, League, int | None], Description] = {}
         self._dirty: dict[Component, None] = {}  # to be grouped anew
 
-    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
+    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
         """Add or replace events, remove others, and return what that changed in the groups.
 
         No event in both, and none twice. The generator must be run to its end before the next call.
@@ -60,7 +60,7 @@ class Matcher:
         while self._dirty:
             component, _ = self._dirty.popitem()
             yield from self._settle(component, groups, alone)
-        return Changes(tuple(groups), tuple(alone))
+        return GroupChanges(tuple(groups), tuple(alone))
 
     def node(self, key: EventKey) -> Node | None:
         """Return an event with what is known of it; None if it is not here."""

@@ -39,7 +39,7 @@ class Rule(StrEnum):
     BOTH_ALIKE = "both alike"
 
 
-class Reason(StrEnum):
+class Objection(StrEnum):
     """Why two events that resemble each other are not linked."""
 
     CLASS = "class"  # women, youth, reserves

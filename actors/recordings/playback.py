@@ -24,8 +24,15 @@ from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import PORTION, Linking, Partition, Waiting
-from actors.matches.model import Listed, Roster, Terms, first_snapshot, fixtures_of, roster_of
-from actors.matches.update import Advancing
+from actors.matches.model import (
+    BookmakerInfo,
+    FixtureSettings,
+    Roster,
+    first_snapshot,
+    fixtures_of,
+    roster_of,
+)
+from actors.matches.update import FixtureUpdater
 from actors.matching.matcher import Matcher
 from actors.pipeline.fanout import (
     Delivery,
@@ -89,9 +96,9 @@ class Playback:
         self._now = Instant(0.0, self._began_at) if first is None else first.at
         headers = msgspec.json.encode([source.header for source in sources])
         epoch = blake2b(headers, digest_size=4).hexdigest()  # the same of the same recordings every time
-        terms = Terms(_roster_of(sources))
+        terms = FixtureSettings(_roster_of(sources))
         self.snapshot = first_snapshot(int(self._now.wall * 1000), terms, epoch)
-        self._advancing = Advancing(terms)
+        self._advancing = FixtureUpdater(terms)
         self.review = Review()
         made = self.review.new_matcher() if linker is None else linker()
         self.review.matcher = made if isinstance(made, Matcher) else None
@@ -265,7 +272,7 @@ def _roster_of(sources: tuple[RecordedSource, ...]) -> Roster:
     )
     return roster_of(
         {
-            name: Listed(source.header.source, prices_of(source.kind, source.options))
+            name: BookmakerInfo(source.header.source, prices_of(source.kind, source.options))
             for _, name, source in found
         }
     )

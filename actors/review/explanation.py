@@ -12,7 +12,7 @@ from actors.matching.comparison import Description, Relation, rank_with, swapped
 from actors.matching.event import EventKey
 from actors.matching.evidence import Evidence, Likeness
 from actors.matching.matcher import Matcher
-from actors.matching.rules import CONDITIONS, Condition, Reason, Rule, lacks, price_gap
+from actors.matching.rules import CONDITIONS, Condition, Objection, Rule, lacks, price_gap
 
 NEAR = 0.9  # the least rank of a pair that is reported
 
@@ -25,7 +25,7 @@ class Explanation(Struct, frozen=True):
     """
 
     rule: Rule | None
-    reason: Reason | None
+    reason: Objection | None
     evidence: Evidence
     lacks: tuple[tuple[Rule, str], ...]
     is_linked: bool
@@ -36,7 +36,7 @@ class Abstention(Struct, frozen=True):
 
     a: EventKey
     b: EventKey
-    reason: Reason
+    reason: Objection
     rank: float
     evidence: Evidence
 
@@ -70,7 +70,7 @@ def explain(matcher: Matcher, a: EventKey, b: EventKey) -> Explanation | None:
         rule, reason = None, _reason(matcher, one, other)
     lacking = _shortfalls(evidence)
     if relation is None or not relation.conditions:  # whatever the rules say
-        lacking = tuple((each, lack or str(reason or Reason.NAME)) for each, lack in lacking)
+        lacking = tuple((each, lack or str(reason or Objection.NAME)) for each, lack in lacking)
     return Explanation(rule, reason, evidence, lacking, is_linked=is_linked)
 
 
@@ -125,7 +125,7 @@ def _swapped(matcher: Matcher, node: Node) -> Abstention | None:
         return None
     found = min(there, key=lambda one: one.node.event.key)
     evidence = matcher.comparator.evidence(swapped(node.description), found.node.description, found.gap)
-    return Abstention(node.event.key, found.node.event.key, Reason.SWAPPED, 0.0, evidence)
+    return Abstention(node.event.key, found.node.event.key, Objection.SWAPPED, 0.0, evidence)
 
 
 def _resembling(
@@ -145,21 +145,21 @@ def _evidence(matcher: Matcher, node: Node, found: _Found) -> Evidence:
     return matcher.comparator.evidence(node.description, found.node.description, found.gap)
 
 
-def _reason(matcher: Matcher, a: Node, b: Node) -> Reason:
+def _reason(matcher: Matcher, a: Node, b: Node) -> Objection:
     """Return why two events are not linked."""
     if b.event.key in matcher.overridden.must_not.get(a.event.key, ()):
-        return Reason.MUST_NOT
+        return Objection.MUST_NOT
     if matcher.comparator.is_swapped(a.description, b.description):
-        return Reason.SWAPPED
+        return Objection.SWAPPED
     relation = matcher.comparator.relation(a.description, b.description)
     if relation is None:
         names = matcher.comparator.evidence(a.description, b.description, None)
         is_same = min(names.home.likeness, names.away.likeness) is Likeness.SAME
-        return Reason.KICK_OFF if is_same else Reason.NAME
+        return Objection.KICK_OFF if is_same else Objection.NAME
     if relation.condition(price_gap(a.event.chances, b.event.chances)) is None:
-        return Reason.PRICES if relation.conditions else relation.reason
+        return Objection.PRICES if relation.conditions else relation.reason
     members = {member.key for node in (a, b) for member in node.group or ()} - {a.event.key, b.event.key}
-    return Reason.MEMBER if members else Reason.TWO_CANDIDATES
+    return Objection.MEMBER if members else Objection.TWO_CANDIDATES
 
 
 def _shortfalls(evidence: Evidence) -> tuple[tuple[Rule, str], ...]:

@@ -13,13 +13,13 @@ from msgspec import Struct
 
 from actors.matching.event import Event, EventKey
 from actors.matching.evidence import Likeness
-from actors.matching.rules import Reason
+from actors.matching.rules import Objection
 from actors.review.explanation import Abstention
 
 EventOf: TypeAlias = Callable[[EventKey], Event | None]
 
-NO_LINE = frozenset({Reason.SWAPPED, Reason.MUST_NOT})
-DOUBTFUL = frozenset({Reason.CLASS, Reason.MEMBER, Reason.PRICES})
+NO_LINE = frozenset({Objection.SWAPPED, Objection.MUST_NOT})
+DOUBTFUL = frozenset({Objection.CLASS, Objection.MEMBER, Objection.PRICES})
 """Reasons that are mostly right: another team, or another match."""
 
 
@@ -36,7 +36,7 @@ def suggestions(found: Iterable[Abstention], event_of: EventOf) -> list[Suggesti
     by_text: dict[str, list[Abstention]] = {}
     for one in found:
         a, b = event_of(one.a), event_of(one.b)
-        if one.reason is not Reason.MUST_NOT and a is not None and b is not None:
+        if one.reason is not Objection.MUST_NOT and a is not None and b is not None:
             text = text_for(one, a, b)
             by_text.setdefault(text or f"{one.a!r}{one.b!r}", []).append(one)
     some = [
@@ -50,10 +50,10 @@ def text_for(one: Abstention, a: Event, b: Event) -> str:
     """Return what makes the two one match: another spelling, a league, or just these two events."""
     if one.reason in NO_LINE:
         return ""
-    if one.reason is Reason.LEAGUE and (a.league or a.scope) and (b.league or b.scope):
+    if one.reason is Objection.LEAGUE and (a.league or a.scope) and (b.league or b.scope):
         labels = sorted(f"{event.source}:{event.league or event.scope}" for event in (a, b))
         return f"[[league]]\nsame = [{', '.join(map(_quoted, labels))}]\n"
-    if one.reason is Reason.NAME:
+    if one.reason is Objection.NAME:
         # One text, whichever event is the first.
         home, away = sorted((a.home, b.home)), sorted((a.away, b.away))
         likeness, (name, also) = min((one.evidence.home.likeness, home), (one.evidence.away.likeness, away))

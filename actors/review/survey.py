@@ -11,7 +11,7 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.matches.model import FixtureState
 from actors.matching.names import parse
 from actors.matching.overrides import Overrides
-from actors.matching.rules import Reason, Rule
+from actors.matching.rules import Objection, Rule
 from actors.review.explanation import Abstention, in_order
 
 
@@ -20,7 +20,7 @@ class Survey(Struct, frozen=True):
 
     version: int
     abstentions: tuple[Abstention, ...]
-    reasons: Mapping[Reason, int]
+    reasons: Mapping[Objection, int]
     absent: tuple[str, ...]
 
 

@@ -22,8 +22,8 @@ from actors.core.messages import Batch, BookmakerId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Links, Partition, Waiting
-from actors.matches.model import Listed, Terms, first_snapshot, roster_of
-from actors.matches.update import Advancing
+from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
+from actors.matches.update import FixtureUpdater
 from actors.matching.overrides import Overrides
 from actors.monitoring.status import (
     BoardStatus,
@@ -112,7 +112,7 @@ class System:
             *(intake, self.published, self.status, self._blame_item, self._clock),
             resumed=self._wake_sources,
             on_rejected=self._reject_list,
-            advance=Advancing(self._terms),
+            advance=FixtureUpdater(self._terms),
             tick_s=self._tick_s,
         )
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
@@ -261,11 +261,11 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
     return ServiceStatus(now, board, sources, bookmakers, {actor.name: actor for actor in actors}, links)
 
 
-def terms_of(settings: Settings) -> Terms:
+def terms_of(settings: Settings) -> FixtureSettings:
     """Return the settings of fixtures."""
     kinds = {name: prices_of(source.kind, source.options) for name, source in settings.sources.items()}
     listed = {
-        name: Listed(bookmaker.source, kinds[bookmaker.source], bookmaker.commission)
+        name: BookmakerInfo(bookmaker.source, kinds[bookmaker.source], bookmaker.commission)
         for name, bookmaker in settings.bookmakers.items()
     }
-    return Terms(roster_of(listed), settings.fair.method, settings.surebets)
+    return FixtureSettings(roster_of(listed), settings.fair.method, settings.surebets)

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.surebets import Leg
+from actors.matches.surebets import PricedLeg
 from tests.support.browsing import Complaints
 from tests.support.builders.the_odds_api import event, market, serve
 from tests.support.oracles.stakes import Stakes, stakes
@@ -325,12 +325,12 @@ def test_stakes_of_the_page_are_exact(two: Two, page: Page) -> None:
         assert _cents(stakes(legs, total)) == shown, (legs, total)  # type: ignore[arg-type]  # three
 
 
-def _leg(outcome: int, price: float, commission: float = 0.0, bookmaker: str = "") -> Leg:
+def _leg(outcome: int, price: float, commission: float = 0.0, bookmaker: str = "") -> PricedLeg:
     name = BookmakerId(bookmaker or str(outcome))
-    return Leg(name, outcome, price, commission, 0.0, 60.0, Prices.LIVE, is_linked_well=True)
+    return PricedLeg(name, outcome, price, commission, 0.0, 60.0, Prices.LIVE, is_linked_well=True)
 
 
-def _json(leg: Leg) -> dict[str, object]:
+def _json(leg: PricedLeg) -> dict[str, object]:
     return {
         "id": f"{leg.bookmaker}_m1",
         "bookmaker": "Betfair",

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from actors.core.messages import BookmakerId, Prices
 from actors.matches.fair import Method
 from actors.matches.history import Gone
-from actors.matches.model import Fixture, RemovalReason, Surebet, Terms
+from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Surebet
 from actors.matches.surebets import Best, Commission, best
 from actors.matching.event import Chances, Event, FixtureId
 from actors.matching.evidence import Evidence
@@ -103,7 +103,7 @@ class RemovedFixture(Struct, frozen=True):
     """A fixture that left the view, at which version and why; `into` is what it was merged into."""
 
     id: str
-    reason: RemovalReason
+    reason: FixtureRemoval
     version: Version
     into: str | UnsetType = UNSET
 
@@ -146,7 +146,7 @@ EVENTS = {"snapshot": FixtureList, "changes": FixtureChanges}
 Names = dict[BookmakerId, str]
 
 
-def fixture_v2(fixture: Fixture, names: Names, terms: Terms, fair: Chances | None) -> FixtureV2:
+def fixture_v2(fixture: Fixture, names: Names, terms: FixtureSettings, fair: Chances | None) -> FixtureV2:
     """Return the public form of a fixture; `names` are display names, `fair` is the consensus."""
     match, roster = fixture.match, terms.roster
     rules = {one.key.source: one.rule for one in fixture.members}
@@ -189,7 +189,7 @@ def link(member: Member, event: Event) -> FixtureLink:
     return FixtureLink(*key, *names, event.start_time, member.rule, to, member.evidence)
 
 
-def _best_prices(fixture: Fixture, names: Names, terms: Terms) -> BestPrices:
+def _best_prices(fixture: Fixture, names: Names, terms: FixtureSettings) -> BestPrices:
     prices = {
         name: (entry.match.home_price, entry.match.draw_price, entry.match.away_price)
         for name, entry in fixture.entries.items()
@@ -197,13 +197,13 @@ def _best_prices(fixture: Fixture, names: Names, terms: Terms) -> BestPrices:
     return BestPrices(*(_best(one, names, terms) for one in best(prices)))
 
 
-def _best(one: Best, names: Names, terms: Terms) -> BestPrice:
+def _best(one: Best, names: Names, terms: FixtureSettings) -> BestPrice:
     is_live = any(terms.roster[name].prices is Prices.LIVE for name in one.bookmakers)
     shown = tuple(names[name] for name in one.bookmakers)
     return BestPrice(one.price, shown, UNSET if is_live else "collected")
 
 
-def _surebet(fixture: Fixture, surebet: Surebet, names: Names, terms: Terms) -> SurebetV2:
+def _surebet(fixture: Fixture, surebet: Surebet, names: Names, terms: FixtureSettings) -> SurebetV2:
     entries, roster = fixture.entries, terms.roster
     legs = tuple(
         SurebetLeg(

@@ -17,7 +17,15 @@ from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId, Prices
 from actors.matches.entries import event_of
 from actors.matches.fair import Method, consensus, fair
-from actors.matches.model import Fixture, FixtureChunk, FixtureState, FixtureView, Kind, Terms, fixtures_of
+from actors.matches.model import (
+    Fixture,
+    FixtureChunk,
+    FixtureSettings,
+    FixtureState,
+    FixtureView,
+    ViewKind,
+    fixtures_of,
+)
 from actors.matching.event import Chances, FixtureId
 from web.encoding.fixture_schemas import Names, fixture_v2, link
 from web.encoding.schemas import match_v2
@@ -27,7 +35,7 @@ MAX_VIEWS = 8
 """Besides the whole view, of so many the segments are kept: each may need as much memory as the whole."""
 
 _encode = msgspec.json.Encoder().encode
-_WHOLE = FixtureView(Kind.FIXTURES)
+_WHOLE = FixtureView(ViewKind.FIXTURES)
 
 
 class FixtureSegments(Segments[FixtureView, FixtureChunk]):
@@ -41,7 +49,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         self._made: OrderedDict[FixtureId, _Made] = OrderedDict()  # a weak one would have them collected
         self._most = SLICE
 
-    def json(self, fixture: Fixture, terms: Terms) -> bytes:
+    def json(self, fixture: Fixture, terms: FixtureSettings) -> bytes:
         """Return a fixture as JSON. Raises: UnencodableError."""
         known = self._made.get(fixture.id)
         if known is not None and known.fixture is fixture:
@@ -60,7 +68,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         """Keep the JSON of twice as many fixtures as are there: what was made first goes first."""
         self._most = 2 * len(state.places) + SLICE
 
-    def links(self, fixture: Fixture, terms: Terms) -> bytes:
+    def links(self, fixture: Fixture, terms: FixtureSettings) -> bytes:
         """Return what links the events of a fixture as JSON. Raises: UnencodableError."""
         with self._rejecting(fixture):
             return _encode([link(one, event_of(fixture, one.key, terms.roster)) for one in fixture.members])
@@ -125,7 +133,7 @@ def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> arra
     return found
 
 
-def _live(fixture: Fixture, of_each: array[float], terms: Terms) -> list[Chances]:
+def _live(fixture: Fixture, of_each: array[float], terms: FixtureSettings) -> list[Chances]:
     """Return those of the bookmakers whose prices are live."""
     starts = range(0, len(of_each), 3)
     return [

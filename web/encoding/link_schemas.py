@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from actors.matching.event import Event
 from actors.matching.evidence import Evidence
-from actors.matching.rules import Reason, Rule
+from actors.matching.rules import Objection, Rule
 from web.encoding.schemas import Version
 
 
@@ -37,7 +37,7 @@ class PairExplained(Struct, frozen=True):
     b: LinkEvent
     linked: bool
     rule: Rule | None
-    reason: Reason | None
+    reason: Objection | None
     evidence: Evidence
     rules: tuple[RuleCheck, ...]
 
@@ -58,7 +58,7 @@ class LinkSuggestion(Struct, frozen=True):
 
     a: LinkEvent
     b: LinkEvent
-    reason: Reason
+    reason: Objection
     rank: float
     evidence: Evidence
     gain: int

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping
 
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
-from actors.matches.model import FixtureView, Kind
+from actors.matches.model import FixtureView, ViewKind
 from actors.matching.event import FixtureId
 from web.encoding.fixture_schemas import FixtureList, OneFixture
 from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
@@ -24,7 +24,7 @@ from web.protocol.problems import Problem
 from web.protocol.query import BOOKMAKER, CHOICES, NOT_IN_CHANGES, Parameter, Query
 from web.protocol.responses import Asked, Handler, Prepared
 
-PATHS = {"/api/v2/fixtures": Kind.FIXTURES, "/api/v2/surebets": Kind.SUREBETS}
+PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, "/api/v2/surebets": ViewKind.SUREBETS}
 ONE = "/api/v2/fixtures/{id}"
 ID = Parameter("id", "The id of a fixture.", is_required=True, place="path")
 
@@ -55,8 +55,8 @@ OPERATIONS = {
             ),
         )
         for path, kind, summary in (
-            ("/api/v2/fixtures", Kind.FIXTURES, "The same match across bookmakers"),
-            ("/api/v2/surebets", Kind.SUREBETS, "Fixtures whose prices win whatever happens"),
+            ("/api/v2/fixtures", ViewKind.FIXTURES, "The same match across bookmakers"),
+            ("/api/v2/surebets", ViewKind.SUREBETS, "Fixtures whose prices win whatever happens"),
         )
     },
     ONE: Operation(
@@ -98,7 +98,7 @@ def handlers_of_one(answers: Answers, history: FixtureHistory | None) -> dict[st
     return {ONE: one}
 
 
-def _handler(answers: Answers, kind: Kind, names: Mapping[BookmakerId, str]) -> Handler:
+def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str]) -> Handler:
     plain = {f"bookmaker={name}".encode(): FixturesOf(FixtureView(kind, name)) for name in names}
     plain[b""] = FixturesOf(FixtureView(kind))
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from actors.board.snapshot import Book, Deadlines, Snapshot
 from actors.core.messages import BookmakerId
-from actors.matches.model import Fixture, FixtureView, Kind, fixtures_of
+from actors.matches.model import Fixture, FixtureView, ViewKind, fixtures_of
 
 
 class FixturesOf(Struct, frozen=True):
@@ -62,5 +62,5 @@ class Choice(Struct, frozen=True):
         return self.min_profit is None or (surebet is not None and surebet.profit >= self.min_profit)
 
 
-ALL = FixturesOf(FixtureView(Kind.FIXTURES))
+ALL = FixturesOf(FixtureView(ViewKind.FIXTURES))
 EVERYTHING = Choice()

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 from msgspec import Struct, field
 
 from actors.core.messages import BookmakerId
-from actors.matches.model import FixtureView, Kind
+from actors.matches.model import FixtureView, ViewKind
 from web.protocol.problems import Problem
 
 MAX_WAIT_S = 30
@@ -39,7 +39,7 @@ BOOKMAKER: Final = Parameter("bookmaker", "Show only this bookmaker; without it 
 VIEW: Final = Parameter(
     "view",
     "Changes of fixtures, or of those with a surebet, in place of the list's.",
-    {"type": "string", "enum": [*Kind]},
+    {"type": "string", "enum": [*ViewKind]},
 )
 LEAGUE: Final = Parameter("league", "Show only this league, named exactly as in the answers.")
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
@@ -101,17 +101,17 @@ class Query:
 
     def watched(self, known: Collection[BookmakerId]) -> BookmakerId | FixtureView | None:
         """Return the view whose changes are wanted: of the list, or of fixtures."""
-        must = f"must be one of: {', '.join(Kind)}"
+        must = f"must be one of: {', '.join(ViewKind)}"
         given = self._one(VIEW.name, must)
         bookmaker = self.bookmaker(known)
         if given is None:
             return bookmaker
-        if given not in [*Kind]:
+        if given not in [*ViewKind]:
             raise _invalid(VIEW.name, f"was {given[:64]!r}", must)
         for choice in CHOICES:
             if choice.name in self._values:
                 raise _invalid(choice.name, "chooses from a list", "must not be given with changes")
-        return FixtureView(Kind(given), bookmaker)
+        return FixtureView(ViewKind(given), bookmaker)
 
     def choice(self) -> tuple[str | None, float, float, float | None]:
         """Return which fixtures are wanted: league, kick-off from and before, least profit."""

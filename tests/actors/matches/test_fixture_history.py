@@ -10,13 +10,13 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match, SourceName
 from actors.matches.model import (
+    BookmakerInfo,
+    FixtureRemoval,
+    FixtureSettings,
     FixtureState,
     FixtureView,
-    Kind,
-    Listed,
-    RemovalReason,
     Surebet,
-    Terms,
+    ViewKind,
     roster_of,
 )
 from actors.matching.event import FixtureId
@@ -24,9 +24,9 @@ from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, LinkedBoard
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
-ALL = FixtureView(Kind.FIXTURES)
+ALL = FixtureView(ViewKind.FIXTURES)
 LASTS_S = {ALDER: 9.0, BIRCH: 60.0, CEDAR: 45.0}
-VIEWS = [FixtureView(kind, name) for kind in Kind for name in (None, ALDER, BIRCH, CEDAR)]
+VIEWS = [FixtureView(kind, name) for kind in ViewKind for name in (None, ALDER, BIRCH, CEDAR)]
 
 Shown = dict[FixtureId, tuple[object, ...]]
 
@@ -57,15 +57,15 @@ def test_removal_says_why_and_into_what() -> None:
     (stayed,) = board.fixtures()
     merged = run_now(board.history.since(ALL, before))
     board.apply(batch([], bookmaker=ALDER))
-    ended = run_now(board.history.since(FixtureView(Kind.FIXTURES, ALDER), board.snapshot.version - 1))
+    ended = run_now(board.history.since(FixtureView(ViewKind.FIXTURES, ALDER), board.snapshot.version - 1))
 
     assert merged is not None
     assert ended is not None
     (left,) = merged.gone
     assert left.gone is not None
-    assert (RemovalReason.MERGED, stayed.id) == (left.gone.reason, left.gone.into)
+    assert (FixtureRemoval.MERGED, stayed.id) == (left.gone.reason, left.gone.into)
     assert stayed.id == board.history.merged_into(left.id)
-    assert [(stayed.id, {ALDER: RemovalReason.ENDED})] == [
+    assert [(stayed.id, {ALDER: FixtureRemoval.ENDED})] == [
         (one.id, {name: gone.reason for name, gone in one.left.items()}) for one in ended.gone
     ]
 
@@ -74,7 +74,9 @@ def test_removal_says_why_and_into_what() -> None:
 def test_match_that_leaves_a_fixture_as_that_merges_is_split(others: list[Match]) -> None:
     """For its bookmaker it is not the match that the rest of the fixture turned out to be."""
     c, b, a = names = [BookmakerId(name) for name in ("c", "b", "a")]
-    board = LinkedBoard(Terms(roster_of({name: Listed(SourceName(name)) for name in names})))
+    board = LinkedBoard(
+        FixtureSettings(roster_of({name: BookmakerInfo(SourceName(name)) for name in names}))
+    )
     for name, listed in (
         (c, [match(c, home="C")]),
         (a, [match(a, home="A")]),
@@ -85,7 +87,7 @@ def test_match_that_leaves_a_fixture_as_that_merges_is_split(others: list[Match]
     before = board.snapshot.version
     board.apply(batch([match(a, home="C")], bookmaker=a, list_id="2"))
     board.link()
-    views = [FixtureView(Kind.FIXTURES, name) for name in (None, a, b)]
+    views = [FixtureView(ViewKind.FIXTURES, name) for name in (None, a, b)]
 
     assert [["merged"], ["merged"], ["split"]] == [_reasons(board, view, before) for view in views]
 
@@ -93,7 +95,9 @@ def test_match_that_leaves_a_fixture_as_that_merges_is_split(others: list[Match]
 def test_fixture_that_merged_twice_is_the_last_one_that_is_here() -> None:
     """What it was merged into first is gone as well, and of no use to who asks."""
     c, b, a = names = [BookmakerId(name) for name in ("c", "b", "a")]
-    board = LinkedBoard(Terms(roster_of({name: Listed(SourceName(name)) for name in names})))
+    board = LinkedBoard(
+        FixtureSettings(roster_of({name: BookmakerInfo(SourceName(name)) for name in names}))
+    )
     for number, called in enumerate(({c: "C"}, {b: "B"}, {a: "A"}, {a: "B"}, {a: "C", b: "C"})):
         listed = (([match(name, home=home)], name) for name, home in called.items())
         board.apply(*(batch(some, bookmaker=name, list_id=str(number)) for some, name in listed))
@@ -120,7 +124,7 @@ def test_bookmaker_that_leaves_a_surebet_that_stays_has_ended() -> None:
     board.expire()
     before = board.snapshot.version
     board.apply(batch([], bookmaker=CEDAR, received_mono=2.0))
-    views = [FixtureView(kind, name) for kind in Kind for name in (CEDAR, ALDER)]
+    views = [FixtureView(kind, name) for kind in ViewKind for name in (CEDAR, ALDER)]
 
     assert all(one.surebet is not None for one in board.fixtures())
     assert [["ended"], [], ["ended"], []] == [_reasons(board, view, before) for view in views]
@@ -133,7 +137,7 @@ def test_listeners_get_the_views_that_changed() -> None:
     board.apply(batch([match("a")], bookmaker=ALDER))
     run_now(board.history.digest())
 
-    assert {ALL, FixtureView(Kind.FIXTURES, ALDER)} == heard
+    assert {ALL, FixtureView(ViewKind.FIXTURES, ALDER)} == heard
 
 
 class Life:

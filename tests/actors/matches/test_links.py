@@ -9,16 +9,16 @@ import pytest
 from actors.board.snapshot import Entry
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId, SourceName
-from actors.matches.draft import Draft, bonds, rooted
+from actors.matches.draft import FixtureUpdate, bonds, rooted
 from actors.matches.linking import PORTION, Linking, Links, merged_links
 from actors.matches.links import join, part
 from actors.matches.model import (
+    BookmakerInfo,
     Fixture,
+    FixtureRemoval,
+    FixtureSettings,
     FixtureView,
-    Kind,
-    Listed,
-    RemovalReason,
-    Terms,
+    ViewKind,
     roster_of,
 )
 from actors.matching.event import Event, EventKey
@@ -40,7 +40,7 @@ from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
 FAR_PRICES = (12.0, 6.0, 1.2)
-ALL = FixtureView(Kind.FIXTURES)
+ALL = FixtureView(ViewKind.FIXTURES)
 
 
 def linked() -> LinkedBoard:
@@ -75,7 +75,7 @@ def test_linked_fixtures_are_one_and_the_older_stays() -> None:
     assert (older.id, older.created) == (fixture.id, fixture.created)
     assert ["alder_a", "birch_b"] == [one.id for one in fixture.entries.values()]
     assert "A" == fixture.match.league
-    assert (younger, RemovalReason.MERGED, older.id) == (gone.before, gone.reason, gone.into)
+    assert (younger, FixtureRemoval.MERGED, older.id) == (gone.before, gone.reason, gone.into)
 
 
 def test_link_mints_a_version_but_no_list_changes() -> None:
@@ -97,7 +97,7 @@ def test_price_changes_the_fixture_and_no_event() -> None:
 
     assert 2.1 == fixture.entries[BIRCH].match.home_price
     assert (1, ()) == (len(board.changes[-1].changes), board.changes[-1].events)
-    assert board.snapshot.version == board.state.version(FixtureView(Kind.FIXTURES, CEDAR))
+    assert board.snapshot.version == board.state.version(FixtureView(ViewKind.FIXTURES, CEDAR))
 
 
 def test_prices_far_apart_end_a_link_in_their_commit() -> None:
@@ -121,7 +121,7 @@ def test_prices_that_all_bookmakers_of_a_source_give_end_a_link() -> None:
         name: Entry(f"{name}_x", Scope("s"), match(key.source_match_id, prices=prices[name]), 0.0)
         for name, key in ((ALDER, a), (BIRCH, b), (CEDAR, a))
     }
-    draft = Draft(LinkedBoard().state, ROSTER, 1)
+    draft = FixtureUpdate(LinkedBoard().state, ROSTER, 1)
 
     for members in (
         (Member(a, Rule.FIRST), Member(b, Rule.SAME_NAMES, a, max_price_gap=FAR)),
@@ -158,14 +158,14 @@ def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
     apart.apply(batch([match("a")], bookmaker=ALDER))
     one, other = EventKey(ONE, SourceMatchId("b")), EventKey(TWO, SourceMatchId("a"))
     newer = Member(one, Rule.FIRST), Member(other, Rule.SAME_NAMES, one, evidence(0.01), FAR)
-    made = Draft(apart.state, ROSTER, apart.snapshot.version + 1)
+    made = FixtureUpdate(apart.state, ROSTER, apart.snapshot.version + 1)
     join(made, newer)
     part(made, other)
     together = LinkedBoard()
     together.linker.evidence = evidence(0.05)
     together.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     together.link()
-    ended = Draft(together.state, ROSTER, together.snapshot.version + 1)
+    ended = FixtureUpdate(together.state, ROSTER, together.snapshot.version + 1)
     part(ended, one)
     join(ended, newer)
 
@@ -363,7 +363,7 @@ def test_fixture_ends_with_its_last_entry() -> None:
     (change,) = board.changes[-1].changes
 
     assert [] == board.shown()
-    assert (None, RemovalReason.ENDED) == (change.after, change.reason)
+    assert (None, FixtureRemoval.ENDED) == (change.after, change.reason)
 
 
 def test_entry_without_a_name_is_in_no_fixture() -> None:
@@ -425,7 +425,9 @@ class Apart(EqualNames):
 def test_what_must_not_be_linked_any_more_is_parted_first(sources: str) -> None:
     """Whatever else a new instance has to publish: prices of two matches as one cost people money."""
     names = [BookmakerId(name) for name in "abcd"]
-    board = LinkedBoard(Terms(roster_of({name: Listed(SourceName(name)) for name in names})))
+    board = LinkedBoard(
+        FixtureSettings(roster_of({name: BookmakerInfo(SourceName(name)) for name in names}))
+    )
     listed = [match(f"m{number:03}", home=f"Home {number}") for number in range(PORTION + 1)]
     for name in names:
         board.apply(batch(listed, bookmaker=name))

@@ -13,9 +13,17 @@ from actors.core.clock import Instant
 from actors.core.cooperative import SLICE
 from actors.core.messages import Removal, SourceMatchId, SourceName
 from actors.matches.candidates import EVERY_S, Candidate, Candidates
-from actors.matches.draft import Draft
+from actors.matches.draft import FixtureUpdate
 from actors.matches.fair import Odds
-from actors.matches.model import FixtureState, FixtureView, Kind, Listed, Surebet, Terms, roster_of
+from actors.matches.model import (
+    BookmakerInfo,
+    FixtureSettings,
+    FixtureState,
+    FixtureView,
+    Surebet,
+    ViewKind,
+    roster_of,
+)
 from actors.matches.standing import Surebets
 from actors.matching.event import Event, FixtureId
 from actors.matching.matcher import Group, Member
@@ -25,7 +33,7 @@ from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
 ONE, OTHER = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2)  # the best of both: 1/2.2 + 1/3.9 + 1/4.2 = 0.949
-SUREBETS = FixtureView(Kind.SUREBETS)
+SUREBETS = FixtureView(ViewKind.SUREBETS)
 
 
 class Market(LinkedBoard):
@@ -175,8 +183,8 @@ class InSteps(EqualNames):
 
 def _in_steps(rule: Rule) -> LinkedBoard:
     """Return a board of three sources that list one match, of which two agree in their prices."""
-    of_each = {name: Listed(SourceName(name)) for name in (ALDER, BIRCH, CEDAR)}
-    board = LinkedBoard(Terms(roster_of(of_each)), InSteps(rule))
+    of_each = {name: BookmakerInfo(SourceName(name)) for name in (ALDER, BIRCH, CEDAR)}
+    board = LinkedBoard(FixtureSettings(roster_of(of_each)), InSteps(rule))
     for name, prices in ((ALDER, ONE), (BIRCH, OTHER), (CEDAR, OTHER)):
         board.apply(batch([match(name, prices=prices)], bookmaker=name))
     board.link()
@@ -213,10 +221,10 @@ def test_view_that_shows_no_surebet_before_or_after_keeps_its_version() -> None:
     market.pass_to(2)
     worse = batch([match("birch", prices=(2.0, 3.0, 3.4))], bookmaker=BIRCH, received_mono=2.0)
     market.apply(worse, batch([match("alder", prices=(2.0, 3.0, 3.4))], bookmaker=CEDAR, received_mono=2.0))
-    versions = [market.state.version(FixtureView(Kind.SUREBETS, name)) for name in (None, CEDAR)]
+    versions = [market.state.version(FixtureView(ViewKind.SUREBETS, name)) for name in (None, CEDAR)]
 
     assert [market.snapshot.version, 1000] == versions
-    assert market.snapshot.version == market.state.version(FixtureView(Kind.FIXTURES, CEDAR))
+    assert market.snapshot.version == market.state.version(FixtureView(ViewKind.FIXTURES, CEDAR))
 
 
 def test_better_price_that_is_confirmed_again_is_shown_within_a_second() -> None:
@@ -458,10 +466,10 @@ def test_surebet_goes_in_the_version_in_which_a_leg_goes(how: str) -> None:
 
 def test_many_candidates_are_evaluated_in_slices() -> None:
     """Also where none of them is there any more."""
-    terms = Terms(roster_of({}))
+    terms = FixtureSettings(roster_of({}))
     many = {FixtureId(f"fx{number}"): Candidate() for number in range(9 * SLICE)}
     state = FixtureState(1, terms, candidates=Candidates(many, due=0.0))
-    draft = Draft(state, terms.roster, 2)
+    draft = FixtureUpdate(state, terms.roster, 2)
 
     steps = [*Surebets(terms).settle(draft, {}, Instant(1.0, WALL_0))]
 

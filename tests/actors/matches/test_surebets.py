@@ -12,7 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.surebets import Best, Doubt, Leg, Legs, SurebetRules, best, surebet
+from actors.matches.surebets import Best, Doubt, Legs, PricedLeg, SurebetRules, best, surebet
 from actors.matching.event import Chances
 from tests.support.oracles.bets import (
     NO_GAIN,
@@ -30,13 +30,15 @@ PRICE = st.integers(15, 90).map(lambda one: one / 10)  # most combinations gain
 COMMISSION = st.sampled_from([0.0, 0.0, 0.02, 0.05, 0.5])
 
 
-def _leg(bookmaker: str, outcome: int, price: float, **other: Any) -> Leg:
+def _leg(bookmaker: str, outcome: int, price: float, **other: Any) -> PricedLeg:
     """Return a leg of a live list confirmed now, linked well, without commission unless said."""
-    leg = Leg(BookmakerId(bookmaker), outcome, price, 0.0, NOW, 90.0, Prices.LIVE, is_linked_well=True)
+    leg = PricedLeg(
+        BookmakerId(bookmaker), outcome, price, 0.0, NOW, 90.0, Prices.LIVE, is_linked_well=True
+    )
     return msgspec.structs.replace(leg, **other)
 
 
-def _three(home: Any = (), draw: Any = (), away: Any = ()) -> list[Leg]:
+def _three(home: Any = (), draw: Any = (), away: Any = ()) -> list[PricedLeg]:
     """Return legs of three bookmakers that gain 3.05 %, with changes to each."""
     legs = [_leg("a", 0, 2.2), _leg("b", 1, 3.6), _leg("c", 2, 4.2)]
     return [
@@ -45,7 +47,7 @@ def _three(home: Any = (), draw: Any = (), away: Any = ()) -> list[Leg]:
 
 
 @st.composite
-def _books(draw: st.DrawFn) -> list[Leg]:
+def _books(draw: st.DrawFn) -> list[PricedLeg]:
     """Return the legs of one to five bookmakers, some of them without all outcomes."""
     legs = []
     for bookmaker in "abcde"[: draw(st.integers(1, 5))]:
@@ -83,7 +85,7 @@ EACH_RULE = st.builds(
 
 @given(_books(), FAIR, EACH_RULE)
 def test_a_surebet_is_the_best_of_all_combinations(
-    legs: list[Leg], fair: Chances | None, rules: SurebetRules
+    legs: list[PricedLeg], fair: Chances | None, rules: SurebetRules
 ) -> None:
     """It is the best of those with no doubt but profit; if there are none, the best of all, doubted."""
     _assert_best(legs, fair, rules)
@@ -93,7 +95,7 @@ def test_a_surebet_is_the_best_of_all_combinations(
 @settings(max_examples=1000)
 @given(_books(), FAIR, EACH_RULE)
 def test_a_surebet_is_the_best_of_all_combinations_of_many(
-    legs: list[Leg], fair: Chances | None, rules: SurebetRules
+    legs: list[PricedLeg], fair: Chances | None, rules: SurebetRules
 ) -> None:
     """The same with many more books."""
     _assert_best(legs, fair, rules)
@@ -134,7 +136,7 @@ def test_a_profit_of_the_limit_is_not_too_good_although_floats_subtract_to_more(
     assert () == found.doubts
 
 
-def _assert_best(legs: list[Leg], fair: Chances | None, rules: SurebetRules) -> None:
+def _assert_best(legs: list[PricedLeg], fair: Chances | None, rules: SurebetRules) -> None:
     found = [(total, doubts_about(some, total, fair, NOW, rules)) for total, some in combinations_of(legs)]
     assume(all(abs(total - NO_GAIN) > 1e-9 for total, _ in found))
     believed = [one for one in found if one[1] <= {Doubt.PROFIT}]
@@ -154,7 +156,7 @@ def _assert_best(legs: list[Leg], fair: Chances | None, rules: SurebetRules) -> 
 @settings(max_examples=50)
 @given(_books(), FAIR, EACH_RULE)
 def test_a_surebet_lasts_until_a_leg_is_too_old(
-    legs: list[Leg], fair: Chances | None, rules: SurebetRules
+    legs: list[PricedLeg], fair: Chances | None, rules: SurebetRules
 ) -> None:
     """Just before `until` its legs are not doubted for their age, and from then on they are."""
     found = surebet(legs, fair, NOW, rules)
@@ -186,7 +188,9 @@ def test_a_surebet_lasts_until_a_leg_is_too_old(
         (_three(home={"price": 9.0, "is_linked_well": False}), RULES, tuple(Doubt)[2:]),
     ],
 )
-def test_each_doubt_has_its_reason(legs: list[Leg], rules: SurebetRules, doubts: tuple[Doubt, ...]) -> None:
+def test_each_doubt_has_its_reason(
+    legs: list[PricedLeg], rules: SurebetRules, doubts: tuple[Doubt, ...]
+) -> None:
     """Age, skew, link, price and profit are doubted at their limits, one by one and together."""
     found = surebet(legs, (0.45, 0.285, 0.27), NOW, rules)
 
@@ -210,7 +214,7 @@ def test_each_doubt_has_its_reason(legs: list[Leg], rules: SurebetRules, doubts:
     ],
 )
 def test_a_believed_surebet_wins_over_a_better_one_that_is_doubted(
-    better: dict[str, Any], others: list[Leg], rules: SurebetRules
+    better: dict[str, Any], others: list[PricedLeg], rules: SurebetRules
 ) -> None:
     """A better price that makes a doubt is passed over where another one gains as well."""
     doubted = msgspec.structs.replace(_leg("d", 0, 2.3), **better)

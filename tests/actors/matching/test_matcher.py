@@ -12,7 +12,7 @@ from actors.matching.event import Event, EventKey
 from actors.matching.evidence import How, LeagueEvidence
 from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides, Pair, TeamAlias
-from actors.matching.rules import FAR, OFF, Reason, Rule
+from actors.matching.rules import FAR, OFF, Objection, Rule
 from actors.review.explanation import explain, in_order, nearest
 from tests.support.builders.events import SATURDAY, event, groups, keys, linker
 
@@ -76,7 +76,7 @@ def test_prices_that_disagree_unlink() -> None:
     changes = run_now(here.update([event("b", league=None, chances=(0.1, 0.2, 0.7))]))
 
     assert {a.key, b.key} == {*changes.alone}
-    assert Reason.PRICES is _reason(here, a.key, b.key)
+    assert Objection.PRICES is _reason(here, a.key, b.key)
 
 
 def test_an_event_that_did_not_change_changes_nothing() -> None:
@@ -103,21 +103,21 @@ def test_two_candidates_are_none() -> None:
     here = linker(event("a", "Qwertyvill"), one, other)
 
     assert () == groups(event("a", "Qwertyvill"), one, other)
-    assert Reason.TWO_CANDIDATES is _reason(here, event("a").key, one.key)
+    assert Objection.TWO_CANDIDATES is _reason(here, event("a").key, one.key)
 
 
 @pytest.mark.parametrize(
     ("other", "reason"),
     [
-        (event("b", "Arsenal W", "Everton W"), Reason.CLASS),
-        (event("b", league="EFL Cup", start=SATURDAY + HOUR), Reason.LEAGUE),
-        (event("b", league=None, chances=(0.1, 0.2, 0.7)), Reason.PRICES),
-        (event("b", league=None, start=SATURDAY + 20 * HOUR), Reason.KICK_OFF),
-        (event("b", away="Qwerty", league=None), Reason.NAME),
-        (event("b", "Everton", "Arsenal", chances=(0.3, 0.3, 0.4)), Reason.SWAPPED),
+        (event("b", "Arsenal W", "Everton W"), Objection.CLASS),
+        (event("b", league="EFL Cup", start=SATURDAY + HOUR), Objection.LEAGUE),
+        (event("b", league=None, chances=(0.1, 0.2, 0.7)), Objection.PRICES),
+        (event("b", league=None, start=SATURDAY + 20 * HOUR), Objection.KICK_OFF),
+        (event("b", away="Qwerty", league=None), Objection.NAME),
+        (event("b", "Everton", "Arsenal", chances=(0.3, 0.3, 0.4)), Objection.SWAPPED),
     ],
 )
-def test_each_abstention_has_its_reason(other: Event, reason: Reason) -> None:
+def test_each_abstention_has_its_reason(other: Event, reason: Objection) -> None:
     """The nearest candidate of an event that has no link."""
     here = linker(event("a", league="Premier League"), other)
 
@@ -155,7 +155,7 @@ def test_code_of_a_state_or_country_is_no_mark_of_class(
     """What else both teams have, and no team of the other, may be one."""
     a, b = event("a", home, away, league), event("b", "Qwertz", "Asdf", league)
 
-    assert is_mark == (_reason(linker(a, b), a.key, b.key) is Reason.CLASS)
+    assert is_mark == (_reason(linker(a, b), a.key, b.key) is Objection.CLASS)
 
 
 @pytest.mark.parametrize(
@@ -218,12 +218,12 @@ def test_label_that_means_another_league_says_nothing_of_other_sources() -> None
 @pytest.mark.parametrize(
     ("away", "start", "reason"),
     [
-        ("Everton", SATURDAY + 144 * HOUR, Reason.KICK_OFF),
-        ("Everton", None, Reason.KICK_OFF),
-        ("Leeds", SATURDAY + 144 * HOUR, Reason.NAME),
+        ("Everton", SATURDAY + 144 * HOUR, Objection.KICK_OFF),
+        ("Everton", None, Objection.KICK_OFF),
+        ("Leeds", SATURDAY + 144 * HOUR, Objection.NAME),
     ],
 )
-def test_equal_names_are_not_the_reason(away: str, start: int | None, reason: Reason) -> None:
+def test_equal_names_are_not_the_reason(away: str, start: int | None, reason: Objection) -> None:
     """Of two matches of the same teams on two days, or on a day that is unknown, it is the kick-off."""
     a, b = event("a"), event("b", away=away, start=start)
 
@@ -278,7 +278,7 @@ def test_home_and_away_swapped_are_never_one_by_hand(home: str, away: str) -> No
 
     here = linker(a, b, overrides=direct)
 
-    assert Reason.SWAPPED is _reason(here, a.key, b.key)
+    assert Objection.SWAPPED is _reason(here, a.key, b.key)
     assert () == groups(a, b, overrides=direct)
     assert [(a.key, c.key)] == [keys(group) for group in groups(a, b, c, overrides=through)]
 
@@ -339,6 +339,6 @@ def test_teams_of_two_countries_with_one_name_are_two(league: str | None) -> Non
     assert [(a.key, same.key)] == [keys(one) for one in groups(a, same, overrides=Overrides(teams=teams))]
 
 
-def _reason(matcher: Matcher, a: EventKey, b: EventKey) -> Reason | None:
+def _reason(matcher: Matcher, a: EventKey, b: EventKey) -> Objection | None:
     explained = explain(matcher, a, b)
     return None if explained is None else explained.reason

@@ -10,9 +10,9 @@ import pytest
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch
 from actors.matches.linking import Partition, Waiting
-from actors.matches.model import FixtureView, Kind, first_snapshot, fixtures_of
+from actors.matches.model import FixtureView, ViewKind, first_snapshot, fixtures_of
 from actors.matching.event import Event, EventKey
-from actors.matching.matcher import Changes
+from actors.matching.matcher import GroupChanges
 from actors.pipeline.linker import LinkerActor
 from actors.review.review import Review
 from actors.runtime.actor import ActorState, ActorStatus
@@ -25,7 +25,7 @@ from tests.support.time.virtual import settle
 
 pytestmark = pytest.mark.anyio
 
-ALL = FixtureView(Kind.FIXTURES)
+ALL = FixtureView(ViewKind.FIXTURES)
 
 
 class Breaking(EqualNames):
@@ -33,7 +33,7 @@ class Breaking(EqualNames):
 
     is_broken = False
 
-    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
+    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
         """Link, or raise."""
         if Breaking.is_broken:
             raise RuntimeError("the linker is broken")

@@ -11,7 +11,7 @@ from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.matching.event import Event, EventKey
 from actors.matching.overrides import Overrides, Pair, TeamAlias
-from actors.matching.rules import Reason, Rule
+from actors.matching.rules import Objection, Rule
 from actors.review.explanation import in_order, nearest
 from actors.review.links_file import parse
 from actors.review.review import Review
@@ -62,8 +62,8 @@ def test_a_suggested_text_links_what_it_is_about() -> None:
     assert [{a.key, b.key}] == [{member.key for member in group} for group in changes.groups]
 
 
-@pytest.mark.parametrize("reason", [Reason.NAME, Reason.LEAGUE])
-def test_one_text_is_suggested_whichever_event_comes_first(reason: Reason) -> None:
+@pytest.mark.parametrize("reason", [Objection.NAME, Objection.LEAGUE])
+def test_one_text_is_suggested_whichever_event_comes_first(reason: Objection) -> None:
     """Its gain is that of both, and the file would refuse a spelling that is there twice."""
     a = event("one", "Qarvik", "Everton", league="Superliga")
     b = event("two", "Zumala Tor", "Everton", league="Liga")
@@ -85,7 +85,7 @@ def test_what_is_swapped_has_no_text_and_comes_last() -> None:
         event("two", "Derby", "Qpr", NOON + 4 * 3600),
     )
 
-    assert [False, True] == [one.abstention.reason is Reason.SWAPPED for one in found]
+    assert [False, True] == [one.abstention.reason is Objection.SWAPPED for one in found]
     assert [True, False] == [bool(one.text) for one in found]
 
 
@@ -140,7 +140,7 @@ async def test_a_survey_is_of_the_linker_that_is_there() -> None:
 
     assert without is None
     assert found is not None
-    assert (board.snapshot.version, {Reason.SWAPPED: 1}) == (found.version, found.reasons)
+    assert (board.snapshot.version, {Objection.SWAPPED: 1}) == (found.version, found.reasons)
     assert found is again
     assert [None, None] == [one for one in (review.survey, review.matcher) if one is None]
 
@@ -161,7 +161,7 @@ async def test_a_survey_waits_until_a_new_matcher_has_all_events() -> None:
             await checkpoint()
         run_now(linker.update([event("one", DERBY, SHORT), event("two", SHORT, DERBY)]))
 
-    assert [{Reason.SWAPPED: 2}] == [one.reasons for one in found if one is not None]
+    assert [{Objection.SWAPPED: 2}] == [one.reasons for one in found if one is not None]
 
 
 async def test_an_event_that_the_linker_does_not_know_is_not_explained() -> None:

@@ -7,7 +7,7 @@ from random import Random
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.matching.event import Chances, Event, EventKey
-from actors.matching.matcher import Changes, Group, Matcher
+from actors.matching.matcher import Group, GroupChanges, Matcher
 from actors.matching.overrides import Overrides
 
 SATURDAY = 1_772_895_600  # 2026-03-07T15:00:00Z
@@ -52,7 +52,7 @@ class Followed:
     def __init__(self) -> None:
         self.of: dict[EventKey, Group] = {}
 
-    def take(self, changes: Changes) -> None:
+    def take(self, changes: GroupChanges) -> None:
         """Apply changes."""
         for key in changes.alone:
             self.of.pop(key, None)

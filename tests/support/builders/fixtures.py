@@ -14,27 +14,27 @@ from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import PORTION, Linking, Links, merged_links
 from actors.matches.model import (
+    BookmakerInfo,
     Fixture,
     FixtureChanges,
+    FixtureSettings,
     FixtureState,
-    Listed,
-    Terms,
     first_snapshot,
     fixtures_of,
     roster_of,
 )
-from actors.matches.update import Advancing
+from actors.matches.update import FixtureUpdater
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.evidence import Evidence, How, LeagueEvidence, Likeness, NameEvidence
-from actors.matching.matcher import Changes, Group, Member
+from actors.matching.matcher import Group, GroupChanges, Member
 from actors.matching.rules import FAR, Rule, price_gap
 from tests.support.time.virtual import WALL_0
 
 ALDER, BIRCH, CEDAR = (BookmakerId(name) for name in ("alder", "birch", "cedar"))
 ONE, TWO = SourceName("one"), SourceName("two")
-ROSTER = roster_of({ALDER: Listed(TWO), BIRCH: Listed(ONE), CEDAR: Listed(TWO)})
+ROSTER = roster_of({ALDER: BookmakerInfo(TWO), BIRCH: BookmakerInfo(ONE), CEDAR: BookmakerInfo(TWO)})
 """The bookmakers of one source stand first and last."""
-TERMS = Terms(ROSTER)
+TERMS = FixtureSettings(ROSTER)
 RULES = BoardRules()
 START = Instant(0.0, WALL_0)
 
@@ -44,7 +44,7 @@ def is_far(a: Chances | None, b: Chances | None) -> bool:
     return (price_gap(a, b) or 0.0) > FAR
 
 
-ADVANCING = Advancing(TERMS)
+ADVANCING = FixtureUpdater(TERMS)
 
 
 def evidence(price_gap: float | None = None) -> Evidence:
@@ -66,7 +66,7 @@ class EqualNames:
         self._events: dict[EventKey, Event] = {}
         self._groups: dict[EventKey, Group] = {}
 
-    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
+    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
         """Group all events anew, and return what is different."""
         for key in gone:
             self._events.pop(key, None)
@@ -76,7 +76,7 @@ class EqualNames:
         yield
         groups = {group: None for group in self._groups.values() if group != before.get(group[0].key)}
         alone = [key for key in before if key in self._events and key not in self._groups]
-        return Changes(tuple(groups), tuple(alone))
+        return GroupChanges(tuple(groups), tuple(alone))
 
     def keys(self) -> Iterator[EventKey]:
         """Iterate over all events that are here."""
@@ -114,8 +114,8 @@ class EqualNames:
 class LinkedBoard:
     """A board with fixtures, whose linker is run when a test says so."""
 
-    def __init__(self, terms: Terms = TERMS, linker: EqualNames | None = None) -> None:
-        self.advancing = ADVANCING if terms is TERMS else Advancing(terms)
+    def __init__(self, terms: FixtureSettings = TERMS, linker: EqualNames | None = None) -> None:
+        self.advancing = ADVANCING if terms is TERMS else FixtureUpdater(terms)
         self.linker = EqualNames() if linker is None else linker
         self.linking = Linking(self.linker, terms.roster)
         self.links: Links | None = None

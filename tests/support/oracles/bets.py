@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from actors.core.messages import Prices
-from actors.matches.surebets import Doubt, Leg, Legs, SurebetRules
+from actors.matches.surebets import Doubt, Legs, PricedLeg, SurebetRules
 from actors.matching.event import Chances
 
 NO_GAIN = 1 - 1e-6  # a sum of stakes from there on gains nothing that is shown
@@ -40,7 +40,7 @@ def equal_stakes(legs: Legs) -> list[float]:
     return [float(one) for one in np.linalg.solve(paid, np.ones(3))]
 
 
-def combinations_of(legs: Sequence[Leg]) -> Iterator[tuple[float, Legs]]:
+def combinations_of(legs: Sequence[PricedLeg]) -> Iterator[tuple[float, Legs]]:
     """Return every home, draw and away among live legs that gain, with the sum of their stakes."""
     live = [leg for leg in legs if leg.prices is Prices.LIVE]
     for home, draw, away in product(*([leg for leg in live if leg.outcome == one] for one in range(3))):

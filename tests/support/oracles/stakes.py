@@ -8,7 +8,7 @@ from math import ceil
 
 from msgspec import Struct
 
-from actors.matches.surebets import Leg, Legs
+from actors.matches.surebets import Legs, PricedLeg
 
 
 class Stakes(Struct, frozen=True):
@@ -52,7 +52,7 @@ class _Terms(Struct, frozen=True):
     is_shared: bool
 
     @classmethod
-    def of(cls, leg: Leg, legs: Legs) -> _Terms:
+    def of(cls, leg: PricedLeg, legs: Legs) -> _Terms:
         price, taken = Fraction(str(leg.price)), Fraction(str(leg.commission))
         is_shared = sum(other.bookmaker == leg.bookmaker for other in legs) > 1
         return cls(price, taken, 1 + (price - 1) * (1 - taken), is_shared)

@@ -15,13 +15,13 @@ import anyio
 import msgspec
 from hypercorn.typing import ASGIFramework
 
-from actors.matches.model import FixtureView, Kind
+from actors.matches.model import FixtureView, ViewKind
 from tests.support.peers.stream_client import Event, events_of
 from tests.support.simulation.readers import CHANGES, Names, Readers
 from tests.support.systems.front_end import asgi_scope, asked, get
 from tests.support.systems.live_world import STREAM
 
-PATHS = {Kind.FIXTURES: "/api/v2/fixtures", Kind.SUREBETS: "/api/v2/surebets"}
+PATHS = {ViewKind.FIXTURES: "/api/v2/fixtures", ViewKind.SUREBETS: "/api/v2/surebets"}
 REMEMBERED = 12
 """Versions of a view that changes are asked for since."""
 
@@ -39,7 +39,7 @@ class FixtureReaders:
     """One reader a view; `counts` says what was read."""
 
     def __init__(self, app: ASGIFramework, random: Random, names: Names) -> None:
-        self.views = [FixtureView(kind, name) for kind in Kind for name in (None, *names)]
+        self.views = [FixtureView(kind, name) for kind in ViewKind for name in (None, *names)]
         self.counts: Counter[str] = Counter()
         self._app = app
         self._random = random

@@ -22,13 +22,13 @@ from actors.matches.candidates import EVERY_S
 from actors.matches.model import (
     Fixture,
     FixtureChanges,
+    FixtureRemoval,
     FixtureState,
     FixtureView,
     Highest,
-    Kind,
     Place,
-    RemovalReason,
     Roster,
+    ViewKind,
     fixtures_of,
 )
 from actors.matches.standing import WELL_LINKED, fair_chances
@@ -93,7 +93,7 @@ class FixtureRules:
     def _check_changes(self, old: FixtureState, new: Snapshot) -> None:
         state, changes = fixtures_of(new), new.fixture_changes
         noted = changes.changes if isinstance(changes, FixtureChanges) else ()
-        views = [FixtureView(kind, name) for kind in Kind for name in (None, *self._names)]
+        views = [FixtureView(kind, name) for kind in ViewKind for name in (None, *self._names)]
         all_before = self._all_seen or self._seen(old, views)
         all_after = self._all_seen = self._seen(state, views)
         before, after = all_before[views[0]], all_after[views[0]]
@@ -104,7 +104,7 @@ class FixtureRules:
             if one.before is None or one.after is not None:
                 continue
             left = members & {member.key for member in one.before.members}
-            is_merged = one.reason is RemovalReason.MERGED
+            is_merged = one.reason is FixtureRemoval.MERGED
             assert is_merged == bool(left), f"{one.id} went as {one.reason}, and {left} are there"
             assert is_merged == (one.into is not None), f"{one.id} went into {one.into}"
             assert one.into is None or state.get(one.into) is not None, f"{one.into} is not there"
@@ -213,7 +213,7 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
     assert not left, f"{left} are not there"
 
 
-def _check_legs(fixture: Fixture, legs: Sequence[surebets.Leg], now: float) -> None:
+def _check_legs(fixture: Fixture, legs: Sequence[surebets.PricedLeg], now: float) -> None:
     """Check each leg of a surebet for itself, and that together they gain."""
     assert fixture.surebet is not None
     ours = [
@@ -237,13 +237,13 @@ def _live_starts(fixture: Fixture, state: FixtureState) -> list[int]:
     return [one.start_time for one in live if one.start_time is not None]
 
 
-def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.Leg]:
+def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
     roster = fixtures_of(snapshot).terms.roster
     for name, entry in fixture.entries.items():
         state, listed, match = snapshot.books[name].lists[entry.scope], roster[name], entry.match
         assert not state.withdrawn
         for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
-            yield surebets.Leg(
+            yield surebets.PricedLeg(
                 name,
                 outcome,
                 price,

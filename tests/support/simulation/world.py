@@ -28,7 +28,7 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, Scope, SourceName
 from actors.matches.model import FixtureView, fixtures_of
 from actors.matching.event import Event, EventKey
-from actors.matching.matcher import Changes, Matcher
+from actors.matching.matcher import GroupChanges, Matcher
 from actors.matching.overrides import Overrides
 from actors.runtime.actor import ActorState
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
@@ -83,7 +83,7 @@ class Fragile(Matcher):
         self.events: dict[EventKey, Event] = {}
         self._world = world
 
-    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[Changes]:
+    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
         """Link, or raise, at the latest before the end."""
         changed, gone = [*changed], [*gone]
         self.events = {key: one for key, one in self.events.items() if key not in {*gone}}

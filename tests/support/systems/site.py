@@ -21,8 +21,8 @@ from actors.core.cooperative import run_now
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.matches.history import FixtureHistory
-from actors.matches.model import Listed, Terms, first_snapshot, roster_of
-from actors.matches.update import Advancing
+from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
+from actors.matches.update import FixtureUpdater
 from actors.monitoring.status import BoardStatus, BookmakerStatus, LinksStatus, ServiceStatus, SourceStatus
 from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders.messages import batch
@@ -155,9 +155,9 @@ async def open_site(
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` within the block; `board` replaces the function that reads it."""
     clock = ManualClock()
-    terms = Terms(roster_of({name: Listed(SOURCE) for name in names}))
+    terms = FixtureSettings(roster_of({name: BookmakerInfo(SOURCE) for name in names}))
     first = first_snapshot(FIRST_VERSION, terms, EPOCH)
-    published = Committing(first, BoardRules(), clock, limits, advance=Advancing(terms))
+    published = Committing(first, BoardRules(), clock, limits, advance=FixtureUpdater(terms))
     fixtures = FixtureHistory(first, limits)
     published.follow(fixtures.add, fixtures.digest)
     status = site_status(names, clock.now().wall)

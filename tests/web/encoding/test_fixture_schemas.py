@@ -9,7 +9,7 @@ import msgspec
 from actors.core.clock import Instant
 from actors.core.messages import Prices
 from actors.matches.entries import event_of
-from actors.matches.model import Listed, Terms, roster_of
+from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, ROSTER, TERMS, TWO, LinkedBoard
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
@@ -36,9 +36,9 @@ def _linked() -> LinkedBoard:
 def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
     """The share of a net win that its bookmaker keeps, 0 where none is configured; the price is gross."""
     (fixture,) = _linked().fixtures()
-    taking = roster_of({**ROSTER, ALDER: Listed(ROSTER[ALDER].source, commission=0.05)})
+    taking = roster_of({**ROSTER, ALDER: BookmakerInfo(ROSTER[ALDER].source, commission=0.05)})
 
-    legs = _decoded(fixture_v2(fixture, NAMES, Terms(taking), None))["surebet"]["legs"]
+    legs = _decoded(fixture_v2(fixture, NAMES, FixtureSettings(taking), None))["surebet"]["legs"]
 
     assert [("1", "Alder", 2.2, 0.05), ("X", "Alder", 3.9, 0.05), ("2", "Birch", 4.2, 0.0)] == [
         (leg["outcome"], leg["bookmaker"], leg["odds"], leg["commission"]) for leg in legs
@@ -77,9 +77,9 @@ def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
     board.apply(batch([match("b", prices=(2.0, 3.5, 4.2))], bookmaker=BIRCH))
     board.link()
     (fixture,) = board.fixtures()
-    collected = roster_of({**ROSTER, ALDER: Listed(TWO, Prices.COLLECTED)})
+    collected = roster_of({**ROSTER, ALDER: BookmakerInfo(TWO, Prices.COLLECTED)})
 
-    found = _decoded(fixture_v2(fixture, NAMES, Terms(collected), None))
+    found = _decoded(fixture_v2(fixture, NAMES, FixtureSettings(collected), None))
 
     assert {"odds": 2.5, "bookmakers": ["Alder"], "prices": "collected"} == found["best"]["1"]
     assert {"odds": 3.5, "bookmakers": ["Alder", "Birch"]} == found["best"]["X"]

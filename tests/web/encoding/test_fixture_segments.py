@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from actors.core.cooperative import SLICE, run_now
-from actors.matches.model import FixtureView, Kind
+from actors.matches.model import FixtureView, ViewKind
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, TERMS, LinkedBoard
 from tests.support.builders.messages import batch, match
 from web.encoding.fixture_segments import FixtureSegments
@@ -78,7 +78,7 @@ def test_json_is_that_of_the_prices_that_are_there(seed: int) -> None:
 
 def test_json_of_fixtures_that_are_gone_is_dropped() -> None:
     """However many come and go, what is kept is in proportion to what is there."""
-    board, view = LinkedBoard(), FixtureView(Kind.FIXTURES)
+    board, view = LinkedBoard(), FixtureView(ViewKind.FIXTURES)
     segments = FixtureSegments({ALDER: "Alder", BIRCH: "Birch"})
     for day in range(8):
         board.apply(batch([match(f"{day}-{count}") for count in range(SLICE)], bookmaker=ALDER))

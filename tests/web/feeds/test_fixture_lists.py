@@ -7,7 +7,7 @@ import pytest
 from actors.board.snapshot import Deadlines, Entry, Snapshot
 from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId
-from actors.matches.model import FixtureView, Kind
+from actors.matches.model import FixtureView, ViewKind
 from tests.support.builders.fixtures import ALDER, TERMS, LinkedBoard
 from tests.support.builders.messages import batch, match
 from web.encoding.fixture_segments import MAX_VIEWS
@@ -53,7 +53,7 @@ async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
     for name in TERMS.roster:
         board.apply(batch([match("a")], bookmaker=name))
     answers = _answers(board)
-    views = [FixturesOf(FixtureView(kind, name)) for kind in Kind for name in (None, *TERMS.roster)]
+    views = [FixturesOf(FixtureView(kind, name)) for kind in ViewKind for name in (None, *TERMS.roster)]
 
     first = [await answers.answer(view, None, None) for view in views[:count]]
     again = [await answers.answer(view, None, None) for view in views[:count]]
