@@ -1,6 +1,6 @@
 """The next fixtures in the making: single changes on top of a state, then the state with all of them.
 
-Pure, in slices. It decides ids, who stays in a merge, and which views a change is seen in.
+Pure, in slices. It decides ids, which fixture stays in a merge, and which views a change is seen in.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class FixtureUpdate:
         return self._before[fixture_id]
 
     def split(self, fixture: Fixture, key: EventKey) -> None:
-        """Make an event of a fixture one of its own."""
+        """Make an event of a fixture a fixture of its own."""
         self.reasons[fixture.id] = FixtureRemoval.SPLIT, None
         entries = self.part(fixture, {key})
         self.without(fixture, {key})
@@ -270,7 +270,7 @@ def bonds(members: Iterable[Member]) -> list[tuple[EventKey, Rule, EventKey | No
 
 
 def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Return members so that all lead to one of them; where the event is gone that links them, to another.
+    """Return members so that all lead to a single member; where the event is gone that links them, to another.
 
     Nobody has compared these two yet: they have the rule, but no evidence.
     """

@@ -164,7 +164,7 @@ class Linking:
                 yield event_of(fixture, key, self._roster)
 
     def _compared(self, state: FixtureState, key: EventKey) -> Group | None:
-        """Return the group of an event; None if it is gone, or one of the group has changed again."""
+        """Return the group of an event; None if it is gone, or a member of the group has changed again."""
         group = self.linker.group(key) or (Member(key, Rule.FIRST),)
         is_known = all(
             (there := state.of_event(member.key)) is not None

@@ -19,7 +19,7 @@ from actors.matching.matcher import Group, Member
 
 
 def join(draft: FixtureUpdate, group: Group) -> Fixture:
-    """Make these events, all of them in some fixture, the members of one; nothing else is in it."""
+    """Make these events, each of them in some fixture, the only members of a single fixture."""
     keys = {one.key for one in group}
     homes = _homes(draft, keys)
     stayers = [one for one in homes if one.members[0].key in keys]
@@ -59,7 +59,7 @@ def part(draft: FixtureUpdate, key: EventKey) -> None:
 
 
 def _leave(draft: FixtureUpdate, home: Fixture, keys: Collection[EventKey], into: FixtureId | None) -> None:
-    """Take these events out of a fixture; where they have its first, the others begin one of their own."""
+    """Take these events out of a fixture; where they have its first, the others begin a fixture of their own."""
     others = tuple(one for one in home.members if one.key not in keys)
     if home.members[0].key not in keys:
         draft.reasons[home.id] = FixtureRemoval.SPLIT, None

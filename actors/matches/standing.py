@@ -151,9 +151,9 @@ def _well_linked(fixture: Fixture, roster: Roster) -> set[SourceName]:
 
 
 def _is_good(link: Member, chances: Mapping[SourceName, Chances]) -> bool:
-    """Return whether a surebet may rest on a link: one of names that are not the same while prices agree.
+    """Return whether a surebet may rest on a link; names that are not the same need prices that agree.
 
-    Without evidence nobody has compared the two yet.
+    Without evidence the two have not been compared yet.
     """
     if link.to is None or link.evidence is None:
         return link.to is None

@@ -91,7 +91,7 @@ class FixtureUpdater:
         edits: Edits,
         new_events: dict[EventKey, None],
     ) -> Sliced[None]:
-        """Sort differences by fixture; entries of events without one are new, or wait for one."""
+        """Sort differences by fixture; entries of events without a fixture are new."""
         source, fixture_of = self.roster[bookmaker].source, draft.base.by_event.get
         before, after = differences.before, differences.after
         for count, (match_id, old) in enumerate(before.items(), 1):

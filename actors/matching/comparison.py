@@ -152,7 +152,7 @@ class Comparator:
         if far > LONGEST_ALIKE and worse < Likeness.SAME:
             return None
         if better < Likeness.SAME and not (_share_stem(a.home, b.home) or _share_stem(a.away, b.away)):
-            return None  # no candidates: whether they are compared would depend on who else is there
+            return None  # no candidates: whether they are compared would depend on which others are there
         country = _countries(ours, theirs)
         league = self._league(ours, theirs, country)
         may_be_again = far > _moves_at_most(a, b)
@@ -221,7 +221,7 @@ def _relation(  # noqa: PLR0917
     is_other_class: bool,  # noqa: FBT001
     may_be_again: bool,  # noqa: FBT001
 ) -> Relation:
-    """Return the relation that this makes, the same object for equal ones: most are one of a few."""
+    """Return the relation that this makes, the same object where it is equal: most are a few."""
     far, worse, better = abs(delta_s), *sorted((home.likeness, away.likeness))
     rank = rank_of(home, away, far, league, country)
     conditions, bearable = open_to(better, worse, LIMITS[bisect_left(LIMITS, far)], league, country)
@@ -300,7 +300,7 @@ def _share_stem(a: Name, b: Name) -> bool:
 
 
 def _differ(a: Description, b: Description) -> bool:
-    """Return whether a known or an unknown mark of class is on one of the two only."""
+    """Return whether a known or an unknown mark of class is on one side only."""
     if differ(a.home_team, b.home_team) or differ(a.away_team, b.away_team):
         return True
     ours, theirs = a.shared, b.shared

@@ -133,7 +133,7 @@ class Matcher:
         return description
 
     def _connect(self, components: list[Component]) -> None:
-        """Make one of them, to be grouped anew."""
+        """Make a single component of them, to be grouped anew."""
         largest = max(components, key=lambda one: len(one.keys))
         for component in components:
             self._dirty.pop(component, None)

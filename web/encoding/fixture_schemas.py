@@ -33,7 +33,7 @@ class FixtureEntry(Struct, frozen=True):
 
 
 class BestPrice(Struct, frozen=True):
-    """The highest price, gross, and who offers it; `prices` only if nobody does whose prices are live."""
+    """The highest price, gross, and the bookmakers that offer it; `prices` only if none of them is live."""
 
     odds: Price
     bookmakers: tuple[str, ...]
@@ -77,7 +77,7 @@ class SurebetV2(Struct, frozen=True):
 
 
 class FixtureV2(Struct, frozen=True):
-    """One match, whoever lists it, named as the first source does. Times are Unix seconds."""
+    """One match of all sources that list it, named as the first of them does. Times are Unix seconds."""
 
     id: str
     home: str
