@@ -270,9 +270,9 @@ def bonds(members: Iterable[Member]) -> list[tuple[EventKey, Rule, EventKey | No
 
 
 def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Return members so that all lead to a single member; where the event is gone that links them, to another.
+    """Return members so that all lead to a single member, also where the event is gone that linked them.
 
-    Nobody has compared these two yet: they have the rule, but no evidence.
+    Such a new link has the rule of the old, but no evidence: the two have not been compared yet.
     """
     keys = {one.key for one in members}
     loose = [one for one in members if one.to not in keys]

@@ -59,7 +59,7 @@ def part(draft: FixtureUpdate, key: EventKey) -> None:
 
 
 def _leave(draft: FixtureUpdate, home: Fixture, keys: Collection[EventKey], into: FixtureId | None) -> None:
-    """Take these events out of a fixture; where they have its first, the others begin a fixture of their own."""
+    """Take these events out of a fixture; the others begin another one if these have the first."""
     others = tuple(one for one in home.members if one.key not in keys)
     if home.members[0].key not in keys:
         draft.reasons[home.id] = FixtureRemoval.SPLIT, None

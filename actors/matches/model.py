@@ -102,7 +102,7 @@ def live_of(roster: Roster) -> frozenset[BookmakerId]:
 
 
 class Leg(Struct, frozen=True, gc=False):
-    """An outcome (`1`, `X`, `2`) and the bookmaker that offers the price; `stake` is its share of the total."""
+    """An outcome (`1`, `X`, `2`) and the bookmaker with the price; `stake` is its share of the total."""
 
     outcome: str
     bookmaker: BookmakerId

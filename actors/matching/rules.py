@@ -122,7 +122,7 @@ def distance(a: Chances, b: Chances) -> float:
 def open_to(
     better: Likeness, worse: Likeness, within_s: int, league: LeagueEvidence, country: int
 ) -> tuple[tuple[Condition, ...], float]:
-    """Return the conditions that hold but for prices, and the largest gap of prices with which any condition could.
+    """Return the conditions that hold but for prices, and the largest gap of prices that any could bear.
 
     One could if what is unknown of leagues and countries turned out to be the same. -1 if none could.
     `within_s` is one of `LIMITS`.
