@@ -57,6 +57,7 @@ class Replay:
         with self._scope:
             task_status.started()
             await self._play()
+            await anyio.sleep_forever()
 
     async def stop(self) -> None:
         """Stop at the present moment."""
