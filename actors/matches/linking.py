@@ -138,15 +138,19 @@ class Linking:
         gone = [key for key in known if state.of_event(key) is None]
         due: dict[EventKey, None] = {}
         changes = yield from self.linker.update(self._events(state, wanted, due), gone)
-        changed = {*changes.alone, *(group[0].key for group in changes.groups)}
+        changed = dict.fromkeys([*changes.alone, *(group[0].key for group in changes.groups)])
         if keys is None:
             changed.update(due)
         ending: dict[EventKey, Group] = {}
         others: dict[EventKey, Group] = {}
-        for count, key in enumerate((*due, *changed.difference(due)), 1):
-            group = self._compared(state, key)
-            if group is not None and (key in changed or not _is_grouped(state.of_event(key), group)):
-                (ending if _ends_links(state, group) else others)[group[0].key] = group
+        looked_at: set[EventKey] = set()
+        for count, key in enumerate((*changed, *due), 1):
+            if key not in looked_at:
+                group = self.linker.group(key) or (Member(key, Rule.FIRST),)
+                looked_at.update([member.key for member in group])
+                is_due = key in changed or not _is_grouped(state.of_event(key), group)
+                if is_due and self._is_known(state, group):
+                    (ending if _ends_links(state, group) else others)[key] = group
             if count % (SLICE // 4) == 0:
                 yield
         if not (groups := ending | others) and keys is not None:
@@ -163,15 +167,13 @@ class Linking:
                 due[key] = None
                 yield event_of(fixture, key, self._roster)
 
-    def _compared(self, state: FixtureState, key: EventKey) -> Group | None:
-        """Return the group of an event; None if it is gone, or a member of the group has changed again."""
-        group = self.linker.group(key) or (Member(key, Rule.FIRST),)
-        is_known = all(
+    def _is_known(self, state: FixtureState, group: Group) -> bool:
+        """Return whether the events of a group are there as they were grouped: none has changed again."""
+        return all(
             (there := state.of_event(member.key)) is not None
             and self.linker.lists(unpriced_event_of(there, member.key, self._roster))
             for member in group
         )
-        return group if is_known else None
 
     def _without_prices(
         self, state: FixtureState, groups: Iterable[Group]
