@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
+from itertools import chain
 from math import inf
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from msgspec import Struct
 
 from actors.core.cooperative import SLICE, Sliced
 from actors.matching.comparison import MUST_RANK, Comparator, Description, Relation, rank_with
-from actors.matching.event import Event, EventKey
+from actors.matching.event import Chances, Event, EventKey
 from actors.matching.evidence import Evidence
 from actors.matching.overrides import Overridden
 from actors.matching.rules import ON_TIME, Rule, price_gap
@@ -82,6 +83,13 @@ class _Pairs:
             of_source[node.event.source] |= 1 << i
         self.same_source = [of_source[node.event.source] for node in nodes]  # ... itself included
 
+    def add_duplicates(self, ours: list[int], theirs: list[int]) -> None:
+        """Note that these list one match again where they are of the same source."""
+        for some, others in ((ours, theirs), (theirs, ours)):
+            every = sum(1 << i for i in others)
+            for i in some:
+                self.duplicates[i] |= self.same_source[i] & every & ~(1 << i)
+
     def forbid(self, a: int, b: int) -> None:
         """Keep two events apart."""
         _add(self.forbidden, a, b)
@@ -141,16 +149,17 @@ def _compare_events(
     """Add the pairs of the events of two descriptions."""
     ours, theirs = sides
     is_on_time = abs(relation.delta_s) <= ON_TIME
-    is_twice = is_again(nodes[ours[0]].description, nodes[theirs[0]].description)
-    others = [(j, nodes[j].event.source, nodes[j].event.chances) for j in theirs]
+    if is_again(nodes[ours[0]].description, nodes[theirs[0]].description):
+        pairs.add_duplicates(ours, theirs)
+    of_source: dict[str, list[tuple[int, Chances | None]]] = {}
+    for j in theirs:
+        of_source.setdefault(nodes[j].event.source, []).append((j, nodes[j].event.chances))
     for i in ours:
         source, chances = nodes[i].event.source, nodes[i].event.chances
-        for j, their_source, their_chances in others:
+        for j, their_chances in chain.from_iterable(
+            some for name, some in of_source.items() if name != source
+        ):
             if ours is theirs and j <= i:
-                continue
-            if their_source == source:
-                if is_twice:
-                    _add(pairs.duplicates, i, j)
                 continue
             gap = price_gap(chances, their_chances)
             if relation.bears(gap):
@@ -206,14 +215,12 @@ def _sorted(edges: list[Edge]) -> Sliced[list[Edge]]:
 class _Rivals:
     """Which other events could stand in an edge's place; `edges` are all, the best first."""
 
-    def __init__(self, pairs: _Pairs, edges: Iterable[Edge]) -> None:
-        self._pairs = pairs
-        self._ranks: list[list[float]] = [[] for _ in pairs.compatible]  # by event, of its edges
-        self._linked: list[list[int]] = [[0] for _ in pairs.compatible]  # ... the events of the first n
-        for negative, a, b, *_ in edges:
-            for one, other in ((a, b), (b, a)):
-                self._ranks[one].append(negative)
-                self._linked[one].append(self._linked[one][-1] | 1 << other)
+    def __init__(self, pairs: _Pairs, edges: list[Edge]) -> None:
+        self._pairs, self._edges = pairs, edges
+        self._linked = [0] * len(pairs.compatible)  # by event: those that it has an edge to
+        self._ranked: dict[int, tuple[list[float], list[int]]] = {}
+        for _, a, b, *_ in edges:
+            _add(self._linked, a, b)
 
     def has(self, edge: Edge) -> bool:
         """Return whether either end has another candidate that is nearly as good and excludes this one."""
@@ -224,11 +231,21 @@ class _Rivals:
         may_stay = self._pairs.compatible[other] | 1 << other
         if edge[5]:
             may_stay |= self._pairs.duplicates[other]  # the same match again: the order decides
-        excluding = self._linked[one][-1] & ~may_stay
-        if not excluding:
-            return False
-        nearly_as_good = bisect_left(self._ranks[one], edge[0] + MARGIN)
-        return bool(excluding & self._linked[one][nearly_as_good])
+        excluding = self._linked[one] & ~may_stay
+        return bool(excluding and excluding & self._linked_by(one, edge[0] + MARGIN))
+
+    def _linked_by(self, one: int, negative: float) -> int:
+        """Return the events with an edge to this one that is better than this negative rank."""
+        if one not in self._ranked:
+            ranks: list[float] = []
+            linked = [0]
+            for rank, a, b, *_ in self._edges:
+                if one in {a, b}:
+                    ranks.append(rank)
+                    linked.append(linked[-1] | 1 << (b if a == one else a))
+            self._ranked[one] = ranks, linked
+        ranks, linked = self._ranked[one]
+        return linked[bisect_left(ranks, negative)]
 
 
 def _united(

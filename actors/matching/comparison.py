@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import inf
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from actors.core.messages import SourceName
 from actors.matching.event import Event, EventKey
 from actors.matching.evidence import (
     EQUAL,
@@ -52,7 +53,7 @@ _GIVEN = NameEvidence(Likeness.SAME, 1.0, How.GIVEN)
 class Description(Struct, eq=False, gc=False):
     """What events have in common that list a match in the same way; `start` is Unix seconds.
 
-    `keys` are those of these events. `shared` are uncommon words that both teams have.
+    `keys` are those of these events, by source. `shared` are uncommon words that both teams have.
     """
 
     home: Name
@@ -62,7 +63,7 @@ class Description(Struct, eq=False, gc=False):
     home_team: TeamClass
     away_team: TeamClass
     shared: frozenset[str]
-    keys: tuple[EventKey, ...] = ()
+    keys: dict[SourceName, dict[EventKey, None]] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[Name, Name, League, int | None]:

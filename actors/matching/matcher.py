@@ -5,11 +5,13 @@ An event that comes, goes or changes has its component grouped anew, and those t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from actors.core.cooperative import SLICE, Sliced
+from actors.core.messages import SourceName
 from actors.matching.blocking import Index
 from actors.matching.clustering import Component, Group, Member, Node, clustered
 from actors.matching.comparison import Comparator, Description, described
@@ -38,6 +40,7 @@ class Matcher:
         self.index = Index(self.comparator)
         self._nodes: dict[EventKey, Node] = {}
         self._descriptions: dict[tuple[Name, Name, League, int | None], Description] = {}
+        self._sources: Counter[SourceName] = Counter()  # of the events
         self._dirty: dict[Component, None] = {}  # to be grouped anew
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
@@ -66,9 +69,11 @@ class Matcher:
         """Return an event with what is known of it; None if it is not here."""
         return self._nodes.get(key)
 
-    def at(self, description: Description) -> list[Node]:
-        """Return the events with a description."""
-        return [self._nodes[key] for key in description.keys]
+    def others(self, description: Description, source: SourceName) -> Iterator[Node]:
+        """Yield the events with a description that are not of this source."""
+        for name, keys in description.keys.items():
+            if name != source:
+                yield from map(self._nodes.__getitem__, keys)
 
     def lists(self, event: Event) -> bool:
         """Return whether an event is here as it is, but perhaps with other prices, or none."""
@@ -89,8 +94,11 @@ class Matcher:
         node = self._nodes.pop(key, None)
         if node is None:
             return None
+        self._sources -= Counter([key.source])  # which keeps no zero
         description, component = node.description, node.component
-        description.keys = tuple([other for other in description.keys if other != key])
+        del description.keys[key.source][key]
+        if not description.keys[key.source]:
+            del description.keys[key.source]
         if not description.keys:
             self.index.remove(description)
             del self._descriptions[description.parts]
@@ -107,12 +115,16 @@ class Matcher:
         description = self._described(event)
         node = Node(event, description, Component({key}), group)
         self._nodes[key] = node
+        self._sources[event.source] += 1
         there = dict.fromkeys([node.component])
-        for count, other in enumerate(self.index.near(description), 1):
+        has_others = any(source != event.source for source in self._sources)
+        for count, other in enumerate(self.index.near(description) if has_others else (), 1):
+            if other.keys.keys() == {event.source}:
+                continue  # a source may list thousands of matches alike
             if (relation := self.comparator.relation(description, other)) is None:
                 continue
-            for known in self.at(other) if relation.conditions else ():
-                if known.component in there or known.event.source == event.source:
+            for known in self.others(other, event.source) if relation.conditions else ():
+                if known.component in there:
                     continue  # nearly always: prices are compared with few of them
                 if relation.condition(price_gap(event.chances, known.event.chances)) is not None:
                     there[known.component] = None
@@ -129,7 +141,7 @@ class Matcher:
         if (description := self._descriptions.get(parts)) is None:
             description = self._descriptions[parts] = described(*parts)
             self.index.add(description)
-        description.keys = *description.keys, event.key
+        description.keys.setdefault(event.source, {})[event.key] = None
         return description
 
     def _connect(self, components: list[Component]) -> None:

@@ -135,10 +135,9 @@ def _resembling(
     chances = node.event.chances if has_prices else None
     for other in matcher.index.find(description):
         if (relation := matcher.comparator.relation(description, other)) is not None:
-            for there in matcher.at(other):
-                if there.event.source != node.event.source:
-                    gap = price_gap(chances, there.event.chances)
-                    yield _Found(there, relation, gap, relation.condition(gap))
+            for there in matcher.others(other, node.event.source):
+                gap = price_gap(chances, there.event.chances)
+                yield _Found(there, relation, gap, relation.condition(gap))
 
 
 def _evidence(matcher: Matcher, node: Node, found: _Found) -> Evidence:

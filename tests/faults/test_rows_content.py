@@ -114,7 +114,6 @@ def _bad_list(form: str, size: int, token: str, at: int, random: Random) -> byte
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("prices", [10_000, pytest.param(1_000_000, marks=pytest.mark.long)])
 async def test_b3_no_impossible_price_is_served(form: str, prices: int, figure: Figure) -> None:
     """The match with such a price is taken off and counted; where nothing can be read, the list stays."""
