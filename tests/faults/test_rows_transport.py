@@ -223,7 +223,7 @@ async def test_a16_the_retries_of_200_sources_are_spread(figure: Figure) -> None
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(120)
 async def test_a16_the_retries_of_a_service_with_200_sources_are_spread(figure: Figure) -> None:
     """The same with all actors, transports and the board."""
     service, outage_s = ScriptedService(*(f"s{number}" for number in range(200))), 300.0
