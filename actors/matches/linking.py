@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Protocol
 
 from msgspec import Struct
 
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import SLICE, Sliced
-from actors.matches.draft import FixtureUpdate, bonds
+from actors.matches.draft import FixtureUpdate
 from actors.matches.entries import event_of, unpriced_event_of
 from actors.matches.links import join, part
 from actors.matches.model import Fixture, FixtureChanges, FixtureState, Roster
+from actors.matching.clustering import rules_of
 from actors.matching.event import Event, EventKey
 from actors.matching.matcher import Group, GroupChanges, Member
 from actors.matching.rules import Rule
@@ -130,48 +132,66 @@ class Linking:
         Returns what has to be linked otherwise than `state` has it, and what was grouped otherwise before,
         because links that were sent may still wait; None if that is nothing.
         """
-        if keys is None:
-            wanted: Iterable[EventKey] = (member.key for fixture in state for member in fixture.members)
-            known: Iterable[EventKey] = self.linker.keys()
-        else:
-            wanted = known = tuple(keys)
-        gone = [key for key in known if state.of_event(key) is None]
-        due: dict[EventKey, None] = {}
-        changes = yield from self.linker.update(self._events(state, wanted, due), gone)
+        due, gone, events = yield from self._sorted(state, keys)
+        changes = yield from self.linker.update(events, gone)
         changed = dict.fromkeys([*changes.alone, *(group[0].key for group in changes.groups)])
         if keys is None:
-            changed.update(due)
+            changed.update(dict.fromkeys(due))
         ending: dict[EventKey, Group] = {}
         others: dict[EventKey, Group] = {}
         looked_at: set[EventKey] = set()
-        for count, key in enumerate((*changed, *due), 1):
+        for key in (*changed, *due):
             if key not in looked_at:
-                group = self.linker.group(key) or (Member(key, Rule.FIRST),)
+                group = self._group(key)
                 looked_at.update([member.key for member in group])
                 is_due = key in changed or not _is_grouped(state.of_event(key), group)
                 if is_due and self._is_known(state, group):
                     (ending if _ends_links(state, group) else others)[key] = group
-            if count % (SLICE // 4) == 0:
                 yield
         if not (groups := ending | others) and keys is not None:
             return None
-        events = yield from self._without_prices(state, groups.values())
-        return Links(tuple(groups.values()), events, keys is None)  # links that end others go first
+        without_prices = yield from self._without_prices(state, groups.values())
+        return Links(tuple(groups.values()), without_prices, keys is None)  # those that end others go first
 
-    def _events(
-        self, state: FixtureState, keys: Iterable[EventKey], due: dict[EventKey, None]
-    ) -> Iterator[Event]:
-        """Yield the events of these keys that are there, and note each in `due`."""
-        for key in keys:
-            if (fixture := state.of_event(key)) is not None:
-                due[key] = None
-                yield event_of(fixture, key, self._roster)
+    def _sorted(
+        self, state: FixtureState, keys: Iterable[EventKey] | None
+    ) -> Sliced[tuple[list[EventKey], list[EventKey], list[Event]]]:
+        """Return which are there, which are gone, and the events that the linker has to look at.
+
+        Not those whose fixture is as it says: new prices have not ended their links.
+        """
+        if keys is None:
+            here = (member.key for fixture in state for member in fixture.members)
+            keys = dict.fromkeys(chain(self.linker.keys(), here))
+        due: list[EventKey] = []
+        gone: list[EventKey] = []
+        events: list[Event] = []
+        settled: set[EventKey] = set()
+        for count, key in enumerate(keys, 1):
+            if (fixture := state.of_event(key)) is None:
+                gone.append(key)
+            else:
+                due.append(key)
+                if key not in settled and _is_grouped(fixture, self._group(key)):
+                    settled.update([member.key for member in fixture.members])
+                if key not in settled or not self._lists(fixture, key):
+                    events.append(event_of(fixture, key, self._roster))
+            if count % (SLICE // 4) == 0:
+                yield
+        return due, gone, events
+
+    def _group(self, key: EventKey) -> Group:
+        """Return the group of an event, one of itself if it is in none."""
+        return self.linker.group(key) or (Member(key, Rule.FIRST),)
+
+    def _lists(self, fixture: Fixture, key: EventKey) -> bool:
+        """Return whether the linker has an event as it is, but perhaps with other prices."""
+        return self.linker.lists(unpriced_event_of(fixture, key, self._roster))
 
     def _is_known(self, state: FixtureState, group: Group) -> bool:
         """Return whether the events of a group are there as they were grouped: none has changed again."""
         return all(
-            (there := state.of_event(member.key)) is not None
-            and self.linker.lists(unpriced_event_of(there, member.key, self._roster))
+            (there := state.of_event(member.key)) is not None and self._lists(there, member.key)
             for member in group
         )
 
@@ -180,12 +200,11 @@ class Linking:
     ) -> Sliced[dict[EventKey, Event]]:
         """Return the events of groups, without prices."""
         events: dict[EventKey, Event] = {}
-        for count, group in enumerate(groups, 1):
+        for group in groups:
             for member in group:
                 if (fixture := state.of_event(member.key)) is not None:
                     events[member.key] = unpriced_event_of(fixture, member.key, self._roster)
-            if count % (SLICE // 4) == 0:
-                yield
+            yield
         return events
 
 
@@ -197,8 +216,8 @@ def _ends_links(state: FixtureState, group: Group) -> bool:
 
 
 def _is_grouped(fixture: Fixture | None, group: Group) -> bool:
-    """Return whether a fixture has the events of a group, linked as there."""
-    return fixture is not None and {*bonds(fixture.members)} == {*bonds(group)}
+    """Return whether a fixture has the events of a group, by the same rules."""
+    return fixture is not None and rules_of(fixture.members) == rules_of(group)
 
 
 def apply(draft: FixtureUpdate, links: Links, roster: Roster) -> Iterator[Fixture]:

@@ -113,8 +113,11 @@ def clustered(
     edges = yield from _sorted(pairs.edges)
     rivals = _Rivals(pairs, edges)
     yield
-    fit = (edge for edge in edges if not rivals.has(edge))
-    groups, links = yield from _united(len(nodes), fit, lambda *sides: _may_join(pairs, *sides))
+
+    def may_join(ours: int, theirs: int, edge: Edge) -> bool:
+        return not rivals.has(edge) and _may_join(pairs, ours, theirs, edge)
+
+    groups, links = yield from _united(len(nodes), edges, may_join)
     parts = groups
     if len(groups) > 1:  # else all are connected
         parts, _ = yield from _united(len(nodes), edges, lambda *_: True)
@@ -266,7 +269,7 @@ def _united(
             links.append(edge)
             for i in _bits(ours | theirs):
                 of[i] = ours | theirs
-        if number % SLICE == 0:
+        if number % (SLICE // 16) == 0:
             yield
     return sorted(set(of)), links
 
@@ -299,6 +302,15 @@ def _member(one: Node, to: Node, edge: Edge, comparator: Comparator) -> Member:
     gap = price_gap(one.event.chances, to.event.chances)
     evidence = comparator.evidence(one.description, to.description, gap)
     return Member(one.event.key, edge[3], to.event.key, evidence, edge[4])
+
+
+def rules_of(members: Iterable[Member]) -> set[tuple[EventKey, Rule, bool]]:
+    """Return who is a member by which rule, and whether with evidence: not to whom each is linked.
+
+    That is what differs between two groups of the same events. Which of several equal links made the group
+    depends on the prices of the moment; each holds by itself.
+    """
+    return {(member.key, member.rule, member.evidence is None) for member in members}
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import SourceName
 from actors.matching.blocking import Index
-from actors.matching.clustering import Component, Group, Member, Node, clustered
+from actors.matching.clustering import Component, Group, Member, Node, clustered, rules_of
 from actors.matching.comparison import Comparator, Description, described
 from actors.matching.event import Event, EventKey
 from actors.matching.leagues import League
@@ -165,12 +165,11 @@ class Matcher:
                 node.component = own
         of = {member.key: group for group in found for member in group}
         for node in nodes:
-            key, group = node.event.key, of.get(node.event.key)
-            if group == node.group:
-                continue
-            node.group = group
-            if group is None:
-                alone.append(key)
-            elif group[0].key == key:
-                groups.append(group)
+            key, old = node.event.key, node.group
+            node.group = of.get(key)
+            if node.group is None:
+                if old is not None:
+                    alone.append(key)
+            elif node.group[0].key == key and (old is None or rules_of(old) != rules_of(node.group)):
+                groups.append(node.group)
         yield

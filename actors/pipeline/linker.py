@@ -15,8 +15,6 @@ from actors.matches.model import Roster, fixtures_of
 from actors.matching.matcher import Matcher
 from actors.review.review import Review
 
-BUDGET_S = 0.004  # seconds of work between two yields: about half of a loop that has much else to do
-
 
 @dataclass(slots=True)
 class LinkerActor:
@@ -50,7 +48,7 @@ class LinkerActor:
                     linking, overrides = self._begun(), self.review.overrides
                     keys = self.waiting.get_nowait()
                 steps = linking.update(fixtures_of(self.published.newest), keys)
-                links = await run_sliced(steps, BUDGET_S)
+                links = await run_sliced(steps)
             if links is not None:
                 self.send(links)
 

@@ -85,7 +85,7 @@ def _linked(served: Served, began: float) -> float:
             raise TimeoutError(f"not all was linked within {WITHIN_S:.0f} s")
         monitor = json.loads(get(served.url, "/monitor", {})[2])
         matches = {bookmaker["id"]: bookmaker["matches"] for bookmaker in monitor["bookmakers"]}
-        # Matches of the feed are of another world. Some 2 % of the others have no kick-off, and are never linked.
+        # Matches of the feed are of another world; some 2 % of the others have no kick-off, and stay alone.
         count = monitor["fixtures"]["fixtures"] - matches.pop("feed")
         if abs(count - before) > before * 0.02 or not 0 < count < 0.06 * sum(matches.values()):
             before, since = count, now

@@ -7,10 +7,8 @@ from random import Random
 
 import pytest
 
-from actors.core.cooperative import run_now
 from actors.matching import clustering
 from actors.matching.event import Event, EventKey
-from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides, Pair
 from actors.matching.tables import rows, spellings
 from actors.review.explanation import explain
@@ -35,10 +33,10 @@ def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
     expected = set(groups(*events, overrides=overrides))
     random.shuffle(events)
     split = random.randrange(len(events))
-    followed, linker = Followed(), Matcher(overrides)
+    followed = Followed(overrides)
 
-    followed.take(run_now(linker.update(events[:split])))
-    followed.take(run_now(linker.update(events[split:])))
+    followed.update(events[:split])
+    followed.update(events[split:])
 
     assert expected == followed.groups()
 
@@ -47,7 +45,7 @@ def _walk(seed: int, steps: int, compared: int) -> None:
     """Change events at random; compare with linking from nothing once in `compared` steps."""
     random = Random(seed)
     overrides = _overrides(random) if seed % 2 else Overrides()
-    linker, followed = Matcher(overrides), Followed()
+    followed = Followed(overrides)
     here: dict[EventKey, Event] = {}
     for step in range(steps):
         changed = {
@@ -58,7 +56,7 @@ def _walk(seed: int, steps: int, compared: int) -> None:
             min(len(here.keys() - changed.keys()), random.choice((0, 1, 2))),
         )
         here = {key: one for key, one in here.items() if key not in left} | changed
-        followed.take(run_now(linker.update(changed.values(), left)))
+        followed.update(changed.values(), left)
         if step % compared == 0:
             expected = set(groups(*sorted(here.values(), key=lambda one: one.key), overrides=overrides))
             assert expected == followed.groups()
@@ -90,13 +88,13 @@ def test_many_spellings_of_few_matches_are_the_same_as_from_nothing(seed: int) -
     """Which links of a group are shown, and who may join it, does not depend on who came when."""
     random = Random(seed)
     clubs = random.sample([row for row in rows("clubs.tsv") if len(spellings(row)) > FEW], 2)
-    linker, followed = Matcher(Overrides()), Followed()
+    followed = Followed()
     here: dict[EventKey, Event] = {}
     for _ in range(60):
         one = _respelled(random, clubs)
         left = random.sample(sorted(here.keys() - {one.key}), min(len(here) // 4, random.choice((0, 0, 1))))
         here = {key: other for key, other in here.items() if key not in left} | {one.key: one}
-        followed.take(run_now(linker.update([one], left)))
+        followed.update([one], left)
 
         assert set(groups(*here.values())) == followed.groups()
 
@@ -151,13 +149,13 @@ def test_what_was_linked_through_an_event_that_is_gone_is_linked_as_by_a_new_mat
         event(source, *names, "Jordan League", start=SATURDAY + late_s * (source == "b"))
         for source, names in zip("abc", (one, other, between), strict=True)
     )
-    made, followed = Matcher(Overrides()), Followed()
+    followed = Followed()
 
-    followed.take(run_now(made.update([a, b, c])))
-    followed.take(run_now(made.update((), [c.key])))
+    followed.update([a, b, c])
+    followed.update((), [c.key])
 
     assert set(groups(a, b)) == followed.groups()
-    explained = explain(made, a.key, b.key)
+    explained = explain(followed.linker, a.key, b.key)
     assert explained is not None
     assert explained.is_linked or all(lack for _, lack in explained.lacks)
 
@@ -174,9 +172,9 @@ def test_a_pair_of_an_event_with_itself_says_nothing() -> None:
     """It is not in its piece twice."""
     events = [event("s0"), event("s1"), event("s2", "Leeds", "Hull")]
     overrides = Overrides(must=(Pair(events[0].key, events[0].key),))
-    made, followed = Matcher(overrides), Followed()
+    followed = Followed(overrides)
     for one in (*events, event("s1", chances=None), event("s0", "Leeds", "Hull")):
-        followed.take(run_now(made.update([one])))
+        followed.update([one])
 
     (group,) = followed.groups()
     assert keys(group) == (events[0].key, events[2].key)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from random import Random
 
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
+from actors.matching.clustering import rules_of
 from actors.matching.event import Chances, Event, EventKey
-from actors.matching.matcher import Group, GroupChanges, Matcher
+from actors.matching.matcher import Group, Matcher
 from actors.matching.overrides import Overrides
 
 SATURDAY = 1_772_895_600  # 2026-03-07T15:00:00Z
@@ -47,13 +49,15 @@ def keys(group: Group) -> tuple[EventKey, ...]:
 
 
 class Followed:
-    """The groups that somebody has who only reads what a linker says that changed."""
+    """A linker, and the groups that somebody has who only reads what it says that changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, overrides: Overrides | None = None) -> None:
+        self.linker = Matcher(overrides or Overrides())
         self.of: dict[EventKey, Group] = {}
 
-    def take(self, changes: GroupChanges) -> None:
-        """Apply changes."""
+    def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> None:
+        """Add, replace and remove events."""
+        changes = run_now(self.linker.update(changed, gone))
         for key in changes.alone:
             self.of.pop(key, None)
         for group in changes.groups:
@@ -61,8 +65,13 @@ class Followed:
                 self.of[member.key] = group
 
     def groups(self) -> set[Group]:
-        """Return the groups, each once."""
-        return set(self.of.values())
+        """Return the groups of the linker. The reader has the same members, by the same rules."""
+        every = map(self.linker.group, self.linker.keys())
+        found = {group for group in every if group is not None}
+        assert {frozenset(rules_of(group)) for group in found} == {
+            frozenset(rules_of(group)) for group in self.of.values()
+        }
+        return found
 
 
 _TEAMS = (
