@@ -1,7 +1,7 @@
 """Between the fixtures and the matcher: events that changed go there, its groups come back as links.
 
 Pure, in slices. Links say which events they were made for: what changed meanwhile is dropped when they are
-applied. The events of all links are on their way to the matcher again then.
+applied. It is on its way to the matcher again then.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import SLICE, Sliced
@@ -88,35 +88,14 @@ class Waiting:
 
 
 class Links(Struct, frozen=True, eq=False):
-    """Groups that are to be fixtures, an event alone as a group of one; `events` are those of all groups.
+    """Groups that are to be fixtures, an event alone as a group of one; `events` are theirs, not priced.
 
-    `events` have no prices. With `is_whole` all events are there: what was sent before holds no more.
+    The aggregator sets `applied` when a version has them, or when it dropped them.
     """
 
     groups: tuple[Group, ...]
     events: Mapping[EventKey, Event]
-    is_whole: bool = False
-
-    def cut(self, most: int) -> tuple[Links, Links | None]:
-        """Return the first groups, of about so many events, and the others, None if that is all."""
-        count = size = 0
-        while count < len(self.groups) and size < most:
-            size += len(self.groups[count])
-            count += 1
-        if count == len(self.groups):
-            return self, None
-        first, rest = self.groups[:count], self.groups[count:]
-        return Links(first, self.events), Links(rest, self.events, self.is_whole)
-
-
-def merged_links(old: Links, new: Links) -> Links:
-    """Return the effect of both: what the newer links say of an event replaces what the older ones do."""
-    if new.is_whole:
-        return new
-    said = {member.key for group in new.groups for member in group}
-    kept = tuple(group for group in old.groups if said.isdisjoint([member.key for member in group]))
-    events = {member.key: old.events[member.key] for group in kept for member in group}
-    return Links((*kept, *new.groups), {**events, **new.events}, old.is_whole)
+    applied: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Linking:
@@ -126,32 +105,25 @@ class Linking:
         self.linker = linker
         self._roster = roster
 
-    def update(self, state: FixtureState, keys: Iterable[EventKey] | None) -> Sliced[Links | None]:
+    def update(self, state: FixtureState, keys: Iterable[EventKey] | None) -> Sliced[list[Links]]:
         """Have these events, or (None) all there are, grouped as `state` has them.
 
-        Returns what has to be linked otherwise than `state` has it, and what was grouped otherwise before,
-        because links that were sent may still wait; None if that is nothing.
+        Returns what has to be linked otherwise than `state` has it, in portions; all have to be applied, or
+        dropped, before the next call. Groups that end links are first.
         """
         due, gone, events = yield from self._sorted(state, keys)
         changes = yield from self.linker.update(events, gone)
-        changed = dict.fromkeys([*changes.alone, *(group[0].key for group in changes.groups)])
-        if keys is None:
-            changed.update(dict.fromkeys(due))
-        ending: dict[EventKey, Group] = {}
-        others: dict[EventKey, Group] = {}
+        ending: list[Group] = []
+        others: list[Group] = []
         looked_at: set[EventKey] = set()
-        for key in (*changed, *due):
+        for key in chain(changes.alone, (group[0].key for group in changes.groups), due):
             if key not in looked_at:
                 group = self._group(key)
                 looked_at.update([member.key for member in group])
-                is_due = key in changed or not _is_grouped(state.of_event(key), group)
-                if is_due and self._is_known(state, group):
-                    (ending if _ends_links(state, group) else others)[key] = group
+                if not _is_grouped(state.of_event(key), group) and self._is_known(state, group):
+                    (ending if _ends_links(state, group) else others).append(group)
                 yield
-        if not (groups := ending | others) and keys is not None:
-            return None
-        without_prices = yield from self._without_prices(state, groups.values())
-        return Links(tuple(groups.values()), without_prices, keys is None)  # those that end others go first
+        return (yield from self._links(state, ending + others))
 
     def _sorted(
         self, state: FixtureState, keys: Iterable[EventKey] | None
@@ -195,17 +167,21 @@ class Linking:
             for member in group
         )
 
-    def _without_prices(
-        self, state: FixtureState, groups: Iterable[Group]
-    ) -> Sliced[dict[EventKey, Event]]:
-        """Return the events of groups, without prices."""
+    def _links(self, state: FixtureState, groups: Iterable[Group]) -> Sliced[list[Links]]:
+        """Return the links of groups, in portions."""
+        portions: list[Links] = []
+        some: list[Group] = []
         events: dict[EventKey, Event] = {}
         for group in groups:
+            some.append(group)
             for member in group:
                 if (fixture := state.of_event(member.key)) is not None:
                     events[member.key] = unpriced_event_of(fixture, member.key, self._roster)
+            if len(events) >= PORTION:
+                portions.append(Links(tuple(some), events))
+                some, events = [], {}
             yield
-        return events
+        return [*portions, Links(tuple(some), events)] if some else portions
 
 
 def _ends_links(state: FixtureState, group: Group) -> bool:

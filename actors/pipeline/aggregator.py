@@ -22,7 +22,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
 from actors.core.cooperative import BUDGET_S, run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId, Scope
-from actors.matches.linking import PORTION, Links, merged_links
+from actors.matches.linking import Links
 from actors.monitoring.status import ServiceStatus
 from actors.monitoring.transitions import record_latencies, record_turn
 from actors.runtime.conflation import merged_batches
@@ -39,7 +39,7 @@ Intake: TypeAlias = Mailbox[Hashable, Item]
 
 
 def new_intake() -> Intake:
-    """Return the mailbox of the aggregator: a pending batch for each bookmaker and scope, links merged."""
+    """Return the mailbox of the aggregator: a batch for each bookmaker and scope, and the newest links."""
     return Mailbox(_key, _merged)
 
 
@@ -56,19 +56,17 @@ def _key(item: Item) -> Hashable:
 def _merged(old: Item, new: Item) -> Item:
     if isinstance(old, Batch) and isinstance(new, Batch):
         return merged_batches(old, new)
-    if isinstance(old, Links) and isinstance(new, Links):
-        return merged_links(old, new)
     return new
 
 
 @dataclass(slots=True)
 class _Turn:
-    """The items of a turn and their outcome; `rest` are links for a later turn."""
+    """The items of a turn and their outcome."""
 
     batches: list[Batch] = field(default_factory=list)
     applied: list[Applied] = field(default_factory=list)
     rejected: list[tuple[BookmakerId, Scope, str]] = field(default_factory=list)
-    rest: Links | None = None
+    links: Links | None = None
 
 
 @dataclass(slots=True)
@@ -128,8 +126,8 @@ class AggregatorActor:
         self.published.publish(snapshot)
         now, took_s = self.clock.now(), elapsed_s() - began
         self.intake.ack_all()
-        if turn.rest is not None:
-            self.intake.put_back(turn.rest)
+        if turn.links is not None:
+            turn.links.applied.set()
         for rejected in turn.rejected:
             self.on_rejected(*rejected)
         record_latencies(self.status, turn.batches, turn.applied, now)
@@ -147,8 +145,8 @@ class AggregatorActor:
                 turn.applied.append(await run_sliced(board.apply(item, self.clock.now())))
                 turn.batches.append(item)
             case Links():
-                links, turn.rest = item.cut(PORTION)
-                board.link(links)
+                turn.links = item
+                board.link(item)
             case Rejection(bookmaker, entry, why):
                 if (scope := await run_sliced(board.reject(bookmaker, entry))) is not None:
                     turn.rejected.append((bookmaker, scope, why))

@@ -18,7 +18,7 @@ from actors.review.review import Review
 
 @dataclass(slots=True)
 class LinkerActor:
-    """Groups the events in `waiting`, and gives `send` the links that the fixtures lack.
+    """Groups the events in `waiting`, and gives `send` the links that the fixtures lack, one after another.
 
     A new instance begins with all events, in a matcher from `start`. So does this instance when the
     operator's overrides are replaced.
@@ -48,9 +48,10 @@ class LinkerActor:
                     linking, overrides = self._begun(), self.review.overrides
                     keys = self.waiting.get_nowait()
                 steps = linking.update(fixtures_of(self.published.newest), keys)
-                links = await run_sliced(steps)
-            if links is not None:
+                portions = await run_sliced(steps)
+            for links in portions:
                 self.send(links)
+                await links.applied.wait()
 
     def _begun(self) -> Linking:
         """Return the linking of all events from nothing."""

@@ -23,7 +23,7 @@ from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
 from actors.matches.history import FixtureHistory
-from actors.matches.linking import PORTION, Linking, Partition, Waiting
+from actors.matches.linking import Linking, Partition, Waiting
 from actors.matches.model import (
     BookmakerInfo,
     FixtureSettings,
@@ -212,11 +212,10 @@ class Playback:
     def link(self) -> Sliced[None]:
         """Link all changes, so that the same recordings give the same versions."""
         while (keys := self._waiting.get_nowait()) != {}:
-            links = yield from self._linking.update(fixtures_of(self.snapshot), keys)
-            while links is not None:
-                some, links = links.cut(PORTION)
+            portions = yield from self._linking.update(fixtures_of(self.snapshot), keys)
+            for links in portions:
                 board = self._board()
-                board.link(some)
+                board.link(links)
                 yield from self._publish(board)
 
     def _board(self) -> Board:

@@ -159,6 +159,7 @@ class System:
             case Links():
                 log.error("links.dropped", groups=len(item.groups))
                 self._waiting.begin_anew()
+                item.applied.set()
                 if self._is_second(None):
                     self.supervisor.quarantine(self.status.links.actor.name, "two of its links crashed it")
             case Overdue():

@@ -10,7 +10,7 @@ from actors.board.snapshot import Entry
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Removal, Scope, SourceMatchId, SourceName
 from actors.matches.draft import FixtureUpdate, bonds, rooted
-from actors.matches.linking import PORTION, Linking, Links, merged_links
+from actors.matches.linking import PORTION, Linking
 from actors.matches.links import join, part
 from actors.matches.model import (
     BookmakerInfo,
@@ -21,7 +21,7 @@ from actors.matches.model import (
     ViewKind,
     roster_of,
 )
-from actors.matching.event import Event, EventKey
+from actors.matching.event import EventKey
 from actors.matching.matcher import Group, Member
 from actors.matching.rules import FAR, Rule
 from tests.support.builders.fixtures import (
@@ -255,24 +255,20 @@ class Undecided(EqualNames):
         return {} if self.has_two else super()._partition()
 
 
-def test_link_that_waited_while_the_linker_ended_it_is_ended() -> None:
-    """Its events had other names while the linker looked, and the old ones when the link was published."""
-    board = LinkedBoard(linker=Undecided())
-    original = batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH)
-    board.apply(*original)
+def test_link_that_waited_while_another_linker_began_is_ended() -> None:
+    """Links of the linker before may be published when the next has looked at the fixtures without them."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     board.propose()
-    board.apply(
-        batch([match("a", home="One")], bookmaker=ALDER), batch([match("b", home="X")], bookmaker=BIRCH)
-    )
-    board.linker.has_two = True  # type: ignore[attr-defined]  # of this class
-    before = run_now(board.linking.update(board.state, []))
-    board.apply(*original)
-    board.propose()
+    undecided = Undecided()
+    undecided.has_two = True
+    board.linking = Linking(undecided, ROSTER)
+    before = run_now(board.linking.update(board.state, None))
     board.publish_links()
     linked = len(board.shown())
     board.link()
 
-    assert (None, 1, 2) == (before, linked, len(board.shown()))
+    assert ([], 1, 2) == (before, linked, len(board.shown()))
 
 
 def test_withdrawn_link_leaves_the_id_with_the_first_event() -> None:
@@ -439,20 +435,3 @@ def test_what_must_not_be_linked_any_more_is_parted_first(sources: str) -> None:
     board.publish_links()
 
     assert PORTION + 1 == len(before) == len(board.shown()) - 1
-
-
-def test_newer_links_of_an_event_replace_older_ones_that_still_wait() -> None:
-    """Whatever the groups are called by: else a group that the matcher has ended would be linked."""
-    a, b, c, d = (EventKey(ONE, SourceMatchId(name)) for name in "abcd")
-    older = Links(
-        ((Member(a, Rule.FIRST), Member(b, Rule.SAME, a)), (Member(c, Rule.FIRST),)), _events(a, b, c)
-    )
-    newer = Links(((Member(b, Rule.FIRST),), (Member(d, Rule.FIRST),)), _events(b, d))
-    whole = Links(newer.groups, newer.events, is_whole=True)
-
-    assert [[c], [b], [d]] == [[one.key for one in group] for group in merged_links(older, newer).groups]
-    assert whole is merged_links(older, whole)
-
-
-def _events(*keys: EventKey) -> dict[EventKey, Event]:
-    return {key: Event(key, "Home", "Away", None, Scope("s"), None) for key in keys}

@@ -152,8 +152,8 @@ async def test_list_that_cannot_be_shown_is_withdrawn_in_a_turn() -> None:
         assert not stage.intake.depth
 
 
-async def test_links_are_applied_some_with_each_commit() -> None:
-    """The rest of many links stays in the mailbox, behind newer batches."""
+async def test_links_say_when_they_are_applied() -> None:
+    """A portion with each commit: prices do not wait for all."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=ADVANCING)
     many = [match(f"{number:03}", home=f"Home {number}") for number in range(PORTION)]
     linking = Linking(EqualNames(), ROSTER)
@@ -161,10 +161,9 @@ async def test_links_are_applied_some_with_each_commit() -> None:
         for name in (ALDER, BIRCH):
             stage.intake.put_nowait(batch(many, bookmaker=name))
         await settle()
-        links = run_now(linking.update(fixtures_of(stage.published.newest), None))
-        assert links is not None
-        stage.intake.put_nowait(links)
-        await settle()
+        for links in run_now(linking.update(fixtures_of(stage.published.newest), None)):
+            stage.intake.put_nowait(links)
+            await links.applied.wait()
 
         assert 1003 == stage.published.newest.version
         assert [2] * PORTION == [len(one.members) for one in fixtures_of(stage.published.newest)]

@@ -12,7 +12,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.matches.history import FixtureHistory
-from actors.matches.linking import PORTION, Linking, Links, merged_links
+from actors.matches.linking import Linking, Links
 from actors.matches.model import (
     BookmakerInfo,
     Fixture,
@@ -118,7 +118,8 @@ class LinkedBoard:
         self.advancing = ADVANCING if terms is TERMS else FixtureUpdater(terms)
         self.linker = EqualNames() if linker is None else linker
         self.linking = Linking(self.linker, terms.roster)
-        self.links: Links | None = None
+        self.links: list[Links] = []
+        """What is to be published."""
         self.snapshot = first_snapshot(1000, terms)
         self.history = FixtureHistory(self.snapshot, HistoryLimits())
         self.changes: list[FixtureChanges] = []
@@ -155,31 +156,27 @@ class LinkedBoard:
         """Link to the end."""
         while self.waiting:
             self.propose()
-            while self.links is not None:
+            while self.links:
                 self.publish_links()
 
     def propose(self) -> None:
         """Have what waits grouped, and publish nothing of it."""
         waiting, self.waiting = self.waiting, {}
-        links = run_now(self.linking.update(self.state, waiting))
-        if links is not None:
-            self.links = links if self.links is None else merged_links(self.links, links)
+        self.links = run_now(self.linking.update(self.state, waiting))
 
     def publish_links(self) -> None:
         """Publish the next links."""
-        if self.links is None:
-            return
-        links, self.links = self.links.cut(PORTION)
-        board = self.board()
-        board.link(links)
-        self.publish(board)
+        if self.links:
+            board = self.board()
+            board.link(self.links.pop(0))
+            self.publish(board)
 
     def restart(self) -> None:
         """Let another linker begin anew."""
         self.linker = EqualNames()
         self.linking = Linking(self.linker, self.advancing.roster)
         self.links = run_now(self.linking.update(self.state, None))
-        while self.links is not None:
+        while self.links:
             self.publish_links()
         self.link()
 

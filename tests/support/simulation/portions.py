@@ -10,13 +10,12 @@ from typing import TypeAlias
 
 from actors.board import chunks
 from actors.matches import linking
-from actors.pipeline import aggregator
 from web.encoding import segments
 
 Small: TypeAlias = tuple[tuple[ModuleType, str, int], ...]
 
 PORTIONS: tuple[Small, ...] = (
-    ((aggregator, "PORTION", 1),),  # events that are linked in one commit
+    ((linking, "PORTION", 1),),  # events that are linked in one commit
     ((linking, "MAX_WAITING", 6),),  # events that wait to be linked; with more all are linked again
     ((segments, "RUN", 2),),  # chunks that are encoded together
     ((chunks, "CHUNK_SIZE", 4), (chunks, "_MAX_SIZE", 6), (chunks, "_MIN_SIZE", 1)),  # entries in a chunk
