@@ -41,9 +41,8 @@ def run(report: Report) -> None:
     entries = rows[0][1]
     if FEWER[0] in text:
         with _run(text.replace(*FEWER)) as (_, served, again, _):
-            rows.append(
-                [f"of {_matches(served):,} entries linked after", f"{_linked(served, again):.1f} s", "5 s"]
-            )
+            took_s = _linked(served, again)
+            rows.append([f"of {_matches(served):,} entries linked after", f"{took_s:.1f} s", "5 s"])
     rows.append([f"of {entries} entries linked after", f"{linked_s:.1f} s", "60 s"])
     found = [one for one in steps if one[0] < at]
     until, since = (
