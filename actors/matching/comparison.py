@@ -24,6 +24,7 @@ from actors.matching.evidence import (
     NameEvidence,
     is_unmatched,
     likeness,
+    likeness_by_words,
     shared_words,
     stems,
 )
@@ -53,7 +54,8 @@ _GIVEN = NameEvidence(Likeness.SAME, 1.0, How.GIVEN)
 class Description(Struct, eq=False, gc=False):
     """What events have in common that list a match in the same way; `start` is Unix seconds.
 
-    `keys` are those of these events, by source. `shared` are uncommon words that both teams have.
+    `keys` are those of these events, by source. `shared` are uncommon words that both teams have. With
+    `is_one_club` the tables have both teams as one club, so that they say nothing of this match.
     """
 
     home: Name
@@ -63,6 +65,7 @@ class Description(Struct, eq=False, gc=False):
     home_team: TeamClass
     away_team: TeamClass
     shared: frozenset[str]
+    is_one_club: bool
     keys: dict[SourceName, dict[EventKey, None]] = field(default_factory=dict)
 
     @property
@@ -74,7 +77,9 @@ class Description(Struct, eq=False, gc=False):
 def described(home: Name, away: Name, league: League, start: int | None) -> Description:
     """Return a description without events."""
     teams = home.team | league.team, away.team | league.team
-    return Description(home, away, league, start, *teams, shared_words(home, away, league.country))
+    is_one_club = _likeness(home, away, league, league).likeness is Likeness.SAME
+    shared = shared_words(home, away, league.country)
+    return Description(home, away, league, start, *teams, shared, is_one_club)
 
 
 def swapped(description: Description) -> Description:
@@ -141,10 +146,10 @@ class Comparator:
         if a.start is None or b.start is None or (far := abs(a.start - b.start)) > LONGEST:
             return None
         ours, theirs = a.league, b.league
-        home = EQUAL if a.home is b.home else self._names(a.home, b.home, ours, theirs)
+        home = EQUAL if a.home is b.home else self._names(a, b, a.home, b.home)
         if home.likeness < 0:
             return None
-        away = EQUAL if a.away is b.away else self._names(a.away, b.away, ours, theirs)
+        away = EQUAL if a.away is b.away else self._names(a, b, a.away, b.away)
         worse, better = home.likeness, away.likeness
         if worse > better:
             worse, better = better, worse
@@ -156,30 +161,43 @@ class Comparator:
             return None  # no candidates: whether they are compared would depend on which others are there
         country = _countries(ours, theirs)
         league = self._league(ours, theirs, country)
-        may_be_again = far > _moves_at_most(a, b)
-        return _relation(home, away, b.start - a.start, league, country, _differ(a, b), may_be_again)
+        objection = None
+        if self._is_crossed(a, b, worse, better):
+            objection = Objection.SWAPPED
+        elif _differ(a, b):
+            objection = Objection.CLASS
+        elif far > _moves_at_most(a, b):
+            objection = Objection.KICK_OFF
+        return _relation(home, away, b.start - a.start, league, country, objection)
+
+    def _is_crossed(self, a: Description, b: Description, worse: Likeness, better: Likeness) -> bool:
+        """Return whether the names fit at least as well with home and away the other way round."""
+        crossed = self._names(a, b, a.home, b.away).likeness, self._names(a, b, a.away, b.home).likeness
+        return min(crossed) >= worse and max(crossed) >= better
 
     def is_swapped(self, a: Description, b: Description) -> bool:
         """Return whether the teams are the same with home and away the other way round."""
         straight, crossed = (
-            [
-                self._names(a.home, home, a.league, b.league).likeness,
-                self._names(a.away, away, a.league, b.league).likeness,
-            ]
+            [self._names(a, b, a.home, home).likeness, self._names(a, b, a.away, away).likeness]
             for home, away in ((b.home, b.away), (b.away, b.home))
         )
         return min(crossed) >= Likeness.ALIKE and min(crossed) > max(straight)
 
     def evidence(self, a: Description, b: Description, gap: float | None) -> Evidence:
         """Return the evidence about two events with these, whose prices differ by `gap`."""
-        home = self._names(a.home, b.home, a.league, b.league)
-        away = self._names(a.away, b.away, a.league, b.league)
+        home = self._names(a, b, a.home, b.home)
+        away = self._names(a, b, a.away, b.away)
         delta_s = None if a.start is None or b.start is None else b.start - a.start
         country = _countries(a.league, b.league)
         return Evidence(home, away, delta_s, self._league(a.league, b.league, country), country, gap)
 
-    def _names(self, a: Name, b: Name, league: League, other: League) -> NameEvidence:
-        one = _likeness(a, b, league, other)
+    def _names(self, ours: Description, theirs: Description, a: Name, b: Name) -> NameEvidence:
+        """Return how alike a team of ours and a team of theirs are."""
+        league, other = ours.league, theirs.league
+        if ours.is_one_club or theirs.is_one_club:
+            one = likeness_by_words(a, b)
+        else:
+            one = _likeness(a, b, league, other)
         if one.likeness is not Likeness.SAME and self._aliases and self._is_given(a, b, league, other):
             return _GIVEN
         return one
@@ -209,7 +227,10 @@ class Comparator:
             return LeagueEvidence.SAME if a.competition == b.competition else LeagueEvidence.DIFFERENT
         if country > 0 and a.words and a.words == b.words:
             return LeagueEvidence.SAME
-        return LeagueEvidence.DIFFERENT if country < 0 else LeagueEvidence.UNKNOWN
+        if country < 0:
+            return LeagueEvidence.DIFFERENT
+        are_two_labels = a.is_labelled and b.is_labelled and a.words != b.words
+        return LeagueEvidence.UNCLEAR if are_two_labels else LeagueEvidence.UNKNOWN
 
 
 @lru_cache(maxsize=1 << 12)
@@ -219,8 +240,7 @@ def _relation(  # noqa: PLR0917
     delta_s: int,
     league: LeagueEvidence,
     country: int,
-    is_other_class: bool,  # noqa: FBT001
-    may_be_again: bool,  # noqa: FBT001
+    objection: Objection | None,
 ) -> Relation:
     """Return the relation that this makes, the same object where it is equal: most are a few."""
     far, worse, better = abs(delta_s), *sorted((home.likeness, away.likeness))
@@ -229,11 +249,9 @@ def _relation(  # noqa: PLR0917
     reason = Objection.NAME if worse < Likeness.SAME and far <= LONGEST_FUZZY else Objection.KICK_OFF
     if league is LeagueEvidence.DIFFERENT:
         reason = Objection.LEAGUE
-    if is_other_class:
-        reason = Objection.CLASS
-    if is_other_class or may_be_again:
+    if objection is not None:
         conditions, bearable = (), -1.0
-    return Relation(conditions, bearable, rank, reason, home, away, delta_s, league, country)
+    return Relation(conditions, bearable, rank, objection or reason, home, away, delta_s, league, country)
 
 
 def rank_of(

@@ -49,7 +49,8 @@ class LeagueEvidence(StrEnum):
     """What two leagues' labels say."""
 
     SAME = "same"
-    UNKNOWN = "unknown"
+    UNKNOWN = "unknown"  # a source gives none, or one without the country
+    UNCLEAR = "unclear"  # two labels, which may mean two competitions or teams of two classes
     DIFFERENT = "different"
 
 
@@ -92,6 +93,15 @@ def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
         return _OF_TABLE if ours == theirs else NameEvidence(Likeness.OTHER, alike, How.TABLE)
     if len(clubs) == len(others) == 1:
         return _by_table(alike, is_same=clubs == others)
+    return _by_words(a, b, alike)
+
+
+def likeness_by_words(a: Name, b: Name) -> NameEvidence:
+    """Return how alike two names are, whatever the tables say."""
+    return EQUAL if a.text == b.text else _by_words(a, b, similarity(a, b))
+
+
+def _by_words(a: Name, b: Name, alike: float) -> NameEvidence:
     if alike >= 1 and a.joined == b.joined:  # by the same words in another order it would not be found
         return EQUAL
     level = (

@@ -45,9 +45,9 @@ def league_of(source: SourceName, scope: Scope, label: str | None, given: str | 
     text, country, words = _parts(label or "")
     known = _table().get(scope) or _competition(label or "")
     if known is not None:
-        country, words = _countries()[known], ""
+        country = _countries()[known]
     country = country or _parts(scope.replace("_", " "))[1]
-    own = f"{country}:{words}" if country and words else None
+    own = f"{country}:{words}" if country and words and known is None else None
     return _league(
         given or known or own or f"{source}:{scope}:{label or ''}",
         given or known,

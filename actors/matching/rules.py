@@ -57,7 +57,8 @@ class Condition(Struct, frozen=True, gc=False):
     """One way in which a rule holds: what the evidence must be at least.
 
     `within_s` is between the kick-offs; prices that are known may differ by `gap`, and with `priced` they
-    must be known. A different league is tolerated only by a condition with `any_league`.
+    must be known. A different league is tolerated only by a condition with `any_league`; with `unlabelled`
+    no two labels that may mean two competitions are.
     """
 
     rule: Rule
@@ -67,6 +68,7 @@ class Condition(Struct, frozen=True, gc=False):
     gap: float
     same_league: bool = False
     same_country: bool = False
+    unlabelled: bool = False
     priced: bool = False
     any_league: bool = False
 
@@ -77,10 +79,8 @@ CONDITIONS = (
     Condition(Rule.SAME_NAMES, _SAME, _SAME, 15 * MINUTE, FAR),
     Condition(Rule.SAME_NAMES, _SAME, _SAME, 2 * MINUTE, OFF, any_league=True),
     Condition(Rule.MOVED, _SAME, _SAME, 3 * HOUR, FAR, same_league=True),
-    Condition(Rule.MOVED, _SAME, _SAME, 3 * HOUR, FAR, same_country=True),
-    Condition(Rule.MOVED, _SAME, _SAME, 3 * HOUR, AGREE, priced=True),
+    Condition(Rule.MOVED, _SAME, _SAME, 3 * HOUR, AGREE, unlabelled=True, priced=True),
     Condition(Rule.DAY_MOVED, _SAME, _SAME, LONGEST, FAR, same_league=True),
-    Condition(Rule.DAY_MOVED, _SAME, _SAME, 2 * DAY, AGREE, same_country=True, priced=True),
     Condition(Rule.ONE_ALIKE, _SAME, _ALIKE, 15 * MINUTE, FAR, same_league=True),
     Condition(Rule.ONE_ALIKE, _SAME, _NEAR, 15 * MINUTE, OFF),
     Condition(Rule.ONE_ALIKE, _SAME, _ALIKE, 15 * MINUTE, OFF, same_country=True),
@@ -96,7 +96,6 @@ LIMITS = (
     15 * MINUTE,
     3 * HOUR,
     30 * HOUR,
-    2 * DAY,
     LONGEST,
 )  # all within_s, ascending
 BONUS = {Rule.SAME: 1.0, Rule.SAME_NAMES: 1.0, Rule.MOVED: 0.5}  # to the rank, by rule
@@ -127,7 +126,7 @@ def open_to(
     One could if what is unknown of leagues and countries turned out to be the same. -1 if none could.
     `within_s` is one of `LIMITS`.
     """
-    hoped = LeagueEvidence.SAME if league is LeagueEvidence.UNKNOWN else league
+    hoped = league if league is LeagueEvidence.DIFFERENT else LeagueEvidence.SAME
     ways = tuple(one for one in CONDITIONS if not lacks(one, better, worse, within_s, league, country))
     could = [one.gap for one in CONDITIONS if not lacks(one, better, worse, within_s, hoped, country or 1)]
     return ways, max(could, default=-1.0)
@@ -144,5 +143,7 @@ def lacks(  # noqa: PLR0917
     if league is LeagueEvidence.DIFFERENT and not (one.any_league and country >= 0):
         return "league"
     if (one.same_league and league is not LeagueEvidence.SAME) or (one.same_country and country < 1):
+        return "league"
+    if one.unlabelled and league is LeagueEvidence.UNCLEAR:
         return "league"
     return ""
