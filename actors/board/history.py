@@ -137,8 +137,11 @@ class History(ABC, Generic[V, R]):
         return self._latest.get(view, self._first)
 
     def oldest(self, view: V) -> int:
-        """Return the oldest version since which all digested changes of the view are known."""
-        return max(self._oldest[part] for part in self._parts(view))
+        """Return the oldest version since which all digested changes of the view are known.
+
+        That is at most its newest: since then nothing of it has changed, whatever else was dropped.
+        """
+        return min(max(self._oldest[part] for part in self._parts(view)), self.latest(view))
 
     def since(self, view: V, version: int) -> Sliced[Recent[R] | None]:
         """Return the changes of the view after `version`, the last of each, as they are at one moment.

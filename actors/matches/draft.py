@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from hashlib import blake2b
 from math import inf
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from immutables import Map
 
@@ -31,7 +31,7 @@ from actors.matches.model import (
 )
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
-from actors.matching.rules import Rule
+from actors.matching.rules import Certainty, Rule
 
 Entries = Mapping[BookmakerId, Entry]
 K = TypeVar("K", bound=Hashable)
@@ -264,9 +264,15 @@ def _is_seen(old: Fixture | None, new: Fixture | None) -> bool:
     )
 
 
-def bonds(members: Iterable[Member]) -> list[tuple[EventKey, Rule, EventKey | None, float, bool]]:
-    """Return what links events, and whether there is evidence, but not which."""
-    return [(one.key, one.rule, one.to, one.max_price_gap, one.evidence is None) for one in members]
+Bond: TypeAlias = tuple[EventKey, Rule, EventKey | None, float, bool, Certainty]
+
+
+def bonds(members: Iterable[Member]) -> list[Bond]:
+    """Return what links events and how sure they are, and whether there is evidence, but not which."""
+    return [
+        (one.key, one.rule, one.to, one.max_price_gap, one.evidence is None, one.certainty)
+        for one in members
+    ]
 
 
 def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
@@ -274,13 +280,15 @@ def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
 
     Such a new link has the rule of the old, but no evidence: the two have not been compared yet.
     """
+    if len(members) == 1:
+        return (Member(members[0].key, Rule.FIRST),)
     keys = {one.key for one in members}
     loose = [one for one in members if one.to not in keys]
     root = next((one for one in loose if one.to is None), loose[0])
     if len(loose) == 1 and root.to is None:
         return members
-    new = {one.key: Member(one.key, one.rule, root.key) for one in loose} | {
-        root.key: Member(root.key, Rule.FIRST)
+    new = {one.key: Member(one.key, one.rule, root.key, certainty=one.certainty) for one in loose} | {
+        root.key: Member(root.key, Rule.FIRST, certainty=root.certainty)
     }
     return tuple(new.get(one.key, one) for one in members)
 

@@ -19,10 +19,9 @@ from actors.matches.draft import FixtureUpdate
 from actors.matches.entries import event_of, unpriced_event_of
 from actors.matches.links import join, part
 from actors.matches.model import Fixture, FixtureChanges, FixtureState, Roster
-from actors.matching.clustering import rules_of
 from actors.matching.event import Event, EventKey
 from actors.matching.matcher import Group, GroupChanges, Member
-from actors.matching.rules import Rule
+from actors.matching.rules import Rule, rules_of
 
 MAX_WAITING = 100_000  # events; with more all are linked again, which needs no more memory
 PORTION = 48  # events linked in one commit: some milliseconds, for which prices wait

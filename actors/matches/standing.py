@@ -6,28 +6,27 @@ appears once it has stood for `min_life_s`, and ends at the earliest kick-off th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
+from statistics import median
 
 import msgspec
 
 from actors.board.board import Books
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import Prices, SourceName
+from actors.core.messages import BookmakerId, Prices, SourceName
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S, Candidate
 from actors.matches.draft import FixtureUpdate
-from actors.matches.entries import chances_by_source
+from actors.matches.entries import chances_by_source, chances_of_one
 from actors.matches.fair import consensus, fair
 from actors.matches.model import Fixture, FixtureSettings, Leg, Roster, Surebet, live_of
 from actors.matches.surebets import Doubt
 from actors.matching.event import Chances, FixtureId
-from actors.matching.matcher import Member
-from actors.matching.rules import AGREE, Rule, price_gap
+from actors.matching.rules import AGREE, Certainty
 
 OUTCOMES = ("1", "X", "2")
-WELL_LINKED = {Rule.FIRST, Rule.MUST, Rule.SAME, Rule.SAME_NAMES, Rule.MOVED, Rule.DAY_MOVED}
 SHARE_DIGITS = 10  # with fewer a share of a high price, up to 1,000, may return less than the total
 
 _OF_TIME = {Doubt.AGE, Doubt.SKEW}
@@ -91,7 +90,7 @@ class Surebets:
         return surebets.surebet(self._legs(fixture, books), chances, now.mono, self._terms.surebets)
 
     def _legs(self, fixture: Fixture, books: Books) -> Iterator[surebets.PricedLeg]:
-        well = _well_linked(fixture, self._terms.roster)
+        sure = sure_legs(fixture, self._terms.roster)
         for name, entry in fixture.entries.items():
             if name in self._live:
                 match, state = entry.match, books[name].lists[entry.scope]
@@ -106,7 +105,7 @@ class Surebets:
                         vouched,
                         state.stale_after_s,
                         listed.prices,
-                        listed.source in well,
+                        sure[name][outcome],
                     )
 
 
@@ -134,30 +133,31 @@ def _shown(found: surebets.FoundSurebet, since: float) -> Surebet:
     return Surebet(round(found.profit, 6), since, legs)
 
 
-def _well_linked(fixture: Fixture, roster: Roster) -> set[SourceName]:
-    """Return the sources whose event is well linked with the first, by each of the links on the way."""
-    members = {one.key: one for one in fixture.members}
-    is_priced = any(one.rule not in WELL_LINKED for one in fixture.members)
-    chances = chances_by_source(fixture, roster) if is_priced else {}
-    good = {one.key for one in fixture.members if _is_good(one, chances)}
-    well = set()
-    for one in fixture.members:
-        link = one
-        while link.key in good and link.to is not None:
-            link = members[link.to]
-        if link.key in good:
-            well.add(one.key.source)
-    return well
+def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, tuple[bool, ...]]:
+    """Return for each bookmaker on which of its outcomes a surebet may rest.
 
-
-def _is_good(link: Member, chances: Mapping[SourceName, Chances]) -> bool:
-    """Return whether a surebet may rest on a link; names that are not the same need prices that agree.
-
-    Without evidence the two have not been compared yet.
+    All of a source that is sure with each other of the sure core. With leagues unknown an outcome is sure
+    if the chances of the two others, added up to 1, are those that the other sources have in the median.
     """
-    if link.to is None or link.evidence is None:
-        return link.to is None
-    if link.rule in WELL_LINKED:
-        return True
-    gap = price_gap(chances[link.key.source], chances[link.to.source])
-    return gap is not None and gap <= AGREE
+    of_source = {member.key.source: member.certainty for member in fixture.members}
+    chances: Mapping[SourceName, Chances] = {}
+    if Certainty.PRICED in of_source.values():
+        every = chances_by_source(fixture, roster)
+        chances = {source: every[source] for source in every if of_source[source] is not Certainty.LIKELY}
+    found = {}
+    for name, entry in fixture.entries.items():
+        source = roster[name].source
+        if of_source[source] is Certainty.PRICED:
+            others = [chances[other] for other in chances if other != source]
+            own = chances_of_one(entry)
+            found[name] = tuple([_agrees(own, others, outcome) for outcome in range(3)])
+        else:
+            found[name] = (of_source[source] is Certainty.SURE,) * 3
+    return found
+
+
+def _agrees(own: Chances, others: Sequence[Chances], outcome: int) -> bool:
+    """Return whether the chances of the other two outcomes agree with the median of the others', if any."""
+    one, other = (at for at in range(3) if at != outcome)
+    shares = [chances[one] / (chances[one] + chances[other]) for chances in (own, *others)]
+    return not others or abs(shares[0] - median(shares[1:])) <= AGREE

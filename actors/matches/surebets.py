@@ -61,7 +61,7 @@ class PricedLeg(Struct, frozen=True, gc=False):
     vouched_mono: float
     holds_s: float
     prices: Prices
-    is_linked_well: bool
+    is_sure: bool
 
 
 NO_GAIN = 1 - 1e-6  # a book sum from here on: what gains less is shown as a profit of 0
@@ -105,7 +105,7 @@ def surebet(
     highest = [max([leg.price for leg in live if leg.outcome == one], default=0.5) for one in range(3)]
     if sum([1 / price for price in highest]) >= NO_GAIN:
         return None  # nearly always; commission makes no sum smaller
-    sound = [leg for leg in live if leg.is_linked_well and not _is_suspect(leg, fair, rules)]
+    sound = [leg for leg in live if leg.is_sure and not _is_suspect(leg, fair, rules)]
     found = _cheapest_of(sound)
     if found is not None and {Doubt.AGE, Doubt.SKEW} & {*_doubts(found, fair, now, rules)}:
         found = _cheapest([_cheapest_of(group) for group in _fresh(sound, now, rules)])
@@ -141,7 +141,7 @@ def _doubts(legs: Legs, fair: Chances | None, now: float, rules: SurebetRules) -
     found = {
         Doubt.AGE: now >= min(times) + _max_age(legs, rules),
         Doubt.SKEW: rules.max_skew_s is not None and max(times) - min(times) > rules.max_skew_s,
-        Doubt.LINK: not all(leg.is_linked_well for leg in legs),
+        Doubt.LINK: not all(leg.is_sure for leg in legs),
         Doubt.PRICE: any(_is_suspect(leg, fair, rules) for leg in legs),
         Doubt.PROFIT: 1 / sum(_needed(legs)) > 1 + rules.max_profit,  # as floats 1.1 - 1 is above 0.1
     }

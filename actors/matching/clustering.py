@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import merge
-from itertools import chain
+from itertools import chain, combinations
 from math import inf
 from typing import TypeAlias
 
@@ -19,12 +19,12 @@ from msgspec import Struct
 from actors.core.cooperative import SLICE, Sliced
 from actors.matching.comparison import MUST_RANK, Comparator, Description, Relation, rank_with
 from actors.matching.event import Chances, Event, EventKey
-from actors.matching.evidence import Evidence
 from actors.matching.overrides import Overridden
-from actors.matching.rules import ON_TIME, Rule, price_gap
+from actors.matching.rules import ON_TIME, Certainty, Group, Member, Rule, price_gap
 
 MARGIN = 0.25  # a rival with a rank nearer than that makes two candidates
 RUN = 4096  # edges sorted in one step, some milliseconds
+MOST_STEPS = 1000  # in search of a sure core; a group has few spellings
 FEW = 50  # descriptions that take no longer to compare with one than to look up which resemble it
 
 Edge: TypeAlias = tuple[float, int, int, Rule, float, bool]
@@ -33,24 +33,6 @@ Edge: TypeAlias = tuple[float, int, int, Rule, float, bool]
 The best is the least: what the operator says has the highest rank.
 """
 Resembling: TypeAlias = Callable[[Description], set[Description]]
-
-
-class Member(Struct, frozen=True, gc=False):
-    """An event in its group, with the rule and the evidence that link it with the event `to`.
-
-    The link holds while their prices are at most `max_price_gap` apart. The links are those that made the
-    group, the best first; all lead to the first member, perhaps through others. That has the rule `first`
-    and no link. In the evidence this event is a, the other b.
-    """
-
-    key: EventKey
-    rule: Rule
-    to: EventKey | None = None
-    evidence: Evidence | None = None
-    max_price_gap: float = inf
-
-
-Group: TypeAlias = tuple[Member, ...]  # two or more members, ordered by key
 
 
 class Component(Struct, eq=False, gc=False):
@@ -124,7 +106,8 @@ def clustered(
     found = []
     for group in groups:
         if group & (group - 1):
-            found.append(_group(nodes, group, links, comparator))
+            core = _sure_core(nodes, group, comparator, overridden)
+            found.append(_group(nodes, group, links, comparator, core))
             yield
     return [[nodes[i] for i in _bits(part)] for part in parts], found
 
@@ -283,34 +266,68 @@ def _may_join(pairs: _Pairs, ours: int, theirs: int, edge: Edge) -> bool:
     return True
 
 
-def _group(nodes: list[Node], group: int, links: list[Edge], comparator: Comparator) -> Group:
+def _sure_core(
+    nodes: list[Node], group: int, comparator: Comparator, overridden: Overridden
+) -> dict[int, Certainty]:
+    """Return the most events of a group that are sure with each other, and if that depends on prices."""
+    of_pair: dict[tuple[Description, Description], Certainty] = {}
+    sure, priced = [0] * len(nodes), [0] * len(nodes)
+    for i, j in combinations(_bits(group), 2):
+        pair = nodes[i].description, nodes[j].description
+        if (found := of_pair.get(pair)) is None:
+            found = of_pair[pair] = comparator.certainty(*pair)
+        if found is Certainty.SURE or nodes[j].event.key in overridden.must.get(nodes[i].event.key, ()):
+            _add(sure, i, j)
+        elif found is Certainty.PRICED:
+            _add(priced, i, j)
+    core = _largest_clique([a | b for a, b in zip(sure, priced, strict=True)], group)
+    return {i: Certainty.PRICED if priced[i] & core else Certainty.SURE for i in _bits(core)}
+
+
+def _largest_clique(adjacent: list[int], every: int) -> int:
+    """Return the most events that are all adjacent to each other; of equal sets that with the first events.
+
+    After `MOST_STEPS`, which a group of a few spellings does not need, the best that was found until then.
+    """
+    best, steps = 0, 0
+    rest = [(0, every)]
+    while rest and steps < MOST_STEPS:
+        steps += 1
+        chosen, candidates = rest.pop()
+        if (chosen | candidates).bit_count() <= best.bit_count():
+            continue
+        if not candidates:
+            best = chosen
+            continue
+        first = candidates & -candidates
+        among = adjacent[first.bit_length() - 1]
+        rest += [(chosen, candidates ^ first), (chosen | first, candidates & among)]
+    return best
+
+
+def _group(
+    nodes: list[Node], group: int, links: list[Edge], comparator: Comparator, core: Mapping[int, Certainty]
+) -> Group:
     """Return the members of a group; each is linked with the next one toward the first."""
     inside = [edge for edge in links if group >> edge[1] & 1]
     first = next(_bits(group))
-    members = {first: Member(nodes[first].event.key, Rule.FIRST)}
+    certain = core.get(first, Certainty.LIKELY)
+    members = {first: Member(nodes[first].event.key, Rule.FIRST, certainty=certain)}
     reached = [first]
     for to in reached:
         for edge in inside:
             one = edge[2] if edge[1] == to else edge[1] if edge[2] == to else to
             if one not in members:
-                members[one] = _member(nodes[one], nodes[to], edge, comparator)
+                certain = core.get(one, Certainty.LIKELY)
+                members[one] = _member(nodes[one], nodes[to], edge, comparator, certain)
                 reached.append(one)
     return tuple([members[i] for i in sorted(members)])
 
 
-def _member(one: Node, to: Node, edge: Edge, comparator: Comparator) -> Member:
+def _member(one: Node, to: Node, edge: Edge, comparator: Comparator, certain: Certainty) -> Member:
     gap = price_gap(one.event.chances, to.event.chances)
     evidence = comparator.evidence(one.description, to.description, gap)
-    return Member(one.event.key, edge[3], to.event.key, evidence, edge[4])
-
-
-def rules_of(members: Iterable[Member]) -> set[tuple[EventKey, Rule, bool]]:
-    """Return who is a member by which rule, and whether with evidence: not to whom each is linked.
-
-    That is what differs between two groups of the same events. Which of several equal links made the group
-    depends on the prices of the moment; each holds by itself.
-    """
-    return {(member.key, member.rule, member.evidence is None) for member in members}
+    return Member(one.event.key, edge[3], to.event.key, evidence, edge[4], certain)
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -39,6 +39,8 @@ from actors.matching.rules import (
     LONGEST_ALIKE,
     LONGEST_FUZZY,
     ON_TIME,
+    SURE_WITHIN,
+    Certainty,
     Condition,
     Objection,
     open_to,
@@ -174,6 +176,17 @@ class Comparator:
         """Return whether the names fit at least as well with home and away the other way round."""
         crossed = self._names(a, b, a.home, b.away).likeness, self._names(a, b, a.away, b.home).likeness
         return min(crossed) >= worse and max(crossed) >= better
+
+    def certainty(self, a: Description, b: Description) -> Certainty:
+        """Return how sure it is that the two are one match, whatever other events say."""
+        relation = self.relation(a, b)
+        if relation is None or not relation.conditions or abs(relation.delta_s) > SURE_WITHIN:
+            return Certainty.LIKELY
+        if min(relation.home.likeness, relation.away.likeness) < Likeness.SAME:
+            return Certainty.LIKELY
+        if relation.league is LeagueEvidence.SAME:
+            return Certainty.SURE
+        return Certainty.LIKELY if relation.league is LeagueEvidence.DIFFERENT else Certainty.PRICED
 
     def is_swapped(self, a: Description, b: Description) -> bool:
         """Return whether the teams are the same with home and away the other way round."""

@@ -13,13 +13,13 @@ from msgspec import Struct
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import SourceName
 from actors.matching.blocking import Index
-from actors.matching.clustering import Component, Group, Member, Node, clustered, rules_of
+from actors.matching.clustering import Component, Node, clustered
 from actors.matching.comparison import Comparator, Description, described
 from actors.matching.event import Event, EventKey
 from actors.matching.leagues import League
 from actors.matching.names import Name, parse
 from actors.matching.overrides import Overridden, Overrides
-from actors.matching.rules import price_gap
+from actors.matching.rules import Group, Member, price_gap, rules_of
 
 __all__ = ["Group", "GroupChanges", "Matcher", "Member"]
 

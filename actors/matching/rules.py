@@ -1,18 +1,20 @@
-"""The rules by which two events are linked, in order, and the reasons why they are not.
+"""The rules by which two events are linked, in order, the reasons why they are not, and what they link.
 
 Pure. Names are judged by the better and the worse of the two sides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 from math import ceil, inf
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from actors.matching.event import Chances
-from actors.matching.evidence import LeagueEvidence, Likeness
+from actors.matching.event import Chances, EventKey
+from actors.matching.evidence import Evidence, LeagueEvidence, Likeness
 
 AGREE = 0.06  # prices agree: the largest difference of the three probabilities
 OFF = 0.12  # more than that: they are off
@@ -23,6 +25,7 @@ LONGEST = 4 * DAY  # between two kick-offs of one match
 LONGEST_ALIKE = 30 * HOUR  # the same, unless both names are the same
 LONGEST_FUZZY = 5 * MINUTE  # the same, if no name is the same
 ON_TIME = 15 * MINUTE
+SURE_WITHIN = 5 * MINUTE  # between two kick-offs of a match on which a surebet may rest
 
 
 class Rule(StrEnum):
@@ -39,6 +42,14 @@ class Rule(StrEnum):
     BOTH_ALIKE = "both alike"
 
 
+class Certainty(StrEnum):
+    """How sure it is that two events are one match, or one event with each of its group's sure core."""
+
+    SURE = "sure"  # the same names and league, at one minute
+    PRICED = "priced"  # so if prices agree: the league is unknown
+    LIKELY = "likely"
+
+
 class Objection(StrEnum):
     """Why two events that resemble each other are not linked."""
 
@@ -51,6 +62,28 @@ class Objection(StrEnum):
     SWAPPED = "swapped"  # home and away are the other way round
     MUST_NOT = "must not"  # the operator says so
     MEMBER = "member"  # another member of the fixture speaks against it
+
+
+class Member(Struct, frozen=True, gc=False):
+    """An event in its group, with the rule and the evidence that link it with the event `to`.
+
+    The link holds while their prices are at most `max_price_gap` apart. The links are those that made the
+    group, the best first; all lead to the first member, perhaps through others. That has the rule `first`
+    and no link. In the evidence this event is a, the other b.
+
+    The sure core are the most events of a group of which each is sure with each other, compared directly:
+    `certainty` is that with all of them, `likely` of an event that is not in it.
+    """
+
+    key: EventKey
+    rule: Rule
+    to: EventKey | None = None
+    evidence: Evidence | None = None
+    max_price_gap: float = inf
+    certainty: Certainty = Certainty.SURE
+
+
+Group: TypeAlias = tuple[Member, ...]  # two or more members, ordered by key
 
 
 class Condition(Struct, frozen=True, gc=False):
@@ -147,3 +180,12 @@ def lacks(  # noqa: PLR0917
     if one.unlabelled and league is LeagueEvidence.UNCLEAR:
         return "league"
     return ""
+
+
+def rules_of(members: Iterable[Member]) -> set[tuple[EventKey, Rule, bool, Certainty]]:
+    """Return who is a member by which rule, whether with evidence, how sure, but not to whom each leads.
+
+    That is what differs between two groups of the same events. Which of several equal links made the group
+    depends on the prices of the moment; each holds by itself.
+    """
+    return {(member.key, member.rule, member.evidence is None, member.certainty) for member in members}

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from actors.core.cooperative import Sliced
-from actors.matching.clustering import Group, Node
+from actors.matching.clustering import Node
 from actors.matching.comparison import Description, Relation, rank_with, swapped
 from actors.matching.event import EventKey
 from actors.matching.evidence import Evidence, Likeness
 from actors.matching.matcher import Matcher
-from actors.matching.rules import CONDITIONS, Condition, Objection, Rule, lacks, price_gap
+from actors.matching.rules import CONDITIONS, Condition, Group, Objection, Rule, lacks, price_gap
 
 NEAR = 0.9  # the least rank of a pair that is reported
 

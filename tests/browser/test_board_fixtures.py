@@ -327,7 +327,7 @@ def test_stakes_of_the_page_are_exact(two: Two, page: Page) -> None:
 
 def _leg(outcome: int, price: float, commission: float = 0.0, bookmaker: str = "") -> PricedLeg:
     name = BookmakerId(bookmaker or str(outcome))
-    return PricedLeg(name, outcome, price, commission, 0.0, 60.0, Prices.LIVE, is_linked_well=True)
+    return PricedLeg(name, outcome, price, commission, 0.0, 60.0, Prices.LIVE, is_sure=True)
 
 
 def _json(leg: PricedLeg) -> dict[str, object]:

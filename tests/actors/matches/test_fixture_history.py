@@ -6,9 +6,11 @@ from random import Random
 
 import pytest
 
+from actors.board.history import HistoryLimits
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match, SourceName
+from actors.matches.history import FixtureHistory
 from actors.matches.model import (
     BookmakerInfo,
     FixtureRemoval,
@@ -138,6 +140,21 @@ def test_listeners_get_the_views_that_changed() -> None:
     run_now(board.history.digest())
 
     assert {ALL, FixtureView(ViewKind.FIXTURES, ALDER)} == heard
+
+
+def test_newest_version_of_a_view_is_known_whatever_was_dropped() -> None:
+    """Changes of others may take all the room: who has the newest list of a view has missed nothing."""
+    board, view = LinkedBoard(), FixtureView(ViewKind.FIXTURES, ALDER)
+    board.history = FixtureHistory(board.snapshot, HistoryLimits(max_changes=1))
+    board.apply(batch([match("a")], bookmaker=ALDER))
+    newest = board.history.latest(view)
+    board.apply(batch([match("b", home="Other")], bookmaker=BIRCH))
+    board.apply(batch([match("c", home="Another")], bookmaker=BIRCH))
+    recent = run_now(board.history.since(view, newest))
+
+    assert recent is not None
+    assert (newest, [], []) == (recent.version, recent.shown, recent.gone)
+    assert run_now(board.history.since(view, newest - 1)) is None
 
 
 class Life:

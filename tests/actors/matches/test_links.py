@@ -23,7 +23,7 @@ from actors.matches.model import (
 )
 from actors.matching.event import EventKey
 from actors.matching.matcher import Group, Member
-from actors.matching.rules import FAR, Rule
+from actors.matching.rules import FAR, Certainty, Rule
 from tests.support.builders.fixtures import (
     ADVANCING,
     ALDER,
@@ -325,8 +325,25 @@ def test_event_whose_partner_left_has_no_rule(*, is_restarted: bool) -> None:
     (left,) = board.fixtures()
 
     key = EventKey(TWO, SourceMatchId("a"))
-    assert (before.id, [(key, Rule.FIRST, None, inf, True)]) == (left.id, bonds(left.members))
+    assert (before.id, [(key, Rule.FIRST, None, inf, True, Certainty.SURE)]) == (
+        left.id,
+        bonds(left.members),
+    )
     assert board.snapshot.version == board.state.version(ALL)
+
+
+def test_event_that_is_left_alone_is_as_one_that_was_never_linked() -> None:
+    """However sure the link was: else it would be linked anew for ever."""
+    board = LinkedBoard()
+    board.linker.certainty = Certainty.PRICED
+    board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
+    board.link()
+    board.apply(batch([], bookmaker=ALDER))
+    left = [one.members for one in board.fixtures()]
+    board.propose()
+
+    assert [(Member(EventKey(ONE, SourceMatchId("b")), Rule.FIRST),)] == left
+    assert [] == board.links
 
 
 def test_fixture_stays_when_another_bookmaker_takes_over() -> None:

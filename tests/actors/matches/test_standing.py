@@ -11,12 +11,11 @@ import pytest
 from actors.board.board import is_due
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE
-from actors.core.messages import Removal, SourceMatchId, SourceName
+from actors.core.messages import Removal, SourceMatchId
 from actors.matches.candidates import EVERY_S, Candidate, Candidates
 from actors.matches.draft import FixtureUpdate
 from actors.matches.fair import Odds
 from actors.matches.model import (
-    BookmakerInfo,
     FixtureSettings,
     FixtureState,
     FixtureView,
@@ -25,10 +24,9 @@ from actors.matches.model import (
     roster_of,
 )
 from actors.matches.standing import Surebets
-from actors.matching.event import Event, FixtureId
-from actors.matching.matcher import Group, Member
-from actors.matching.rules import Rule
-from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, RULES, EqualNames, LinkedBoard
+from actors.matching.event import FixtureId
+from actors.matching.rules import Certainty
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, RULES, LinkedBoard
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
@@ -43,11 +41,11 @@ class Market(LinkedBoard):
         self,
         first_s: float = 30.0,
         second_s: float = 30.0,
-        rule: Rule = Rule.SAME,
+        certainty: Certainty = Certainty.SURE,
         prices: tuple[Odds, Odds] = (ONE, OTHER),
     ) -> None:
         super().__init__()
-        self.linker.rule = rule
+        self.linker.certainty = certainty
         self.lasts = {ALDER: first_s, BIRCH: second_s}
         self.list("alder", prices[0])
         self.list("birch", prices[1])
@@ -127,27 +125,25 @@ def test_surebet_appears_after_two_seconds_in_a_version_of_its_own() -> None:
     assert 1000 < market.snapshot.books[ALDER].v2_version < market.snapshot.version
 
 
-AGREEING = (
-    (2.2, 3.6, 3.5),
-    (2.1, 3.7, 3.8),
-)  # 0.025 apart, of ONE and OTHER 0.097; the best of them: 0.988
+AGREEING = (2.2, 3.6, 3.5), (2.1, 3.7, 3.8)  # the best of them: 0.988
 
 
 @pytest.mark.parametrize(
-    ("rule", "prices", "is_shown"),
+    ("certainty", "prices", "is_shown"),
     [
-        (Rule.DAY_MOVED, (ONE, OTHER), True),
-        (Rule.ONE_ALIKE, AGREEING, True),
-        (Rule.ONE_ALIKE, (ONE, OTHER), False),
-        (Rule.ONE_ALIKE, ((2.6, 3.4, 3.0), (2.2, 3.4, 3.5)), True),  # 0.0595 apart
-        (Rule.ONE_ALIKE, ((2.6, 3.4, 3.0), (2.2, 3.4, 3.53)), False),  # 0.0605
+        (Certainty.SURE, (ONE, OTHER), True),
+        (Certainty.PRICED, AGREEING, True),
+        (Certainty.PRICED, (ONE, OTHER), False),
+        (Certainty.PRICED, ((2.6, 3.4, 2.9), (2.4, 3.4, 3.41)), True),  # 0.0596 apart without the draw
+        (Certainty.PRICED, ((2.6, 3.4, 2.9), (2.4, 3.4, 3.42)), False),  # 0.0603
+        (Certainty.LIKELY, AGREEING, False),
     ],
 )
-def test_link_by_names_that_are_alike_needs_prices_that_agree(
-    rule: Rule, prices: tuple[Odds, Odds], *, is_shown: bool
+def test_surebet_rests_on_sure_links(
+    certainty: Certainty, prices: tuple[Odds, Odds], *, is_shown: bool
 ) -> None:
-    """Else it makes no surebet, because a wrong link would make just that."""
-    market = Market(rule=rule, prices=prices)
+    """With unknown leagues the chances of the other outcomes must agree: a wrong link makes surebets."""
+    market = Market(certainty=certainty, prices=prices)
     market.pass_to(2)
 
     assert is_shown == (market.surebet() is not None)
@@ -155,10 +151,10 @@ def test_link_by_names_that_are_alike_needs_prices_that_agree(
 
 def test_prices_that_agreed_when_they_were_linked_must_agree_still() -> None:
     """Of a wrong link prices part sooner or later: its surebet goes with the price that does not agree."""
-    market = Market(rule=Rule.ONE_ALIKE, prices=AGREEING)
+    market = Market(certainty=Certainty.PRICED, prices=AGREEING)
     market.pass_to(2)
     shown = market.surebet()
-    market.list("alder", (2.6, 3.6, 2.9))  # 0.09 apart
+    market.list("alder", (2.6, 3.6, 2.9))
     parted, reason = market.surebet(), _last_reason(market)
     market.list("alder", AGREEING[0])
     market.pass_to(10)
@@ -166,53 +162,6 @@ def test_prices_that_agreed_when_they_were_linked_must_agree_still() -> None:
     assert shown is not None
     assert (None, "gone") == (parted, reason)
     assert market.surebet() is not None
-
-
-class InSteps(EqualNames):
-    """Links the second event with the first by a rule, and the third with the second by its names."""
-
-    def __init__(self, rule: Rule) -> None:
-        super().__init__()
-        self.rule = rule
-
-    def _group(self, events: list[Event]) -> Group:
-        first, second, *others = events
-        rest = (self.link(one, Rule.SAME, second) for one in others)
-        return Member(first.key, Rule.FIRST), self.link(second, self.rule, first), *rest
-
-
-def _in_steps(rule: Rule) -> LinkedBoard:
-    """Return a board of three sources that list one match, of which two agree in their prices."""
-    of_each = {name: BookmakerInfo(SourceName(name)) for name in (ALDER, BIRCH, CEDAR)}
-    board = LinkedBoard(FixtureSettings(roster_of(of_each)), InSteps(rule))
-    for name, prices in ((ALDER, ONE), (BIRCH, OTHER), (CEDAR, OTHER)):
-        board.apply(batch([match(name, prices=prices)], bookmaker=name))
-    board.link()
-    board.now = Instant(2.0, WALL_0 + 2.0)
-    board.expire()
-    return board
-
-
-@pytest.mark.parametrize(("rule", "is_shown"), [(Rule.SAME, True), (Rule.ONE_ALIKE, False)])
-def test_every_link_between_two_legs_must_be_good(rule: Rule, *, is_shown: bool) -> None:
-    """An event that is the same as one of another club is of that other club, too."""
-    (fixture,) = _in_steps(rule).fixtures()
-
-    assert is_shown == (fixture.surebet is not None)
-
-
-def test_link_that_nobody_has_compared_makes_no_surebet() -> None:
-    """Once the event between two others has left, they stay linked, but without evidence at first."""
-    board = _in_steps(Rule.SAME)
-    (before,) = board.fixtures()
-    board.apply(batch([], bookmaker=BIRCH, received_mono=2.0))
-    (between,) = board.fixtures()
-    board.link()
-    board.now = Instant(20.0, WALL_0 + 20.0)
-    board.expire()
-    (after,) = board.fixtures()
-
-    assert [True, False, True] == [one.surebet is not None for one in (before, between, after)]
 
 
 def test_view_that_shows_no_surebet_before_or_after_keeps_its_version() -> None:

@@ -32,9 +32,7 @@ COMMISSION = st.sampled_from([0.0, 0.0, 0.02, 0.05, 0.5])
 
 def _leg(bookmaker: str, outcome: int, price: float, **other: Any) -> PricedLeg:
     """Return a leg of a live list confirmed now, linked well, without commission unless said."""
-    leg = PricedLeg(
-        BookmakerId(bookmaker), outcome, price, 0.0, NOW, 90.0, Prices.LIVE, is_linked_well=True
-    )
+    leg = PricedLeg(BookmakerId(bookmaker), outcome, price, 0.0, NOW, 90.0, Prices.LIVE, is_sure=True)
     return msgspec.structs.replace(leg, **other)
 
 
@@ -56,7 +54,7 @@ def _books(draw: st.DrawFn) -> list[PricedLeg]:
             "vouched_mono": NOW - draw(st.sampled_from([0, 0, 0, 20, 24, 40, 44, 59, 60, 90, 120])),
             "holds_s": draw(st.sampled_from([60.0, 90.0, inf])),
             "prices": draw(st.sampled_from([Prices.LIVE, Prices.LIVE, Prices.LIVE, Prices.COLLECTED])),
-            "is_linked_well": draw(st.sampled_from([True, True, True, False])),
+            "is_sure": draw(st.sampled_from([True, True, True, False])),
         }
         legs += [
             _leg(bookmaker, one, draw(PRICE), **shared)
@@ -182,10 +180,10 @@ def test_a_surebet_lasts_until_a_leg_is_too_old(
         (_three(home={"vouched_mono": NOW - 50}), SurebetRules(max_age_s=50.0), (Doubt.AGE,)),
         (_three(draw={"vouched_mono": NOW - 21}), SurebetRules(max_skew_s=20.0), (Doubt.SKEW,)),
         (_three(draw={"vouched_mono": NOW - 20}), SurebetRules(max_skew_s=20.0), ()),
-        (_three(draw={"is_linked_well": False}), RULES, (Doubt.LINK,)),
+        (_three(draw={"is_sure": False}), RULES, (Doubt.LINK,)),
         (_three(away={"price": 4.7}), RULES, (Doubt.PRICE,)),
         (_three(home={"price": 2.7}, draw={"price": 4.3}), RULES, (Doubt.PROFIT,)),
-        (_three(home={"price": 9.0, "is_linked_well": False}), RULES, tuple(Doubt)[2:]),
+        (_three(home={"price": 9.0, "is_sure": False}), RULES, tuple(Doubt)[2:]),
     ],
 )
 def test_each_doubt_has_its_reason(
@@ -209,7 +207,7 @@ def test_each_doubt_has_its_reason(
             _three(away={"vouched_mono": NOW - 20}),
             SurebetRules(max_skew_s=20.0),
         ),
-        ({"is_linked_well": False}, _three(), RULES),
+        ({"is_sure": False}, _three(), RULES),
         ({"price": 2.8}, _three(), RULES),
     ],
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from actors.matching.event import Event
+from actors.matching.overrides import Overrides, Pair
+from actors.matching.rules import Certainty
 from tests.support.builders.events import EVEN, SATURDAY, event, groups
 
 DAY, HOUR = 86_400, 3600
@@ -57,3 +60,50 @@ def test_two_labels_that_differ_are_no_moved_match(
     ]
 
     assert () == groups(*pair)
+
+
+def _certainties(*events: Event) -> list[Certainty]:
+    """Return how sure each event of the only group is, in order of keys."""
+    (group,) = groups(*events)
+    return [member.certainty for member in group]
+
+
+ENGLISH, SURE, PRICED, LIKELY = (
+    "England - Premier League",
+    Certainty.SURE,
+    Certainty.PRICED,
+    Certainty.LIKELY,
+)
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (event("b", league=ENGLISH, start=SATURDAY + 300), [SURE, SURE]),
+        (event("b", "Arsenal FC", league=ENGLISH), [SURE, SURE]),
+        (event("b", league=ENGLISH, start=SATURDAY + 360), [SURE, LIKELY]),
+        (event("b", league=None), [PRICED, PRICED]),
+        (event("b", league="England - Some Cup"), [PRICED, PRICED]),
+        (event("b", "Arsnal", league=ENGLISH), [SURE, LIKELY]),
+    ],
+)
+def test_sure_are_equal_names_at_one_minute_in_one_league(other: Event, expected: list[Certainty]) -> None:
+    """With an unknown league prices have to agree as well."""
+    assert expected == _certainties(event("a", league=ENGLISH), other)
+
+
+def test_members_of_the_sure_core_are_compared_with_each_other() -> None:
+    """Two that are each sure with a third, but not with each other, are not both in it."""
+    between = event("b", league=ENGLISH, start=SATURDAY + 240)
+    late = [event(source, league=ENGLISH, start=SATURDAY + 480) for source in "cd"]
+
+    assert [LIKELY, SURE, SURE, SURE] == _certainties(event("a", league=ENGLISH), between, *late)
+    assert [SURE, SURE, LIKELY] == _certainties(event("a", league=ENGLISH), between, late[0])
+
+
+def test_what_the_operator_links_is_sure() -> None:
+    """Names and leagues may be as they like."""
+    pair = event("a", league=ENGLISH), event("b", "Gunners", "Toffees", None)
+    (group,) = groups(*pair, overrides=Overrides(must=(Pair(pair[0].key, pair[1].key),)))
+
+    assert [SURE, SURE] == [member.certainty for member in group]

@@ -7,10 +7,10 @@ from random import Random
 
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
-from actors.matching.clustering import rules_of
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.matcher import Group, Matcher
 from actors.matching.overrides import Overrides
+from actors.matching.rules import rules_of
 
 SATURDAY = 1_772_895_600  # 2026-03-07T15:00:00Z
 EVEN: Chances = (0.4, 0.3, 0.3)

@@ -27,7 +27,7 @@ from actors.matches.update import FixtureUpdater
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.evidence import Evidence, How, LeagueEvidence, Likeness, NameEvidence
 from actors.matching.matcher import Group, GroupChanges, Member
-from actors.matching.rules import FAR, Rule, price_gap
+from actors.matching.rules import FAR, Certainty, Rule, price_gap
 from tests.support.time.virtual import WALL_0
 
 ALDER, BIRCH, CEDAR = (BookmakerId(name) for name in ("alder", "birch", "cedar"))
@@ -56,11 +56,12 @@ def evidence(price_gap: float | None = None) -> Evidence:
 class EqualNames:
     """A linker: events of two sources are one match if names and kick-off are equal, prices not far.
 
-    It links by `rule`, with `evidence`.
+    It links by `rule`, with `evidence`; each is of that `certainty`.
     """
 
     rule = Rule.SAME_NAMES
     evidence = evidence()
+    certainty = Certainty.SURE
 
     def __init__(self) -> None:
         self._events: dict[EventKey, Event] = {}
@@ -104,11 +105,11 @@ class EqualNames:
 
     def _group(self, events: list[Event]) -> Group:
         first, *others = events
-        return Member(first.key, Rule.FIRST), *(self.link(one, self.rule, first) for one in others)
-
-    def link(self, one: Event, rule: Rule, to: Event) -> Member:
-        """Return an event as a member that is linked with another."""
-        return Member(one.key, rule, to.key, self.evidence, FAR)
+        links = [
+            Member(one.key, self.rule, first.key, self.evidence, FAR, self.certainty) for one in others
+        ]
+        certain = self.certainty if self.certainty is not Certainty.LIKELY else Certainty.SURE
+        return Member(first.key, Rule.FIRST, certainty=certain), *links
 
 
 class LinkedBoard:

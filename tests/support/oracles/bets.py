@@ -58,7 +58,7 @@ def doubts_about(
         found.add(Doubt.AGE)
     if any(abs(a.vouched_mono - b.vouched_mono) > (rules.max_skew_s or 1e9) for a in legs for b in legs):
         found.add(Doubt.SKEW)
-    if not all(leg.is_linked_well for leg in legs):
+    if not all(leg.is_sure for leg in legs):
         found.add(Doubt.LINK)
     if fair and any(leg.price > rules.max_price_ratio / fair[leg.outcome] for leg in legs):
         found.add(Doubt.PRICE)

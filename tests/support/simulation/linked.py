@@ -16,7 +16,7 @@ import msgspec
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.messages import BookmakerId, Prices, SourceName
+from actors.core.messages import BookmakerId, Prices
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S
 from actors.matches.model import (
@@ -31,9 +31,9 @@ from actors.matches.model import (
     ViewKind,
     fixtures_of,
 )
-from actors.matches.standing import WELL_LINKED, fair_chances
+from actors.matches.standing import fair_chances
 from actors.matching.event import EventKey, FixtureId
-from actors.matching.rules import AGREE
+from actors.matching.rules import AGREE, Certainty
 from web.encoding.fixture_schemas import fixture_v2
 
 CLOCK_MOVES_S = 7200.0
@@ -225,7 +225,7 @@ def _check_legs(fixture: Fixture, legs: Sequence[surebets.PricedLeg], now: float
         for one in fixture.surebet.legs
     ]
     assert [0, 1, 2] == [leg.outcome for leg in ours]
-    assert all(leg.prices is Prices.LIVE and leg.is_linked_well for leg in ours)
+    assert all(leg.prices is Prices.LIVE and leg.is_sure for leg in ours)
     oldest, limit = min(leg.vouched_mono for leg in ours), min(leg.holds_s for leg in ours)
     assert now < oldest + limit, f"{fixture.id}: a leg is {now - oldest:.1f} s old"
     assert sum(1 / leg.price for leg in ours) < 1 < 1 + fixture.surebet.profit
@@ -251,7 +251,7 @@ def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
                 state.vouched.get(entry.source_match_id, state.confirmed_mono),
                 state.stale_after_s,
                 listed.prices,
-                _is_well_linked(fixture, listed.source, roster),
+                _is_sure(fixture, name, outcome, roster),
             )
 
 
@@ -261,18 +261,24 @@ def _chances(entry: Entry) -> list[float]:
     return [1 / price / total for price in prices]
 
 
-def _is_well_linked(fixture: Fixture, source: SourceName, roster: Roster) -> bool:
-    """Return whether what links the event of a source with the first is good, all the way."""
-    (member,) = (one for one in fixture.members if one.key.source == source)
-    if member.to is None:
-        return True
-    if member.rule not in WELL_LINKED:
-        ours, theirs = (
-            [_chances(entry) for name, entry in fixture.entries.items() if roster[name].source == one]
-            for one in (source, member.to.source)
-        )
-        medians = [[median(one[at] for one in many) for at in range(3)] for many in (ours, theirs)]
-        a, b = ([one / sum(many) for one in many] for many in medians)
-        if max(abs(x - y) for x, y in zip(a, b, strict=True)) > AGREE + 1e-9:
-            return False
-    return member.evidence is not None and _is_well_linked(fixture, member.to.source, roster)
+def _is_sure(fixture: Fixture, name: BookmakerId, outcome: int, roster: Roster) -> bool:
+    """Return whether a surebet may rest on an outcome; who is sure, the linker says."""
+    of_source = {member.key.source: member.certainty for member in fixture.members}
+    source = roster[name].source
+    if of_source[source] is not Certainty.PRICED:
+        return of_source[source] is Certainty.SURE
+    shares = []
+    for other in {roster[one].source for one in fixture.bookmakers} - {source}:
+        if of_source[other] is not Certainty.LIKELY:
+            of_them = [
+                _chances(entry) for one, entry in fixture.entries.items() if roster[one].source == other
+            ]
+            medians = [median(chances[at] for chances in of_them) for at in range(3)]
+            shares.append(_share(medians, outcome))
+    own = _share(_chances(fixture.entries[name]), outcome)
+    return not shares or abs(own - median(shares)) <= AGREE
+
+
+def _share(chances: list[float], outcome: int) -> float:
+    first, second = (chance for at, chance in enumerate(chances) if at != outcome)
+    return first / (first + second)
