@@ -13,9 +13,10 @@ from statistics import median
 import msgspec
 
 from actors.board.board import Books
+from actors.board.snapshot import Book
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import BookmakerId, Prices, SourceName
+from actors.core.messages import BookmakerId, Prices, Scope, SourceName
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S, Candidate
 from actors.matches.draft import FixtureUpdate
@@ -39,10 +40,17 @@ class Surebets:
         self._terms = terms
         self._live = live_of(terms.roster)
 
-    def settle(self, draft: FixtureUpdate, books: Books, now: Instant) -> Sliced[None]:
-        """Set the surebets of the fixtures that changed and, once they are due, of all candidates."""
+    def settle(self, draft: FixtureUpdate, before: Books, books: Books, now: Instant) -> Sliced[None]:
+        """Set the surebets of the fixtures that changed.
+
+        Those of all candidates once they are due, or when another list is doubted than `before`.
+        """
         known = draft.base.candidates
-        is_due = known.is_due(now)
+        is_due = known.is_due(now) or any(
+            _doubted(book) != _doubted(before[name])
+            for name, book in books.items()
+            if book is not before[name]
+        )
         evaluated: dict[FixtureId, Candidate | None] = {}
         names = dict.fromkeys([*draft.touched, *(known.by_fixture if is_due else ())])
         for count, fixture_id in enumerate(names, 1):
@@ -94,6 +102,8 @@ class Surebets:
         for name, entry in fixture.entries.items():
             if name in self._live:
                 match, state = entry.match, books[name].lists[entry.scope]
+                if state.doubted:
+                    continue  # the newest payload of its source has other prices, or none
                 vouched = state.vouched.get(match.source_match_id, state.confirmed_mono)
                 listed = self._terms.roster[name]
                 for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
@@ -107,6 +117,11 @@ class Surebets:
                         listed.prices,
                         sure[name][outcome],
                     )
+
+
+def _doubted(book: Book) -> set[Scope]:
+    """Return the lists whose newest payload is not believed."""
+    return {scope for scope, state in book.lists.items() if state.doubted}
 
 
 def is_candidate(fixture: Fixture) -> bool:

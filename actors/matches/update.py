@@ -51,7 +51,7 @@ class FixtureUpdater:
             for fixture in apply(draft, links, self.roster):
                 self._part(draft, fixture, {member.key.source for member in fixture.members})
                 yield
-        yield from self._surebets.settle(draft, books, now)
+        yield from self._surebets.settle(draft, base.books, books, now)
         return (yield from draft.finish())
 
     def take(self, draft: FixtureUpdate, books: Books, noted: Noted) -> Sliced[None]:

@@ -164,6 +164,24 @@ def test_prices_that_agreed_when_they_were_linked_must_agree_still() -> None:
     assert market.surebet() is not None
 
 
+def test_leg_of_a_doubted_list_does_not_count() -> None:
+    """Its newest payload may have taken the price back: the surebet ends in the commit that doubts it."""
+    market, many = Market(), [match(f"{number}", home=f"Home {number}") for number in range(50)]
+    of_birch = match("birch", prices=OTHER, start_time=int(WALL_0 + 86_400))
+    market.apply(batch([of_birch, *many], bookmaker=BIRCH, received_mono=0.0))
+    market.pass_to(2)
+    before = [one.surebet for one in market.fixtures() if one.surebet]
+    market.apply(batch(many[:1], bookmaker=BIRCH, received_mono=2.0))
+    version = market.snapshot.version
+    doubted = [one.surebet for one in market.fixtures() if one.surebet]
+    market.apply(batch([of_birch, *many], bookmaker=BIRCH, received_mono=3.0))
+    market.pass_to(6)
+
+    assert (1, 0) == (len(before), len(doubted))
+    assert version == market.state.version(SUREBETS) - 1
+    assert 1 == len([one for one in market.fixtures() if one.surebet])
+
+
 def test_view_that_shows_no_surebet_before_or_after_keeps_its_version() -> None:
     """A bookmaker that joins the fixture in the commit in which the surebet goes has had none."""
     market = Market()
@@ -420,7 +438,7 @@ def test_many_candidates_are_evaluated_in_slices() -> None:
     state = FixtureState(1, terms, candidates=Candidates(many, due=0.0))
     draft = FixtureUpdate(state, terms.roster, 2)
 
-    steps = [*Surebets(terms).settle(draft, {}, Instant(1.0, WALL_0))]
+    steps = [*Surebets(terms).settle(draft, {}, {}, Instant(1.0, WALL_0))]
 
     assert len(steps) == 9
     assert ({}, inf) == (draft.candidates.by_fixture, draft.candidates.due)
