@@ -181,15 +181,13 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
     if now.mono >= snapshot.valid_until or now.wall >= state.kick_off:
         return  # nobody reads it
     candidates, left = state.candidates, {*state.candidates.by_fixture}
+    roster = state.terms.roster
     for fixture in state:
         legs = [*_legs(fixture, snapshot)]
         candidate, found = candidates.by_fixture.get(fixture.id), None
-        highest = [
-            max(
-                [leg.price for leg in legs if leg.prices is Prices.LIVE and leg.outcome == one], default=1.0
-            )
-            for one in range(3)
-        ]
+        listed = [one.match for name, one in fixture.entries.items() if roster[name].prices is Prices.LIVE]
+        prices = [(one.home_price, one.draw_price, one.away_price) for one in listed] or [(1.0, 1.0, 1.0)]
+        highest = [*map(max, zip(*prices, strict=True))]
         assert (candidate is not None) == (sum(1 / price for price in highest) < 1)
         left.discard(fixture.id)
         if candidate is not None:
