@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import merge
-from itertools import chain, combinations
+from itertools import chain, combinations, combinations_with_replacement
 from math import inf
 from typing import TypeAlias
 
@@ -270,16 +270,21 @@ def _sure_core(
     nodes: list[Node], group: int, comparator: Comparator, overridden: Overridden
 ) -> dict[int, Certainty]:
     """Return the most events of a group that are sure with each other, and if that depends on prices."""
-    of_pair: dict[tuple[Description, Description], Certainty] = {}
     sure, priced = [0] * len(nodes), [0] * len(nodes)
-    for i, j in combinations(_bits(group), 2):
-        pair = nodes[i].description, nodes[j].description
-        if (found := of_pair.get(pair)) is None:
-            found = of_pair[pair] = comparator.certainty(*pair)
-        if found is Certainty.SURE or nodes[j].event.key in overridden.must.get(nodes[i].event.key, ()):
-            _add(sure, i, j)
-        elif found is Certainty.PRICED:
-            _add(priced, i, j)
+    listed: dict[Description, int] = defaultdict(int)
+    for i in _bits(group):
+        listed[nodes[i].description] |= 1 << i
+    for one, other in combinations_with_replacement(listed, 2):
+        if (found := comparator.certainty(one, other)) is not Certainty.LIKELY:
+            sets = sure if found is Certainty.SURE else priced
+            for ours, theirs in ((listed[one], listed[other]), (listed[other], listed[one])):
+                for i in _bits(ours):
+                    sets[i] |= theirs & ~(1 << i)
+    if overridden.must:
+        for i, j in combinations(_bits(group), 2):
+            if nodes[j].event.key in overridden.must.get(nodes[i].event.key, ()):
+                _add(sure, i, j)
+                priced[i], priced[j] = priced[i] & ~(1 << j), priced[j] & ~(1 << i)
     core = _largest_clique([a | b for a, b in zip(sure, priced, strict=True)], group)
     return {i: Certainty.PRICED if priced[i] & core else Certainty.SURE for i in _bits(core)}
 
