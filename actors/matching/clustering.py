@@ -280,11 +280,11 @@ def _sure_core(
             for ours, theirs in ((listed[one], listed[other]), (listed[other], listed[one])):
                 for i in _bits(ours):
                     sets[i] |= theirs & ~(1 << i)
-    if overridden.must:
-        for i, j in combinations(_bits(group), 2):
-            if nodes[j].event.key in overridden.must.get(nodes[i].event.key, ()):
-                _add(sure, i, j)
-                priced[i], priced[j] = priced[i] & ~(1 << j), priced[j] & ~(1 << i)
+    by_hand = [i for i in _bits(group) if nodes[i].event.key in overridden.must]
+    for i, j in combinations(by_hand, 2):
+        if nodes[j].event.key in overridden.must[nodes[i].event.key]:
+            _add(sure, i, j)
+            priced[i], priced[j] = priced[i] & ~(1 << j), priced[j] & ~(1 << i)
     core = _largest_clique([a | b for a, b in zip(sure, priced, strict=True)], group)
     return {i: Certainty.PRICED if priced[i] & core else Certainty.SURE for i in _bits(core)}
 

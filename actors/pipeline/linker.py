@@ -50,6 +50,8 @@ class LinkerActor:
                 steps = linking.update(fixtures_of(self.published.newest), keys)
                 portions = await run_sliced(steps)
             for links in portions:
+                if overrides is not self.review.overrides:
+                    break  # all are linked anew by those of now
                 self.send(links)
                 await links.applied.wait()
 
