@@ -18,7 +18,12 @@ const NAMES = {
     table: "two spellings of one team",
     given: "an alias of the operator",
 };
-const LEAGUES = { same: "the same", unknown: "not known to be the same", unclear: "labelled differently", different: "different" };
+const LEAGUES = {
+    same: "the same",
+    unknown: "not known to be the same",
+    unclear: "labelled differently",
+    different: "different",
+};
 
 /** The rule of a link. */
 export function ruleOf({ rule }) {

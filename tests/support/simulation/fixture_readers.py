@@ -92,7 +92,7 @@ class FixtureReaders:
                 self._app, f"view={view.kind}{_query(view)}", f"{since.version}-{epoch}"
             )
             self.counts[events[0].name] += 1
-            # An event that was made before is kept while the view stays as it is, whatever the history drops.
+            # An event that was made is kept while the view stays as it is, whatever the history drops.
             made = view, since.version, newest.version
             found = _followed(since, events, is_known=since.version >= oldest or made in self._made)
             if events[0].name == "changes":
