@@ -131,6 +131,13 @@ class Board:
         """Remove one list until a complete one comes; nothing if there is none."""
         yield from self._withdraw(bookmaker, {scope} & self._books[bookmaker].lists.keys(), reason)
 
+    def fail(self, bookmaker: BookmakerId, scope: Scope, at_mono: float) -> None:
+        """Note that an attempt to get a list failed; a newer list or confirmation is trusted again."""
+        book = self._books[bookmaker]
+        if (state := book.lists.get(scope)) is not None and at_mono > state.failed_mono:
+            failed = msgspec.structs.replace(state, failed_mono=at_mono)
+            self._books[bookmaker] = _with_lists(book, {scope: failed})
+
     def reject(self, bookmaker: BookmakerId, entry: Entry) -> Sliced[Scope | None]:
         """Withdraw the list of an entry that cannot be shown; return its scope, None if it has changed."""
         found = find(self._books[bookmaker].chunks, entry.source_match_id)
@@ -256,8 +263,16 @@ def _confirmed(
         vouched = state.vouched
     else:
         vouched = _vouched(batch)
-    times = batch.received_mono, batch.stale_after_s
-    return ListState(batch.list_id, *times, whole_from=whole_from, is_cut=is_cut, vouched=vouched)
+    failed_mono = -inf if state is None else state.failed_mono
+    return ListState(
+        batch.list_id,
+        batch.received_mono,
+        batch.stale_after_s,
+        whole_from=whole_from,
+        is_cut=is_cut,
+        vouched=vouched,
+        failed_mono=failed_mono,
+    )
 
 
 def _vouched(batch: Batch) -> Mapping[SourceMatchId, float]:

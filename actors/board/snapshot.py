@@ -90,7 +90,8 @@ class ListState(Struct, frozen=True):
     a complete one comes. `whole_from` (Unix seconds) is when matches last left it as over: should the wall
     clock be set back before that, it may lack some. Infinity when another scope has taken one. `is_cut`:
     there was no room for some of its matches. `vouched` is when the source vouched for the prices of a
-    match (monotonic seconds), where it says so of each.
+    match (monotonic seconds), where it says so of each. The newest attempt that failed was begun at
+    `failed_mono`.
     """
 
     list_id: ListId
@@ -101,6 +102,12 @@ class ListState(Struct, frozen=True):
     whole_from: float = -inf
     is_cut: bool = False
     vouched: Mapping[SourceMatchId, float] = {}
+    failed_mono: float = -inf
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the newest attempt to get it was accepted, or confirmed it."""
+        return not self.doubted and self.failed_mono < self.confirmed_mono
 
     @property
     def deadline(self) -> float:

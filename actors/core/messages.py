@@ -136,3 +136,14 @@ class Batch(Struct, frozen=True):
     def is_confirmation(self) -> bool:
         """Whether it changes nothing and only confirms its list."""
         return not (self.complete or self.matches or self.removals or self.withdrawn)
+
+
+class Failure(Struct, frozen=True):
+    """An attempt to get a list that failed: no answer, or none that can be read.
+
+    It was begun at `at_mono` (monotonic seconds), to be compared with `received_mono` of a batch.
+    """
+
+    bookmaker: BookmakerId
+    scope: Scope
+    at_mono: float

@@ -43,11 +43,11 @@ class Surebets:
     def settle(self, draft: FixtureUpdate, before: Books, books: Books, now: Instant) -> Sliced[None]:
         """Set the surebets of the fixtures that changed.
 
-        Those of all candidates once they are due, or when another list is doubted than `before`.
+        Those of all candidates once they are due, or when another list is trusted than `before`.
         """
         known = draft.base.candidates
         is_due = known.is_due(now) or any(
-            _doubted(book) != _doubted(before[name])
+            _trusted(book) != _trusted(before[name])
             for name, book in books.items()
             if book is not before[name]
         )
@@ -102,8 +102,8 @@ class Surebets:
         for name, entry in fixture.entries.items():
             if name in self._live:
                 match, state = entry.match, books[name].lists[entry.scope]
-                if state.doubted:
-                    continue  # the newest payload of its source has other prices, or none
+                if not state.is_trusted:
+                    continue  # its source may have other prices by now, or none
                 vouched = state.vouched.get(match.source_match_id, state.confirmed_mono)
                 listed = self._terms.roster[name]
                 for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
@@ -119,9 +119,9 @@ class Surebets:
                     )
 
 
-def _doubted(book: Book) -> set[Scope]:
-    """Return the lists whose newest payload is not believed."""
-    return {scope for scope, state in book.lists.items() if state.doubted}
+def _trusted(book: Book) -> set[Scope]:
+    """Return the lists that the newest attempt gave or confirmed."""
+    return {scope for scope, state in book.lists.items() if state.is_trusted}
 
 
 def is_candidate(fixture: Fixture) -> bool:

@@ -21,7 +21,7 @@ from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
 from actors.core.cooperative import BUDGET_S, run_now, run_sliced
-from actors.core.messages import Batch, BookmakerId, Scope
+from actors.core.messages import Batch, BookmakerId, Failure, Scope
 from actors.matches.linking import Links
 from actors.monitoring.status import ServiceStatus
 from actors.monitoring.transitions import record_latencies, record_turn
@@ -34,7 +34,7 @@ TICK_S = 1.0
 PAUSE_S = 1.0  # that a tick is late when the process, or the machine, must have been suspended
 MAX_TRIES = 3  # commits made again because something fell due meanwhile: a read would wait for it anyway
 
-Item: TypeAlias = Batch | Links | Overdue | Rejection
+Item: TypeAlias = Batch | Failure | Links | Overdue | Rejection
 Intake: TypeAlias = Mailbox[Hashable, Item]
 
 
@@ -47,6 +47,8 @@ def _key(item: Item) -> Hashable:
     match item:
         case Batch():
             return item.bookmaker, item.scope
+        case Failure():
+            return Failure, item.bookmaker, item.scope
         case Rejection():
             return Rejection, item.bookmaker, item.entry.scope
         case _:
@@ -144,6 +146,8 @@ class AggregatorActor:
             case Batch():
                 turn.applied.append(await run_sliced(board.apply(item, self.clock.now())))
                 turn.batches.append(item)
+            case Failure():
+                board.fail(item.bookmaker, item.scope, item.at_mono)
             case Links():
                 turn.links = item
                 board.link(item)

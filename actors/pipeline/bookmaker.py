@@ -12,7 +12,7 @@ from structlog.typing import FilteringBoundLogger
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import PayloadError
-from actors.core.messages import Batch, Scope
+from actors.core.messages import Batch, Failure
 from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
 from actors.pipeline.fanout import Delivery, Extractor, read_delivery
@@ -48,7 +48,7 @@ class BookmakerActor:
                     raise
             else:
                 error = f"set aside: list {delivery.list_id} has crashed this actor twice"
-                self._failed(delivery.scope, error)
+                self._failed(delivery, error)
             self.poison_guard.end()
             self.inbox.ack_all()
 
@@ -67,8 +67,11 @@ class BookmakerActor:
         try:
             read = await run_sliced(read_delivery(self.status.id, delivery, self.extract, self.bounds))
         except PayloadError as error:
-            self._failed(delivery.scope, str(error))
+            self._failed(delivery, str(error))
             return
+        except Exception:
+            self._report_failure(delivery)
+            raise
         self.status.rejected.update(read.rejected)
         self.status.learn_name(read.title, is_in_use=bool(read.batch.matches))
         self.bus.publish(read.batch)
@@ -77,10 +80,15 @@ class BookmakerActor:
         self.status.batches += 1
         self.status.last_batch_at = self.clock.now().wall
 
-    def _failed(self, scope: Scope, error: str) -> None:
+    def _failed(self, delivery: Delivery, error: str) -> None:
+        self._report_failure(delivery)
+        scope = delivery.scope
         if scope not in self.status.errors:
             self._logger().warning("bookmaker.lost", scope=scope, error=error)
         self.status.errors[scope] = error
+
+    def _report_failure(self, delivery: Delivery) -> None:
+        self.bus.publish(Failure(self.status.id, delivery.scope, delivery.received_mono))
 
     def _logger(self) -> FilteringBoundLogger:
         return log.bind(actor=self.status.actor.name, bookmaker=self.status.id)

@@ -14,10 +14,10 @@ from structlog.typing import FilteringBoundLogger
 from actors.board.published import Published
 from actors.core.clock import Clock, Instant
 from actors.core.errors import SourceError
-from actors.core.messages import BookmakerId, ListId, Payload, Scope
+from actors.core.messages import BookmakerId, Failure, ListId, Payload, Scope
 from actors.monitoring.status import SourceStatus
 from actors.runtime.conflation import Inbox
-from actors.runtime.mailbox import PoisonGuard
+from actors.runtime.mailbox import Bus, PoisonGuard
 from actors.source_api.options import SourceOptions
 
 log: FilteringBoundLogger = structlog.get_logger()
@@ -46,6 +46,12 @@ class SourceContext(Generic[Options]):
     poison_guard: PoisonGuard = field(default_factory=PoisonGuard)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     record: Callable[[Payload], None] | None = None
+    bus: Bus = field(default_factory=Bus)
+
+    def report_failure(self, scope: Scope, at_mono: float) -> None:
+        """Tell the board of each bookmaker that an attempt begun then has given no list of `scope`."""
+        for bookmaker in self.inboxes:
+            self.bus.publish(Failure(bookmaker, scope, at_mono))
 
     def record_payload(self, scope: Scope, now: Instant, body: bytes = b"", list_id: str = "") -> None:
         """Record what was received, or what the source did itself, at `now`."""

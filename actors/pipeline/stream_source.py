@@ -68,10 +68,13 @@ class StreamSourceActor:
                 self._status.attempts += 1
                 try:
                     await self._receive(tasks)
-                except StreamError as error:
-                    delay_s = max(self._failed(error), await tasks.prepare_retry(error))
-                except SourceError as error:
+                except Exception as error:
+                    self._context.report_failure(SCOPE, self._context.clock.now().mono)
+                    if not isinstance(error, SourceError):
+                        raise
                     delay_s = self._failed(error)
+                    if isinstance(error, StreamError):
+                        delay_s = max(delay_s, await tasks.prepare_retry(error))
                 self._status.next_attempt_at = self._context.clock.now().wall + delay_s
                 await anyio.sleep(delay_s)
 

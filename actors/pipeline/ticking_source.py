@@ -51,6 +51,7 @@ class TickingSourceActor:
             self._status.attempts += 1
             redact(error, secrets_of(self._context.options))
             failed(self._status, error, now, self._log)
+            self._context.report_failure(machine.scope, now.mono)
             return
         if self._context.refresh.is_set():
             self._context.refresh.clear()

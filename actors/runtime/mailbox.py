@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from actors.core.messages import Batch, ListId
+from actors.core.messages import Batch, Failure, ListId
 
 MAX_CRASHES = 2
 MAX_CULPRITS = 64
@@ -20,19 +20,19 @@ V = TypeVar("V")
 
 
 class Bus:
-    """Publish/subscribe for batches; never waits."""
+    """Publish/subscribe for batches, and for attempts that gave none; never waits."""
 
     def __init__(self) -> None:
-        self._subscribers: list[Callable[[Batch], None]] = []
+        self._subscribers: list[Callable[[Batch | Failure], None]] = []
 
-    def subscribe(self, subscriber: Callable[[Batch], None]) -> None:
-        """Call `subscriber`, which must neither block nor raise, with every later batch."""
+    def subscribe(self, subscriber: Callable[[Batch | Failure], None]) -> None:
+        """Call `subscriber`, which must neither block nor raise, with every later message."""
         self._subscribers.append(subscriber)
 
-    def publish(self, batch: Batch) -> None:
-        """Call every subscriber with `batch`, in the order of subscription."""
+    def publish(self, message: Batch | Failure) -> None:
+        """Call every subscriber with `message`, in the order of subscription."""
         for subscriber in self._subscribers:
-            subscriber(batch)
+            subscriber(message)
 
 
 class Mailbox(Generic[K, V]):

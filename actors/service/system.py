@@ -18,7 +18,7 @@ import structlog
 from actors.board.published import Overdue, Published, Rejection
 from actors.core.clock import Clock
 from actors.core.errors import ConfigError
-from actors.core.messages import Batch, BookmakerId, Payload, Scope, SourceName
+from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Links, Partition, Waiting
@@ -162,7 +162,7 @@ class System:
                 item.applied.set()
                 if self._is_second(None):
                     self.supervisor.quarantine(self.status.links.actor.name, "two of its links crashed it")
-            case Overdue():
+            case Failure() | Overdue():
                 pass
 
     def _blame(self, bookmaker: BookmakerId, what: str = "crashed the aggregator") -> None:
@@ -216,6 +216,7 @@ class System:
             clock=self._clock,
             random=self._random,
             record=None if self._record is None else self._record(name),
+            bus=self.bus,
         )
 
     def _source(self, name: SourceName) -> ChildSpec:

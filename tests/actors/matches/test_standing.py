@@ -182,6 +182,25 @@ def test_leg_of_a_doubted_list_does_not_count() -> None:
     assert 1 == len([one for one in market.fixtures() if one.surebet])
 
 
+def test_leg_counts_only_while_the_newest_attempt_on_its_list_succeeded() -> None:
+    """The surebet ends in the commit that hears of a failure; a failure before the last success is none."""
+    market = Market()
+    market.pass_to(2)
+    market.fail(BIRCH, at_mono=-1.0)
+    stays = market.surebet()
+    market.fail(BIRCH, at_mono=2.0)
+    version, ended = market.snapshot.version, market.surebet()
+    market.fail(BIRCH, at_mono=2.5)
+    again = market.snapshot.version
+    market.apply(batch([], bookmaker=BIRCH, complete=False, received_mono=3.0))
+    market.pass_to(6)
+
+    assert stays is not None
+    assert (None, version) == (ended, market.state.version(SUREBETS) - 1)
+    assert version == again
+    assert market.surebet() is not None
+
+
 def test_view_that_shows_no_surebet_before_or_after_keeps_its_version() -> None:
     """A bookmaker that joins the fixture in the commit in which the surebet goes has had none."""
     market = Market()

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.core.errors import PayloadError
-from actors.core.messages import Removal
+from actors.core.messages import BookmakerId, Removal
 from tests.support.builders.messages import batch, match
 from tests.support.systems.bookmaker_stage import BookmakerStage
 from tests.support.systems.supervision import supervised
@@ -81,3 +81,4 @@ async def test_unreadable_part_is_an_error_until_the_next_readable_one() -> None
         ("bookmaker.recovered", "bookmaker:alder", "alder", None),
     ] == [(line["event"], line["actor"], line["bookmaker"], line.get("error")) for line in logs]
     assert (2, 2) == (len(stage.published), stage.status.batches)
+    assert [BookmakerId("alder")] * 2 == [failure.bookmaker for failure in stage.failures]

@@ -74,6 +74,8 @@ async def test_one_failing_scope_does_not_affect_the_others() -> None:
     }
     assert ([("scope.lost", "c")], False) == (edges, stage.context.status.is_down)
     assert {"c"} == {scope for scope, one in stage.context.status.scopes.items() if one.is_lost}
+    reported = [(failure.scope, failure.at_mono) for failure in stage.failures]
+    assert [("c", at) for at in stage.times("c")][: len(reported)] == reported
 
 
 @pytest.mark.parametrize("interval_s", [60.0, 900.0])
@@ -157,6 +159,7 @@ async def test_crash_keeps_the_times_of_all_scopes() -> None:
     repeated = [at for at in stage.times("c") if at not in calm.times("c")][:1]
     unharmed = [scope for scope in SCOPES if scope != "c"]
     assert (1, 1) == (len(crashed), stage.context.status.actor.crashes)
+    assert crashed == [failure.at_mono for failure in stage.failures if failure.scope == "c"]
     assert {scope: calm.times(scope) for scope in unharmed} == {
         scope: pytest.approx(stage.times(scope), abs=1.0) for scope in unharmed
     }

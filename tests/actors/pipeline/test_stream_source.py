@@ -10,6 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
+from actors.core.messages import Failure
 from tests.support.builders.betfair import APP_KEY, HOME, Json, change, definition, delta, heartbeat, market
 from tests.support.systems.betfair_playback import token
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
@@ -246,3 +247,20 @@ async def test_silence_during_a_sleep_ends_the_connection_on_waking() -> None:
 
     assert {"silence": 1} == stage.context.status.failed_by
     assert [0.0] == stage.opened
+
+
+async def test_lost_connection_is_reported_as_a_failed_attempt() -> None:
+    """Each bookmaker's list is as good as not asked for until the next message vouches for it."""
+    stage = StreamStage()
+    failures: list[tuple[str, float]] = []
+    stage.context.bus.subscribe(
+        lambda one: failures.append((one.bookmaker, one.at_mono)) if isinstance(one, Failure) else None
+    )
+    async with running(stage):
+        await anyio.sleep(5)
+        before, lost_mono = [*failures], stage.context.clock.now().mono
+        stage.wire.close()
+        await settle()
+        after = [*failures]
+
+    assert ([], [(EXCHANGE, lost_mono)]) == (before, after)

@@ -28,6 +28,7 @@ from actors.matching.event import Chances, Event, EventKey
 from actors.matching.evidence import Evidence, How, LeagueEvidence, Likeness, NameEvidence
 from actors.matching.matcher import Group, GroupChanges, Member
 from actors.matching.rules import FAR, Certainty, Rule, price_gap
+from tests.support.builders.messages import SCOPE
 from tests.support.time.virtual import WALL_0
 
 ALDER, BIRCH, CEDAR = (BookmakerId(name) for name in ("alder", "birch", "cedar"))
@@ -145,6 +146,12 @@ class LinkedBoard:
         board = self.board()
         for one in batches:
             run_now(board.apply(one, self.now))
+        self.publish(board)
+
+    def fail(self, bookmaker: str, at_mono: float) -> None:
+        """Tell the board that an attempt, begun then, to get the list of a bookmaker failed."""
+        board = self.board()
+        board.fail(BookmakerId(bookmaker), SCOPE, at_mono)
         self.publish(board)
 
     def expire(self) -> None:

@@ -240,7 +240,7 @@ def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
     for name, entry in fixture.entries.items():
         state, listed, match = snapshot.books[name].lists[entry.scope], roster[name], entry.match
         assert not state.withdrawn
-        if state.doubted:
+        if state.doubted or state.failed_mono >= state.confirmed_mono:
             continue
         for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
             yield surebets.PricedLeg(

@@ -25,7 +25,7 @@ from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Book, Snapshot
 from actors.core.cooperative import Sliced, run_now
-from actors.core.messages import Batch, BookmakerId, Scope, SourceName
+from actors.core.messages import Batch, BookmakerId, Failure, Scope, SourceName
 from actors.matches.model import FixtureView, fixtures_of
 from actors.matching.event import Event, EventKey
 from actors.matching.matcher import GroupChanges, Matcher
@@ -278,8 +278,8 @@ class World:
         counts = " ".join(str(book.count) for book in new.books.values())
         self.say(f"commit {new.version - self._first_version} {counts}")
 
-    def _kill(self, batch: Batch) -> None:
-        if self.kills[batch.bookmaker]:
+    def _kill(self, batch: Batch | Failure) -> None:
+        if isinstance(batch, Batch) and self.kills[batch.bookmaker]:
             self.kills[batch.bookmaker] -= 1
             self.doubt_all()
             self.site.tainted.update(one.given[-1][0] for one in self.site.beliefs.values() if one.given)

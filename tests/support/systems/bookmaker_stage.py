@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from actors.core.cooperative import Sliced
-from actors.core.messages import Batch, Document, Extract, ListId, Scope
+from actors.core.messages import Batch, Document, Extract, Failure, ListId, Scope
 from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
 from actors.pipeline.bookmaker import BookmakerActor
@@ -33,6 +33,7 @@ class BookmakerStage:
     refresh: asyncio.Event = field(default_factory=asyncio.Event)
     poison_guard: PoisonGuard = field(default_factory=PoisonGuard)
     published: list[Batch] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
     extracted: list[object] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -49,7 +50,7 @@ class BookmakerStage:
 
     def _start(self) -> BookmakerActor:
         bus = Bus()
-        bus.subscribe(self.published.append)
+        bus.subscribe(self._take)
         return BookmakerActor(
             status=self.status,
             inbox=self.inbox,
@@ -60,6 +61,12 @@ class BookmakerStage:
             poison_guard=self.poison_guard,
             clock=VirtualClock(),
         )
+
+    def _take(self, message: Batch | Failure) -> None:
+        if isinstance(message, Batch):
+            self.published.append(message)
+        else:
+            self.failures.append(message)
 
     def _extract(self, content: object) -> Sliced[Extract]:
         self.extracted.append(content)

@@ -14,7 +14,7 @@ import anyio
 from actors.board.board import BoardRules
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import Sliced
-from actors.core.messages import BookmakerId, Payload, Scope
+from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope
 from actors.pipeline.context import SourceContext
 from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
@@ -64,6 +64,7 @@ class ScopesStage:
     def __init__(self, kind: PolledKind, script: Script, options: PolledOptions | None = None) -> None:
         self.asked: list[tuple[float, Scope]] = []
         self.got: list[tuple[float, Scope]] = []
+        self.failures: list[Failure] = []
         self._before = Counter[Scope]()
         self._script = script
         self.clock = VirtualClock()
@@ -78,6 +79,7 @@ class ScopesStage:
             random=Longest(),
             record=lambda payload: self.got.append((payload.received_mono, payload.scope)),
         )
+        self.context.bus.subscribe(self._take)
         self.schedule = Schedule(kind.plan(self.context.options, ("A",)), self.context.random)
         self.child = ChildSpec(
             self.context.status.actor, lambda: SourceActor(kind, self.context, self.schedule, self._connect)
@@ -95,6 +97,10 @@ class ScopesStage:
     @asynccontextmanager
     async def _connect(self) -> AsyncIterator[Transport]:
         yield self
+
+    def _take(self, message: Batch | Failure) -> None:
+        if isinstance(message, Failure):
+            self.failures.append(message)
 
     async def fetch(self, url: str, validators: Validators) -> Fetched:
         """Answer by the script."""

@@ -22,7 +22,7 @@ import msgspec
 
 from actors.board.board import BoardRules
 from actors.board.snapshot import Entry, Snapshot
-from actors.core.messages import Batch, BookmakerId, SourceName
+from actors.core.messages import Batch, BookmakerId, Failure, SourceName
 from actors.monitoring.status import BookmakerState, SourceStatus
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings, load
 from actors.service.system import System
@@ -115,7 +115,9 @@ class VirtualService:
     async def leave(self) -> None:
         """End what runs beside the system."""
 
-    def _take(self, batch: Batch) -> None:
+    def _take(self, batch: Batch | Failure) -> None:
+        if isinstance(batch, Failure):
+            return
         self.versions.append(self.snapshot.version)
         if self.kills[batch.bookmaker]:
             self.kills[batch.bookmaker] -= 1
