@@ -20,6 +20,7 @@ from actors.core.limits import Limits
 from actors.core.validation import Reason
 from actors.matches.fair import FairRules
 from actors.matches.surebets import SurebetRules
+from actors.matching.rules import Rule
 from actors.monitoring.status import BookmakerState
 from actors.service.registry import BUILT_IN
 from actors.service.settings import BookmakerSettings, LinksSettings, ServerSettings
@@ -219,8 +220,9 @@ def test_documented_log_events_equal_the_real_ones() -> None:
         ("docs/operations.md", "## Rejected matches", Reason),
         ("docs/operations.md", "## Probes", BookmakerState),
         ("docs/api.md", "## Changes", RemovalReason),
+        ("docs/api.md", "### Links", Rule),
     ],
-    ids=["reasons", "states", "departures"],
+    ids=["reasons", "states", "departures", "rules"],
 )
 def test_every_name_of_a_closed_set_is_documented(file: str, heading: str, names: Any) -> None:
     """The last table under that heading has every name, in any order."""

@@ -1,4 +1,4 @@
-"""Entries of one source's bookmakers as the event that is linked. Pure."""
+"""Entries of one source's bookmakers as the event that is linked, and how sure its link is. Pure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from statistics import median
 
 from actors.board.snapshot import Entry
-from actors.core.messages import SourceName
+from actors.core.messages import BookmakerId, SourceName
 from actors.matches.model import Fixture, Roster
 from actors.matching.event import Chances, Event, EventKey
+from actors.matching.rules import AGREE, Certainty
 
 
 def event_of(fixture: Fixture, key: EventKey, roster: Roster) -> Event:
@@ -69,3 +70,42 @@ def chances_of(entries: Sequence[Entry]) -> Chances:
     home, draw, away = (median(one) for one in zip(*map(chances_of_one, entries), strict=True))
     total = home + draw + away
     return home / total, draw / total, away / total
+
+
+def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, tuple[bool, ...]]:
+    """Return for each bookmaker on which of its outcomes a surebet may rest.
+
+    All of a source that is sure with each other of the sure core. With leagues unknown an outcome is sure
+    if the chances of the two others, added up to 1, are those that the other sources have in the median.
+    """
+    of_source = {member.key.source: member.certainty for member in fixture.members}
+    core: dict[SourceName, Chances] = {}
+    if Certainty.PRICED in of_source.values():
+        every = chances_by_source(fixture, roster)
+        core = {one: _shares(every[one]) for one in every if of_source[one] is not Certainty.LIKELY}
+    ordered = [sorted(one) for one in zip(*core.values(), strict=True)]
+    found: dict[BookmakerId, tuple[bool, ...]] = {}
+    for name, entry in fixture.entries.items():
+        source = roster[name].source
+        found[name] = (of_source[source] is Certainty.SURE,) * 3
+        if of_source[source] is Certainty.PRICED:
+            shares = zip(_shares(chances_of_one(entry)), core[source], ordered, strict=True)
+            found[name] = tuple([_agrees(*one) for one in shares])
+    return found
+
+
+def _shares(chances: Chances) -> Chances:
+    """Return for each outcome the chance of the first other outcome, of the two others added up to 1."""
+    home, draw, away = chances
+    return draw / (draw + away), home / (home + away), home / (home + draw)
+
+
+def _agrees(share: float, of_source: float, ordered: Sequence[float]) -> bool:
+    """Return whether a share agrees with the median of the other sources', if there are any.
+
+    `ordered` are those of all sources, of which `of_source` is its own.
+    """
+    others = [*ordered]
+    others.remove(of_source)
+    count = len(others)
+    return not others or abs(share - (others[(count - 1) // 2] + others[count // 2]) / 2) <= AGREE

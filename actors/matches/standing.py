@@ -6,9 +6,8 @@ appears once it has stood for `min_life_s`, and ends at the earliest kick-off th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from math import inf
-from statistics import median
 
 import msgspec
 
@@ -16,16 +15,15 @@ from actors.board.board import Books
 from actors.board.snapshot import Book
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import BookmakerId, Prices, Scope, SourceName
+from actors.core.messages import Prices, Scope
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S, Candidate
 from actors.matches.draft import FixtureUpdate
-from actors.matches.entries import chances_by_source, chances_of_one
+from actors.matches.entries import sure_legs
 from actors.matches.fair import consensus, fair
-from actors.matches.model import Fixture, FixtureSettings, Leg, Roster, Surebet, live_of
+from actors.matches.model import Fixture, FixtureSettings, Leg, Surebet, live_of
 from actors.matches.surebets import Doubt
 from actors.matching.event import Chances, FixtureId
-from actors.matching.rules import AGREE, Certainty
 
 OUTCOMES = ("1", "X", "2")
 SHARE_DIGITS = 10  # with fewer a share of a high price, up to 1,000, may return less than the total
@@ -146,33 +144,3 @@ def _shown(found: surebets.FoundSurebet, since: float) -> Surebet:
         for outcome, leg, share in zip(OUTCOMES, found.legs, found.shares, strict=True)
     )
     return Surebet(round(found.profit, 6), since, legs)
-
-
-def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, tuple[bool, ...]]:
-    """Return for each bookmaker on which of its outcomes a surebet may rest.
-
-    All of a source that is sure with each other of the sure core. With leagues unknown an outcome is sure
-    if the chances of the two others, added up to 1, are those that the other sources have in the median.
-    """
-    of_source = {member.key.source: member.certainty for member in fixture.members}
-    chances: Mapping[SourceName, Chances] = {}
-    if Certainty.PRICED in of_source.values():
-        every = chances_by_source(fixture, roster)
-        chances = {source: every[source] for source in every if of_source[source] is not Certainty.LIKELY}
-    found = {}
-    for name, entry in fixture.entries.items():
-        source = roster[name].source
-        if of_source[source] is Certainty.PRICED:
-            others = [chances[other] for other in chances if other != source]
-            own = chances_of_one(entry)
-            found[name] = tuple([_agrees(own, others, outcome) for outcome in range(3)])
-        else:
-            found[name] = (of_source[source] is Certainty.SURE,) * 3
-    return found
-
-
-def _agrees(own: Chances, others: Sequence[Chances], outcome: int) -> bool:
-    """Return whether the chances of the other two outcomes agree with the median of the others', if any."""
-    one, other = (at for at in range(3) if at != outcome)
-    shares = [chances[one] / (chances[one] + chances[other]) for chances in (own, *others)]
-    return not others or abs(shares[0] - median(shares[1:])) <= AGREE

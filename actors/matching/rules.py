@@ -29,17 +29,17 @@ SURE_WITHIN = 5 * MINUTE  # between two kick-offs of a match on which a surebet 
 
 
 class Rule(StrEnum):
-    """Why an event is a member of its fixture."""
+    """Why an event is a member of its fixture; the conditions are in `CONDITIONS`."""
 
     FIRST = "first"  # the fixture's first member
     MUST = "must"  # the operator says so
-    SAME = "same"
-    SAME_NAMES = "same, league unknown"
-    MOVED = "same, kick-off moved"
-    DAY_MOVED = "same, day moved"
-    ONE_ALIKE = "one same, one alike"
-    ALIKE_MOVED = "alike, kick-off moved"
-    BOTH_ALIKE = "both alike"
+    SAME = "same"  # the same names and league
+    SAME_NAMES = "same_names"  # the same names, the league is not known to be the same
+    MOVED = "moved"  # the same names, the kick-off was moved
+    DAY_MOVED = "day_moved"
+    ONE_ALIKE = "one_alike"  # one name is the same, one alike
+    ALIKE_MOVED = "alike_moved"
+    BOTH_ALIKE = "both_alike"
 
 
 class Certainty(StrEnum):

@@ -83,7 +83,7 @@ def test_links_are_explained_suggested_and_said_by_hand(
     gone = _printed(capsys, "stats", url)
 
     assert "not linked: " in explained
-    assert "same, day moved" in explained
+    assert "day_moved" in explained
     assert f'"{DERBY}"' in suggested
     assert "[[must]] 1" in rejected["error"]
     assert [0, 69, 69, 69] == [code, *(one for one, _ in unknown), gone[0]]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from enum import StrEnum
+from typing import Annotated, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.core.messages import BookmakerId, Prices
+from actors.matches.entries import sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Surebet
@@ -18,11 +20,24 @@ from actors.matching.rules import Rule
 from web.encoding.schemas import OddsV2, Price, Version
 
 Probability = Annotated[float, Meta(ge=0, le=1)]
+T = TypeVar("T")
+
+UNKNOWN = "Unknown"  # a league
 Share = Annotated[float, Meta(ge=0, le=1, description="of the total stake")]
 
 
+class Link(StrEnum):
+    """How sure it is that an entry is of the fixture's match: on a likely link no surebet rests."""
+
+    SURE = "sure"
+    LIKELY = "likely"
+
+
 class FixtureEntry(Struct, frozen=True):
-    """What a bookmaker lists: `id` and `odds` are those of the list, `rule` is why it is this match."""
+    """What a bookmaker lists: `id` and `odds` are those of the list, `rule` is why it is this match.
+
+    Names, league and kick-off are there where the bookmaker's differ from the fixture's.
+    """
 
     id: str
     bookmaker: str
@@ -30,6 +45,11 @@ class FixtureEntry(Struct, frozen=True):
     updated: float
     prices: Prices
     rule: Rule
+    link: Link
+    home: str | UnsetType = UNSET
+    away: str | UnsetType = UNSET
+    league: str | UnsetType = UNSET
+    start_time: int | UnsetType | None = UNSET
 
 
 class BestPrice(Struct, frozen=True):
@@ -148,27 +168,15 @@ Names = dict[BookmakerId, str]
 
 def fixture_v2(fixture: Fixture, names: Names, terms: FixtureSettings, fair: Chances | None) -> FixtureV2:
     """Return the public form of a fixture; `names` are display names, `fair` is the consensus."""
-    match, roster = fixture.match, terms.roster
-    rules = {one.key.source: one.rule for one in fixture.members}
-    entries = tuple(
-        FixtureEntry(
-            entry.id,
-            names[name],
-            OddsV2(entry.match.home_price, entry.match.draw_price, entry.match.away_price),
-            entry.updated,
-            roster[name].prices,
-            rules[roster[name].source],
-        )
-        for name, entry in fixture.entries.items()
-    )
+    match = fixture.match
     return FixtureV2(
         fixture.id,
         match.home,
         match.away,
-        match.league or "Unknown",
+        match.league or UNKNOWN,
         match.start_time,
         max(entry.updated for entry in fixture.listed),
-        entries,
+        _entries(fixture, names, terms),
         _best_prices(fixture, names, terms),
         None if fair is None else FairOdds(terms.method, *(round(one, 6) for one in fair)),
         None if fixture.surebet is None else _surebet(fixture, fixture.surebet, names, terms),
@@ -183,10 +191,39 @@ def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:
 
 def link(member: Member, event: Event) -> FixtureLink:
     """Return the public form of a link, the event being that of the member."""
-    names = event.home, event.away, event.league or "Unknown"
+    names = event.home, event.away, event.league or UNKNOWN
     to = None if member.to is None else (member.to.source, member.to.source_match_id)
     key = event.source, event.source_match_id
     return FixtureLink(*key, *names, event.start_time, member.rule, to, member.evidence)
+
+
+def _entries(fixture: Fixture, names: Names, terms: FixtureSettings) -> tuple[FixtureEntry, ...]:
+    of_fixture, roster = fixture.match, terms.roster
+    rules = {one.key.source: one.rule for one in fixture.members}
+    sure = sure_legs(fixture, roster)
+    found = []
+    for name, entry in fixture.entries.items():
+        match = entry.match
+        found.append(
+            FixtureEntry(
+                entry.id,
+                names[name],
+                OddsV2(match.home_price, match.draw_price, match.away_price),
+                entry.updated,
+                roster[name].prices,
+                rules[roster[name].source],
+                Link.SURE if any(sure[name]) else Link.LIKELY,
+                _if_other(match.home, of_fixture.home),
+                _if_other(match.away, of_fixture.away),
+                _if_other(match.league or UNKNOWN, of_fixture.league or UNKNOWN),
+                _if_other(match.start_time, of_fixture.start_time),
+            )
+        )
+    return tuple(found)
+
+
+def _if_other(value: T, of_fixture: T) -> T | UnsetType:
+    return UNSET if value == of_fixture else value
 
 
 def _best_prices(fixture: Fixture, names: Names, terms: FixtureSettings) -> BestPrices:

@@ -81,7 +81,7 @@ export class Board {
         const match = this.#matches.get(fixture.id);
         const before = [...match.offers.values()];
         const placed = placeOf(match);
-        match.offers = new Map(fixture.entries.map((entry) => this.#offer(entry, match)));
+        match.offers = new Map(fixture.entries.map((entry) => this.#offer(entry, match, fixture)));
         const { home, away, league, start_time: start, fair, surebet } = fixture;
         this.#puts += 1;
         Object.assign(match, { home, away, league, start, fair, surebet, stamp: this.#puts });
@@ -92,11 +92,13 @@ export class Board {
         return before;
     }
 
-    #offer(entry, match) {
+    #offer(entry, match, fixture) {
         const bookmaker = entry.id.slice(0, entry.id.indexOf("_"));
         const offer = this.#offers.get(entry.id) ?? { bookmaker, prices: [], moves: [], history: [] };
-        const { id, updated, rule } = entry;
-        Object.assign(offer, { id, match, updated, rule, isCollected: entry.prices === "collected" });
+        const { id, updated, rule, link, home = fixture.home, away = fixture.away } = entry;
+        const listed = home === fixture.home && away === fixture.away ? null : [home, away];
+        const isCollected = entry.prices === "collected";
+        Object.assign(offer, { id, match, updated, rule, link, listed, isCollected });
         OUTCOMES.forEach((outcome, index) => moved(offer, index, entry.odds[outcome]));
         this.#offers.set(id, offer);
         this.names.set(bookmaker, entry.bookmaker);
@@ -108,7 +110,7 @@ export class Board {
 function check({ id, home, away, league, start_time, entries, surebet }) {
     const legs = surebet?.legs ?? [];
     const odds = [...entries, ...legs].flatMap(numbersOf);
-    const named = entries.flatMap((entry) => [entry.id, entry.bookmaker, entry.rule]);
+    const named = entries.flatMap((entry) => [entry.id, entry.bookmaker, entry.rule, entry.link]);
     const texts = [id, home, away, league, ...named, ...legs.map((leg) => leg.id)];
     const numbers = [start_time ?? 0, surebet ? surebet.profit : 0, ...odds];
     const isMarked = entries.every(({ prices }) => prices === "live" || prices === "collected");

@@ -6,12 +6,12 @@ const RULES = {
     first: "the others are compared to it",
     must: "the operator says so",
     same: "both names are the same, and the kick-off",
-    "same, league unknown": "both names are the same, and the kick-off",
-    "same, kick-off moved": "both names are the same, the kick-off was moved",
-    "same, day moved": "both names are the same, the day was moved",
-    "one same, one alike": "one name is the same, one alike",
-    "alike, kick-off moved": "the names are alike, the kick-off was moved",
-    "both alike": "both names are alike",
+    same_names: "both names are the same, and the kick-off",
+    moved: "both names are the same, the kick-off was moved",
+    day_moved: "both names are the same, the day was moved",
+    one_alike: "one name is the same, one alike",
+    alike_moved: "the names are alike, the kick-off was moved",
+    both_alike: "both names are alike",
 };
 const NAMES = {
     equal: "equal",

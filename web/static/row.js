@@ -2,14 +2,12 @@
 
 import { OUTCOMES, bestOf } from "./board.js";
 import { element, part, setText, svg } from "./dom.js";
+import { ruleOf } from "./evidence.js";
 import { day, moment, percent, price, time } from "./format.js";
 
 const MOVED_MS = 1600;
 const SPARK = { width: 44, height: 9 };
 export const SPOKEN = { 1: "home win", X: "draw", 2: "away win" };
-
-/** Links of equal names and kick-offs need no mark. */
-const SURE = new Set(["first", "must", "same", "same, league unknown"]);
 
 let made = 0;
 
@@ -74,7 +72,7 @@ class OfferCells {
     fill(offer, best, trust) {
         this.element.classList.toggle("none", offer === undefined);
         this.element.classList.toggle("collected", offer?.isCollected ?? false);
-        this.element.classList.toggle("loose", offer !== undefined && !SURE.has(offer.rule));
+        this.element.classList.toggle("likely", offer?.link === "likely");
         this.element.title = offer === undefined ? "" : remarks(offer);
         this.cells.forEach((cell, index) => {
             if (offer === undefined) cell.clear();
@@ -88,9 +86,12 @@ function isolated(name) {
     return `\u2068${name}\u2069`;
 }
 
-function remarks({ updated, isCollected, rule }) {
-    const link = SURE.has(rule) ? [] : [`linked by: ${rule}`];
-    return [`last changed ${moment(updated)}`, ...(isCollected ? ["collected"] : []), ...link].join("; ");
+function remarks({ updated, isCollected, link, rule, listed }) {
+    const remarks = [`last changed ${moment(updated)}`];
+    if (isCollected) remarks.push("collected");
+    if (link === "likely") remarks.push(`likely this match: ${ruleOf({ rule })}`);
+    if (listed) remarks.push(`listed as ${listed.map(isolated).join(" – ")}`);
+    return remarks.join("; ");
 }
 
 class PriceCell {

@@ -93,11 +93,15 @@ class EqualNames:
         """Return the group that an event is in, None if it is in none."""
         return self._groups.get(key)
 
+    def match_of(self, event: Event) -> object:
+        """Return what is equal for events of one match."""
+        return event.home, event.away, event.start_time
+
     def _partition(self) -> dict[EventKey, Group]:
         by_match: dict[object, list[Event]] = {}
         for key in sorted(self._events):
             event = self._events[key]
-            some = by_match.setdefault((event.home, event.away, event.start_time), [])
+            some = by_match.setdefault(self.match_of(event), [])
             is_vetoed = any(is_far(event.chances, one.chances) for one in some)
             if not is_vetoed and event.source not in {one.source for one in some}:
                 some.append(event)

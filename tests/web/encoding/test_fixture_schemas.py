@@ -5,17 +5,40 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from actors.core.clock import Instant
 from actors.core.messages import Prices
 from actors.matches.entries import event_of
+from actors.matches.fair import Odds
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
-from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, ROSTER, TERMS, TWO, LinkedBoard
+from actors.matching.event import Event
+from actors.matching.rules import Certainty
+from tests.support.builders.fixtures import (
+    ALDER,
+    BIRCH,
+    CEDAR,
+    ONE,
+    ROSTER,
+    TERMS,
+    TWO,
+    EqualNames,
+    LinkedBoard,
+)
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 from web.encoding.fixture_schemas import fixture_v2, link
 
 NAMES = {name: name.title() for name in (ALDER, BIRCH, CEDAR)}
+
+
+class AllAreOne(EqualNames):
+    """A linker to which all events are of one match."""
+
+    def match_of(self, event: Event) -> object:
+        """Return the same for each."""
+        del event
+        return None
 
 
 def _decoded(value: object) -> Any:
@@ -68,6 +91,48 @@ def test_link_has_the_names_of_its_own_source() -> None:
     assert {("Home", "Away", fixture.match.start_time)} == {
         (one["home"], one["away"], one["start_time"]) for one in links
     }
+
+
+@pytest.mark.parametrize(
+    ("certainty", "prices", "link"),
+    [
+        (Certainty.SURE, (3.5, 3.4, 2.2), "sure"),
+        (Certainty.LIKELY, (2.2, 3.4, 3.5), "likely"),
+        (Certainty.PRICED, (2.2, 3.4, 3.5), "sure"),
+        (Certainty.PRICED, (2.9, 3.4, 3.5), "sure"),  # draw and away win agree
+        (Certainty.PRICED, (3.5, 3.4, 2.2), "likely"),
+    ],
+)
+def test_link_is_sure_while_a_surebet_may_rest_on_it(certainty: Certainty, prices: Odds, link: str) -> None:
+    """With no league known that is while the chances of two outcomes agree."""
+    board = LinkedBoard()
+    board.linker.certainty = certainty
+    board.apply(batch([match("a", prices=(2.2, 3.4, 3.5))], bookmaker=ALDER))
+    board.apply(batch([match("b", prices=prices)], bookmaker=BIRCH))
+    board.link()
+    (fixture,) = board.fixtures()
+
+    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None))
+
+    by_name = {one["id"]: one["link"] for one in found["entries"]}
+    assert link == by_name["alder_a"]
+
+
+def test_entry_says_what_its_bookmaker_lists_otherwise() -> None:
+    """Names, league and kick-off where they differ from the fixture's, and nothing where they do not."""
+    board = LinkedBoard(linker=AllAreOne())
+    board.apply(batch([match("a", home="Home", league="League", start_time=None)], bookmaker=ALDER))
+    board.apply(batch([match("b", home="Home FC", league=None)], bookmaker=BIRCH))
+    board.link()
+    (fixture,) = board.fixtures()
+
+    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None))
+
+    names = ("home", "away", "league", "start_time")
+    alder, birch = ({name: one[name] for name in names if name in one} for one in found["entries"])
+    assert ("Home", "Away", "League", None) == tuple(found[name] for name in names)
+    assert {} == alder
+    assert {"home": "Home FC", "league": "Unknown", "start_time": match("b").start_time} == birch
 
 
 def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:

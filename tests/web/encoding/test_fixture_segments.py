@@ -15,8 +15,8 @@ from web.encoding.fixture_segments import FixtureSegments
 from web.encoding.segments import UnencodableError
 
 
-def test_name_that_only_links_show_takes_its_own_list_off() -> None:
-    """A fixture has the names of its first source; that of another can be bad and only be in the links."""
+def test_name_that_cannot_be_encoded_takes_its_own_list_off() -> None:
+    """A fixture has the names of its first source; that of another can be bad."""
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER))
     board.apply(batch([match("b", league="\ud800")], bookmaker=BIRCH))
@@ -24,11 +24,11 @@ def test_name_that_only_links_show_takes_its_own_list_off() -> None:
     (fixture,) = board.fixtures()
     segments = FixtureSegments({ALDER: "Alder", BIRCH: "Birch"})
 
-    with pytest.raises(UnencodableError) as raised:
-        segments.links(fixture, TERMS)
+    for making in (segments.links, segments.json):
+        with pytest.raises(UnencodableError) as raised:
+            making(fixture, TERMS)
 
-    assert segments.json(fixture, TERMS)
-    assert (BIRCH, "birch_b") == (raised.value.bookmaker, raised.value.entry.id)
+        assert (BIRCH, "birch_b") == (raised.value.bookmaker, raised.value.entry.id)
 
 
 def test_prices_that_cannot_be_reckoned_with_take_their_list_off() -> None:
