@@ -7,6 +7,7 @@ from statistics import median
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, SourceName
+from actors.matches.fair import Odds
 from actors.matches.model import Fixture, Roster
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.rules import AGREE, Certainty
@@ -53,6 +54,12 @@ def is_other_event(old: Entry, new: Entry) -> bool:
         and a.start_time == b.start_time
         and old.scope == new.scope
     )
+
+
+def prices_of(entry: Entry) -> Odds:
+    """Return the prices of an entry."""
+    match = entry.match
+    return match.home_price, match.draw_price, match.away_price
 
 
 def chances_of_one(entry: Entry) -> Chances:

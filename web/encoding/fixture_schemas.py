@@ -7,11 +7,12 @@ from typing import Annotated, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.entries import sure_legs
+from actors.matches.entries import prices_of, sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
-from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Surebet
+from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Roster, Surebet
 from actors.matches.surebets import Best, Commission, best
 from actors.matching.event import Chances, Event, FixtureId
 from actors.matching.evidence import Evidence
@@ -53,10 +54,14 @@ class FixtureEntry(Struct, frozen=True):
 
 
 class BestPrice(Struct, frozen=True):
-    """The highest price, gross, and the bookmakers that offer it; `prices` only if none of them is live."""
+    """The highest price, gross, the bookmakers that offer it, and the `ids` of their entries.
+
+    `prices` only if none of them is live.
+    """
 
     odds: Price
     bookmakers: tuple[str, ...]
+    ids: tuple[str, ...]
     prices: Literal["collected"] | UnsetType = UNSET
 
 
@@ -97,7 +102,10 @@ class SurebetV2(Struct, frozen=True):
 
 
 class FixtureV2(Struct, frozen=True):
-    """One match of all sources that list it, named as the first of them does. Times are Unix seconds."""
+    """One match of all sources that list it, named as the first of them does. Times are Unix seconds.
+
+    `book_sum` is the sum of 1 / best price.
+    """
 
     id: str
     home: str
@@ -106,7 +114,9 @@ class FixtureV2(Struct, frozen=True):
     start_time: int | None
     updated: float
     entries: tuple[FixtureEntry, ...]
+    bookmakers_count: int
     best: BestPrices
+    book_sum: float
     fair: FairOdds | None
     surebet: SurebetV2 | None
 
@@ -164,11 +174,13 @@ EVENTS = {"snapshot": FixtureList, "changes": FixtureChanges}
 """The data of those events of the stream that are others with `view`."""
 
 Names = dict[BookmakerId, str]
+Entries = dict[BookmakerId, Entry]
 
 
 def fixture_v2(fixture: Fixture, names: Names, terms: FixtureSettings, fair: Chances | None) -> FixtureV2:
     """Return the public form of a fixture; `names` are display names, `fair` is the consensus."""
-    match = fixture.match
+    match, entries = fixture.match, fixture.entries
+    prices = best({name: prices_of(entry) for name, entry in entries.items()})
     return FixtureV2(
         fixture.id,
         match.home,
@@ -176,8 +188,10 @@ def fixture_v2(fixture: Fixture, names: Names, terms: FixtureSettings, fair: Cha
         match.league or UNKNOWN,
         match.start_time,
         max(entry.updated for entry in fixture.listed),
-        _entries(fixture, names, terms),
-        _best_prices(fixture, names, terms),
+        _entries(fixture, entries, names, terms.roster),
+        len(fixture.bookmakers),
+        BestPrices(*(_best(one, entries, names, terms.roster) for one in prices)),
+        round(sum([1 / one.price for one in prices]), 6),
         None if fair is None else FairOdds(terms.method, *(round(one, 6) for one in fair)),
         None if fixture.surebet is None else _surebet(fixture, fixture.surebet, names, terms),
     )
@@ -197,12 +211,12 @@ def link(member: Member, event: Event) -> FixtureLink:
     return FixtureLink(*key, *names, event.start_time, member.rule, to, member.evidence)
 
 
-def _entries(fixture: Fixture, names: Names, terms: FixtureSettings) -> tuple[FixtureEntry, ...]:
-    of_fixture, roster = fixture.match, terms.roster
+def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -> tuple[FixtureEntry, ...]:
+    of_fixture = fixture.match
     rules = {one.key.source: one.rule for one in fixture.members}
     sure = sure_legs(fixture, roster)
     found = []
-    for name, entry in fixture.entries.items():
+    for name, entry in entries.items():
         match = entry.match
         found.append(
             FixtureEntry(
@@ -226,18 +240,14 @@ def _if_other(value: T, of_fixture: T) -> T | UnsetType:
     return UNSET if value == of_fixture else value
 
 
-def _best_prices(fixture: Fixture, names: Names, terms: FixtureSettings) -> BestPrices:
-    prices = {
-        name: (entry.match.home_price, entry.match.draw_price, entry.match.away_price)
-        for name, entry in fixture.entries.items()
-    }
-    return BestPrices(*(_best(one, names, terms) for one in best(prices)))
-
-
-def _best(one: Best, names: Names, terms: FixtureSettings) -> BestPrice:
-    is_live = any(terms.roster[name].prices is Prices.LIVE for name in one.bookmakers)
-    shown = tuple(names[name] for name in one.bookmakers)
-    return BestPrice(one.price, shown, UNSET if is_live else "collected")
+def _best(one: Best, entries: Entries, names: Names, roster: Roster) -> BestPrice:
+    is_live = any(roster[name].prices is Prices.LIVE for name in one.bookmakers)
+    return BestPrice(
+        one.price,
+        tuple(names[name] for name in one.bookmakers),
+        tuple(entries[name].id for name in one.bookmakers),
+        UNSET if is_live else "collected",
+    )
 
 
 def _surebet(fixture: Fixture, surebet: Surebet, names: Names, terms: FixtureSettings) -> SurebetV2:

@@ -15,7 +15,7 @@ import msgspec
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.entries import event_of
+from actors.matches.entries import event_of, prices_of
 from actors.matches.fair import Method, consensus, fair
 from actors.matches.model import (
     Fixture,
@@ -125,11 +125,11 @@ def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> arra
             before[name] = entry, known.fair[3 * count : 3 * count + 3]
     found = array("d")
     for name, entry in fixture.entries.items():
-        match, old = entry.match, before.get(name)
+        old = before.get(name)
         if old is not None and old[0] is entry:
             found += old[1]
         else:
-            found.extend(fair(method, (match.home_price, match.draw_price, match.away_price)))
+            found.extend(fair(method, prices_of(entry)))
     return found
 
 

@@ -39,8 +39,8 @@ async def test_bookmakers_stand_side_by_side(empty_site: Site) -> None:
 
     assert (2, FIRST_VERSION + 3) == (body["fixtures_count"], body["version"])
     assert ["alder_m1", "birch_m1"] == [one["id"] for one in first["entries"]]
-    assert {"odds": 2.2, "bookmakers": ["Alder"]} == first["best"]["1"]
-    assert {"odds": 4.2, "bookmakers": ["Birch & Söhne"]} == first["best"]["2"]
+    assert {"odds": 2.2, "bookmakers": ["Alder"], "ids": ["alder_m1"]} == first["best"]["1"]
+    assert {"odds": 4.2, "bookmakers": ["Birch & Söhne"], "ids": ["birch_m1"]} == first["best"]["2"]
     assert ("Home", "Away", "League", START) == tuple(
         first[name] for name in ("home", "away", "league", "start_time")
     )

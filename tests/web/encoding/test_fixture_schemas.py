@@ -56,6 +56,16 @@ def _linked() -> LinkedBoard:
     return board
 
 
+def test_fixture_has_the_book_sum_of_its_best_prices_and_counts_bookmakers() -> None:
+    """That is the sum of 1 / best price, collected prices and commissions as they are."""
+    (fixture,) = _linked().fixtures()
+
+    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None))
+
+    assert round(1 / 2.2 + 1 / 3.9 + 1 / 4.2, 6) == found["book_sum"]
+    assert 2 == found["bookmakers_count"]
+
+
 def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
     """The share of a net win that its bookmaker keeps, 0 where none is configured; the price is gross."""
     (fixture,) = _linked().fixtures()
@@ -146,6 +156,10 @@ def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
 
     found = _decoded(fixture_v2(fixture, NAMES, FixtureSettings(collected), None))
 
-    assert {"odds": 2.5, "bookmakers": ["Alder"], "prices": "collected"} == found["best"]["1"]
-    assert {"odds": 3.5, "bookmakers": ["Alder", "Birch"]} == found["best"]["X"]
-    assert {"odds": 4.2, "bookmakers": ["Birch"]} == found["best"]["2"]
+    assert {"odds": 2.5, "bookmakers": ["Alder"], "ids": ["alder_a"], "prices": "collected"} == found[
+        "best"
+    ]["1"]
+    assert {"odds": 3.5, "bookmakers": ["Alder", "Birch"], "ids": ["alder_a", "birch_b"]} == found["best"][
+        "X"
+    ]
+    assert {"odds": 4.2, "bookmakers": ["Birch"], "ids": ["birch_b"]} == found["best"]["2"]
