@@ -9,14 +9,17 @@ from functools import lru_cache
 from msgspec import Struct
 
 from actors.core.messages import Scope, SourceName
+from actors.matching.data import rows
 from actors.matching.names import plain
-from actors.matching.tables import countries, rows
-from actors.matching.team_class import TeamClass, of_league
+from actors.matching.tables import countries
+from actors.matching.team_class import SIMULATED, TeamClass, of_league
 
 _FRIENDLY = re.compile(
     "friendl|amistos|amichevol|amical|freundschaft|testspiel|oefen|venskab|vanskap|trening|traning"
     "|tovarishch|towarzysk|prijatelj|pratelsk|baratsag|hazirlik"
 ).search
+
+_ELECTRONIC = re.compile(r"\b(?:e-(?!$)\w|e[A-Z])").search  # eBundesliga, e-Cup
 
 
 class League(Struct, frozen=True, eq=False, gc=False):
@@ -48,11 +51,14 @@ def league_of(source: SourceName, scope: Scope, label: str | None, given: str | 
         country = _countries()[known]
     country = country or _parts(scope.replace("_", " "))[1]
     own = f"{country}:{words}" if country and words and known is None else None
+    team = of_league(text, country)
+    if _ELECTRONIC(label or ""):
+        team |= SIMULATED
     return _league(
         given or known or own or f"{source}:{scope}:{label or ''}",
         given or known,
         country,
-        of_league(text),
+        team,
         words,
         own=own,
         is_labelled=bool(text or known or given),

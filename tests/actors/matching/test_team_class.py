@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from actors.core.messages import Scope, SourceName
+from actors.matching.data import rows
+from actors.matching.leagues import league_of
 from actors.matching.names import parse, plain
-from actors.matching.team_class import FIRST, TeamClass, differ, of_league
+from actors.matching.tables import countries
+from actors.matching.team_class import FIRST, SIMULATED, TeamClass, differ, of_league
 
 WOMEN = TeamClass(women=True)
 SECOND = TeamClass(second=True)
@@ -141,7 +150,98 @@ def test_a_league_marks_all_its_teams() -> None:
             )
         ),
     ]:
-        assert team == of_league(plain(label)), (label, team)
+        assert team == _of(label), (label, team)
+
+
+def _of(label: str) -> TeamClass:
+    """Return the class that a label says."""
+    return league_of(SourceName("a"), Scope("all"), label).team
+
+
+@pytest.mark.parametrize(
+    ("team", "labels"),
+    [
+        (
+            WOMEN,
+            (
+                *("Czech Republic - 1. liga žen", "Slovakia. I. liga žien", "Hrvatska 1. HNLŽ"),
+                *("SŽNL", "Australia NPLW Victoria", "France - Première Ligue"),
+                *("Spain Copa de la Reina", "Denmark - Elitedivisionen", "China CWSL"),
+                *("USA WPSL", "SheBelieves Cup", "Ligat Nashim", "USA - USL Super League"),
+                *("Canada Northern Super League", "Belgium - Super League"),
+                *("Turkey Kad\u0131nlar Süper Ligi", "Női NB I", "Iceland Besta deild kvenna"),
+                *("Adran Premier", "Poland Ekstraliga", "Россия. Суперлига. Женщины"),
+                *("Україна. Вища ліга. Жінки", "Ελλάδα Εθνική Γυναικών"),
+                *("South Africa Hollywoodbets Super League", "Iran Kowsar League"),
+                *("Vietnam - VĐQG Nữ", "India IWL", "Nadeshiko League", "Queens League"),
+                *("Algarve Cup", "Eesti Naiste Meistriliiga", "Norway Toppserien"),
+                *("Sweden Elitettan", "Liga BPI"),
+            ),
+        ),
+        (
+            SECOND,
+            (
+                *("Romania - Liga de Tineret", "Bulgaria - Elitna Junosheska Grupa"),
+                *("Russia - MFL", "Mexico - Fuerzas Básicas", "Croatia - Kadeti"),
+                *("Uruguay - Formativas", "USA MLS Next", "USA - MLS Next Pro"),
+                *("Malaysia - MFL Cup", "Malaysia President's Cup", "DStv Diski Challenge"),
+                *("Serbia Omladinska liga", "Slovenia Mladinska liga"),
+                *("Turkey Elit Gelişim Ligi", "A2 Ligi", "Liga Revelação", "Copinha"),
+                *("Coupe Gambardella", "DFB-Nachwuchsliga", "Torneo Proyección"),
+                *("Hungary Tartalékbajnokság", "Россия. Дублёры", "Україна. Юнацька ліга"),
+                *("Eesti Noorteliiga", "Polska CLJ", "Romania Liga Elitelor", "Reserveligaen"),
+                *("Sweden Ungdomsallsvenskan", "Russia M-Liga", "Japan Prince Takamado Cup"),
+                *("Toulon Tournament", "The Central League"),
+            ),
+        ),
+        (
+            SIMULATED,
+            (
+                *("PES 2021", "GT Nations League", "ESportsBattle", "Virtuals", "eBundesliga"),
+                *("eLaLiga", "EA Sports FC 25", "Simulation League", "Cyberfootball"),
+                *("Valhalla Cup", "Volta 3x3", "e-Premier League", "eMLS", "Virtual Bundesliga"),
+                *("Виртуальный футбол", "Киберфутбол", "Legends", "Kings League"),
+                *("Baller League", "Beach Soccer", "LNFS", "Indoor League", "Price Boosts"),
+                *("England - Enhanced Odds", "Cards", "Premier League Corner Kicks", "DNB"),
+                *("Penalty Shootout", "Draw No Bet", "To Qualify", "Double Chance"),
+                *("Bet Builder Specials", "Bundesliga Ecken", "La Liga - Tarjetas"),
+                *("Serie A - Calci d'angolo", "Ligue 1 - Mi-temps", "Brasileirão - Escanteios"),
+                *("Россия. Премьер-лига. Угловые", "Premier League 2nd Half"),
+                *("Süper Lig - İlk Yar\u0131", "Elfmeterschießen", "Cuotas mejoradas"),
+                *("Premier League - Overtime",),
+            ),
+        ),
+        (
+            FIRST,
+            (
+                *("Ivory Coast Première Ligue", "AFC President's Cup", "Malaysia MFL"),
+                *("Denmark Superliga", "EPL", "EFL Cup", "Asian Cup", "Cup Winners' Cup"),
+                *("Serie A e Serie B", "Turkey Super League", "Championship - Relegation Group"),
+                *("Promotion Play-Offs", "Volta Redonda Cup", "Super League"),
+                *("Uruguay Segunda División", "Argentina Primera Nacional", "Liga MX", "1. liga"),
+                *("Chance Liga",),
+            ),
+        ),
+    ],
+)
+def test_labels_of_many_languages_and_countries_have_their_marks(
+    team: TeamClass, labels: Sequence[str]
+) -> None:
+    """Also those that are a mark in one country only."""
+    assert {} == {label: found for label in labels if (found := _of(label)) != team}
+
+
+def test_each_line_of_the_table_of_marks_can_be_read() -> None:
+    """A class, a place, plain marks that are there once, a known country or none, and a source."""
+    table = [*rows("marks.tsv")]
+    marks = [(row[1], mark, row[3]) for row in table for mark in row[2].split("|")]
+
+    assert {"women", "youth", "reserves", "other"} == {row[0] for row in table}
+    assert {"label", "name", "last", "brackets", "own"} == {row[1] for row in table}
+    assert set() == {row[3] for row in table} - {country for country, _, _ in countries()} - {""}
+    assert [] == [row for row in table if not re.match("(Wikipedia|Wiktionary): .", row[4])]
+    assert [] == [mark for _, mark, _ in marks if not re.fullmatch("[a-z0-9*_#= ]+", mark)]
+    assert len(marks) == len({*marks})
 
 
 def test_an_age_differs_only_from_another_age() -> None:
