@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.simulation.run import Lived, simulate
 
-BLOCK = 10
+BLOCK = 5
 SEEDS = 10
 
 
