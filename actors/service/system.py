@@ -39,7 +39,8 @@ from actors.pipeline.fanout import extractor
 from actors.pipeline.linker import LinkerActor
 from actors.pipeline.polled_source import SourceActor
 from actors.pipeline.schedule import Schedule
-from actors.pipeline.stream_source import StreamSourceActor
+from actors.pipeline.stream_http import OpenHttp
+from actors.pipeline.stream_source import OpenLines, StreamSourceActor
 from actors.pipeline.ticking_source import TickingSourceActor
 from actors.review.links_file import read
 from actors.review.review import Review
@@ -60,8 +61,8 @@ class System:
     """The whole service below the web: `supervisor` runs it, `published` and `status` show it.
 
     `record(source)`, where given, returns the function that records a payload of that source. `transports`
-    open the transport of polled sources, in place of HTTP; `linker` makes the matcher; `tick_s` is as
-    of `AggregatorActor`.
+    open the transport of polled sources, in place of HTTP, and `streams` the lines and the HTTP client of
+    pushed ones; `linker` makes the matcher; `tick_s` is as of `AggregatorActor`.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class System:
         record: Callable[[SourceName], Callable[[Payload], None]] | None = None,
         *,
         transports: Mapping[SourceName, Callable[[], AbstractAsyncContextManager[Transport]]] = {},
+        streams: Mapping[SourceName, tuple[OpenLines, OpenHttp]] = {},
         linker: Callable[[], Partition] | None = None,
         tick_s: float = TICK_S,
     ) -> None:
@@ -81,6 +83,7 @@ class System:
         self._random = random
         self._record = record
         self._transports = transports
+        self._streams = streams
         self._tick_s = tick_s
         self.status = service_status(settings, now.wall)
         self.status.board.last_turn_mono = now.mono
@@ -230,7 +233,8 @@ class System:
             case TickingKind():
                 start = partial(TickingSourceActor, kind, context)
             case StreamKind():
-                start = partial(StreamSourceActor, kind, context)
+                open_lines, open_http = self._streams.get(name, (None, None))
+                start = partial(StreamSourceActor, kind, context, open_lines, open_http)
         return ChildSpec(context.status.actor, start)
 
 

@@ -180,7 +180,7 @@ def _run_original_api(folder: Path, answers: Mapping[str, bytes]) -> tuple[Any, 
     with http_peer() as peer:
         api.serve(peer, answers)
         config = folder / "api.toml"
-        config.write_text(api.config(peer.url(""), answers, keys, poll_interval_s=30.0), "utf-8")
+        config.write_text(api.config(answers, keys, peer.url(""), poll_interval_s=30.0), "utf-8")
         with (
             service(config) as serving,
             program("record", "--config", str(config), "--out", str(folder / "out")) as recording,

@@ -27,9 +27,9 @@ from tests.support.peers.lines import CREDENTIALS, MAX, lines_of, trouble_with
 from tests.support.peers.stream import stream_peer
 from tests.support.peers.web import Answer as WebAnswer
 from tests.support.peers.web import dripping, hanging, refusing, serving
-from tests.support.systems.feed import sheet
-from tests.support.systems.playback import BOOKMAKERS, Running, config
-from tests.support.systems.playback import running as polling
+from tests.support.systems.feed import configured, sheet
+from tests.support.systems.process import Service
+from tests.support.systems.process import service as process
 from tests.support.systems.schedule_stage import Stage
 from tests.support.systems.virtual_service import (
     POLL_S,
@@ -41,7 +41,7 @@ from tests.support.systems.virtual_service import (
     running,
     until,
 )
-from tests.support.time.virtual import WALL_0
+from tests.support.time.waiting import eventually
 
 pytestmark = pytest.mark.anyio
 
@@ -99,32 +99,32 @@ async def test_a4_a_stuck_source_is_withdrawn_in_time(figure: Figure) -> None:
     assert abs(took_s - STALE_AFTER_S) <= 1.0
 
 
-@pytest.mark.real_time
-async def test_a7_a_body_that_does_not_come_whole(tmp_path: Path, figure: Figure) -> None:
+@pytest.mark.long
+def test_a7_a_body_that_does_not_come_whole(tmp_path: Path, figure: Figure) -> None:
     """Reset or ended early, even after a whole row: the answer is rejected, and the list stays."""
     changed = sheet("B365", NEW, NEW)
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(changed) + 1}\r\n\r\n".encode()
     missing = respond(changed, length=len(changed) + 60)
-    answers = [*RESET.values(), reset(head + changed), *SHORT.values(), missing]
-    good = b"\n".join([*sheet("B365", SOME).splitlines(), b""])
+    ways = [*RESET.values(), reset(head + changed), *SHORT.values(), missing]
+    names = [f"way{number}" for number in range(len(ways))]
     with http_peer() as peer:
-        peer.answers["/fixtures.csv"] = respond(good)
-        async with polling(tmp_path, config(peer.url("/fixtures.csv")), WALL_0) as board:
-            await board.until(lambda: bool(board.serving()))
-            version = board.snapshot.version
-            for answer in answers:
-                failures = board.source.failures_total
-                peer.answers["/fixtures.csv"] = answer
-                await board.until(partial(_has_failed, board, failures + 2))
-            failed, kept = board.source.failures_total, board.snapshot.version
-            shown = [one.match.home_price for one in board.entries(next(iter(BOOKMAKERS)))]
+        peer.answers = {f"/{name}.csv": respond(sheet("B365", SOME)) for name in names}
+        with process(configured(tmp_path, peer, names, stale_after_s=300.0)) as running:
+            eventually(lambda: all(running.has("live", name) for name in names), "all are live")
+            before = running.get("/api/v2/odds").json()
+            peer.answers = {f"/{name}.csv": way for name, way in zip(names, ways, strict=True)}
+            failed = eventually(lambda: _failures(running, names), "each has failed twice")
+            after = running.get("/api/v2/odds").json()
 
-    figure(f"{len(answers)} ways, {failed} answers rejected whole, version unchanged, 0 partial applies")
-    assert (version, [SOME[0]]) == (kept, shown)
+    figure(f"{len(ways)} ways, {failed} answers rejected whole, version unchanged, 0 partial applies")
+    assert before == after
+    assert [SOME[0]] * len(ways) == [match["odds"]["1"] for match in after["matches"]]
 
 
-def _has_failed(board: Running, times: int) -> bool:
-    return board.source.failures_total >= times
+def _failures(running: Service, names: Sequence[str]) -> int:
+    """Return how often all sources have failed, when each has failed twice; 0 before."""
+    failures = [running.source(name)["failures"] for name in names]
+    return sum(failures) if min(failures) >= 2 else 0
 
 
 @pytest.mark.real_time

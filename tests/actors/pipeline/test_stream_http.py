@@ -24,8 +24,9 @@ from tests.support.builders.betfair import (
     image,
     market,
 )
+from tests.support.peers.exchange import granted
 from tests.support.systems.betfair_playback import catalogue, token
-from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
+from tests.support.systems.stream_stage import EXCHANGE, StreamStage, running
 
 pytestmark = pytest.mark.anyio
 

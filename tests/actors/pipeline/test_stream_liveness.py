@@ -8,7 +8,8 @@ from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
 from tests.support.builders.betfair import SUCCESS, Json, heartbeat, image, line, market
-from tests.support.systems.stream_stage import EXCHANGE, StreamStage, granted, running
+from tests.support.peers.exchange import granted
+from tests.support.systems.stream_stage import EXCHANGE, StreamStage, running
 from tests.support.time.virtual import settle
 
 pytestmark = pytest.mark.anyio

@@ -1,6 +1,6 @@
-"""The 21 recorded downloads, served in order through real sockets, actors and board.
+"""The 21 recorded downloads, served in order to the whole service.
 
-A server serves one file after the other, and the wall clock shows the time of each recording.
+A site serves one file after the other, and the wall clock shows the time of each recording.
 The expected board is computed from the files by a simple parser that shares no code with ours.
 """
 
@@ -14,12 +14,21 @@ import pytest
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import BookmakerState
-from tests.support.builders.football_data import Content, Offer, content, offers
-from tests.support.peers.http import HttpPeer, conditional, http_peer
+from tests.support.builders.football_data import (
+    BOOKMAKERS,
+    FILE,
+    SITE,
+    Content,
+    Offer,
+    config,
+    content,
+    offers,
+)
+from tests.support.peers.web import Web, conditional
 from tests.support.recordings import football_data
-from tests.support.systems.playback import BOOKMAKERS, FILE, Running, config, running
+from tests.support.systems.virtual_service import VirtualService, configured, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.recordings]
+pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
 
 Shown = dict[Content, tuple[str, float]]
 """The entries of a bookmaker: id and `updated` by content."""
@@ -59,16 +68,15 @@ def _recorded_at(path: Path) -> float:
     return datetime.strptime(f"{path.stem}+0000", "%Y-%m-%dT%H%M%SZ%z").timestamp()
 
 
-def _hand_out(peer: HttpPeer, path: Path) -> str:
+def _hand_out(web: Web, path: Path) -> str:
     """Serve that file from now on, with ETag and Last-Modified; return the ETag."""
     modified = datetime.strptime(path.stem, "%Y-%m-%dT%H%M%SZ").strftime("%a, %d %b %Y %H:%M:%S GMT")  # noqa: DTZ007
-    peer.answers["/fixtures.csv"] = conditional(
-        path.read_bytes(), f'"{path.stem}"', headers={"Last-Modified": modified}
-    )
-    return f'"{path.stem}"'
+    etag = f'"{path.stem}"'
+    web.answer = conditional(path.read_bytes(), etag, headers={"Last-Modified": modified})
+    return etag
 
 
-def _shown(board: Running, bookmaker: BookmakerId) -> Shown:
+def _shown(board: VirtualService, bookmaker: BookmakerId) -> Shown:
     return {content(entry.match): (entry.id, entry.updated) for entry in board.entries(bookmaker)}
 
 
@@ -77,7 +85,7 @@ def _view_versions(snapshot: Snapshot) -> dict[BookmakerId, int]:
     return {name: book.v1_version for name, book in snapshot.books.items()}
 
 
-async def _accepted(board: Running) -> Snapshot:
+async def _accepted(board: VirtualService) -> Snapshot:
     """Wait until all bookmakers have the present file, and return the board."""
     seen = {state.list_id for book in board.snapshot.books.values() for state in book.lists.values()}
 
@@ -85,7 +93,7 @@ async def _accepted(board: Running) -> Snapshot:
         lists = {book.lists[FILE].list_id for book in board.snapshot.books.values() if book.lists}
         return len(lists) == 1 and not lists & seen and len(board.serving()) == len(BOOKMAKERS)
 
-    await board.until(is_new)
+    await until(is_new)
     return board.snapshot
 
 
@@ -93,30 +101,28 @@ async def _accepted(board: Running) -> Snapshot:
 async def test_recorded_downloads_in_order(tmp_path: Path) -> None:
     """After each file the board shows exactly its content, with a new version only if that changed."""
     stub, *files = football_data("fixtures")
-    expected = Expectation()
-    with http_peer() as peer:
-        _hand_out(peer, stub)
-        url = peer.url("/fixtures.csv")
-        async with running(tmp_path, config(url, stale_after_s=30.0), _recorded_at(stub)) as board:
-            await _check_the_stub(board)
-            for path in files:
-                board.clock.put(_recorded_at(path))
-                before = board.snapshot
-                etag = _hand_out(peer, path)
-                after = await _accepted(board)
-                listed = expected.advance(path.read_bytes(), _recorded_at(path))
-                _check_content(board, expected, listed)
-                _check_versions(before, after, expected.changed)
-                await _check_unchanged_polls(board, peer, etag)
+    expected, web = Expectation(), Web()
+    _hand_out(web, stub)
+    async with configured(tmp_path, config(), web=web, wall=_recorded_at(stub)) as board:
+        await _check_the_stub(board)
+        for path in files:
+            board.clock.wall_shift_s += _recorded_at(path) - board.clock.now().wall
+            before = board.snapshot
+            etag = _hand_out(web, path)
+            after = await _accepted(board)
+            listed = expected.advance(path.read_bytes(), _recorded_at(path))
+            _check_content(board, expected, listed)
+            _check_versions(before, after, expected.changed)
+            await _check_unchanged_polls(board, web, etag)
 
-            verdicts = board.system.status.board.verdicts
-            assert (verdicts["accepted"], verdicts["suspect"]) == (len(files) * len(BOOKMAKERS), 0)
-            assert board.source.failures_total == 0
+        verdicts = board.system.status.board.verdicts
+        assert (verdicts["accepted"], verdicts["suspect"]) == (len(files) * len(BOOKMAKERS), 0)
+        assert board.source(SITE).failures_total == 0
 
 
-async def _check_the_stub(board: Running) -> None:
+async def _check_the_stub(board: VirtualService) -> None:
     version = board.snapshot.version
-    await board.polls(3)
+    await board.polls(SITE, 3)
     records = board.system.status.bookmakers.values()
 
     assert (board.snapshot.version, board.serving()) == (version, set())
@@ -127,11 +133,13 @@ async def _check_the_stub(board: Running) -> None:
     assert {record.state for record in records} == {BookmakerState.STARTING}
 
 
-def _check_content(board: Running, expected: Expectation, listed: dict[BookmakerId, list[Offer]]) -> None:
+def _check_content(
+    board: VirtualService, expected: Expectation, listed: dict[BookmakerId, list[Offer]]
+) -> None:
     for name, found in listed.items():
         shown = _shown(board, name)
 
-        assert {one: updated for one, (_, updated) in shown.items()} == expected.shown[name]
+        assert {match: updated for match, (_, updated) in shown.items()} == expected.shown[name]
         assert len(shown) == len(board.entries(name)) == len(found)
         assert not {entry.match.league for entry in board.entries(name)} & {
             None,
@@ -148,16 +156,16 @@ def _check_versions(before: Snapshot, after: Snapshot, changed: set[BookmakerId]
     assert {new[name] for name in changed} == set(range(before.version + 1, after.version + 1))
 
 
-async def _check_unchanged_polls(board: Running, peer: HttpPeer, etag: str) -> None:
+async def _check_unchanged_polls(board: VirtualService, web: Web, etag: str) -> None:
     """Check that 304s, from here on, move the deadlines and change nothing else."""
-    await board.confirmations(1)
-    before, payloads, asked = board.snapshot, board.source.payloads, len(peer.asked)
-    await board.confirmations(2)
-    await board.until(lambda: board.snapshot.valid_until > before.valid_until)
+    await board.confirmations(SITE, 1)
+    before, payloads, asked = board.snapshot, board.source(SITE).payloads, len(web.requests)
+    await board.confirmations(SITE, 2)
+    await until(lambda: board.snapshot.valid_until > before.valid_until)
     after = board.snapshot
 
     assert (after.version, _view_versions(after)) == (before.version, _view_versions(before))
     assert all(book.chunks is before.books[name].chunks for name, book in after.books.items())
-    assert board.source.payloads == payloads
-    assert {one.headers.get("if-none-match") for one in peer.asked[asked:]} == {etag}
-    assert all("if-modified-since" in one.headers for one in peer.asked[asked:])
+    assert board.source(SITE).payloads == payloads
+    assert {request.headers.get("if-none-match") for request in web.requests[asked:]} == {etag}
+    assert all("if-modified-since" in request.headers for request in web.requests[asked:])

@@ -1,4 +1,4 @@
-"""All recorded answers of The Odds API, served through real sockets, actors and board.
+"""All recorded answers of The Odds API, served to the whole service.
 
 The expected board and the expected counts of rejections are computed from the files by a simple parser
 that shares no code with ours.
@@ -8,27 +8,107 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from email.utils import formatdate
 from math import inf
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import anyio
 import pytest
 
 from actors.board.chunks import entries_of
-from actors.core.clock import SystemClock
+from actors.board.snapshot import ListState
 from actors.core.messages import BookmakerId, Scope
 from actors.recordings.reader import open_sources
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from tests.support.builders import the_odds_api as api
-from tests.support.systems.the_odds_api_playback import ERRORS, everything, expected, leagues, played, shown
+from tests.support.peers.web import Web, dropping, hanging, serving
+from tests.support.recordings import the_odds_api
+from tests.support.systems.virtual_service import VirtualService, configured, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.recordings]
+pytestmark = [pytest.mark.anyio, pytest.mark.recordings]
+
+EPL, LIGUE_ONE = "soccer_epl", "soccer_france_ligue_one"
+RECORDED_AT = 1722723690.0
+"""Unix seconds: soon after the leagues were recorded, 2024-08-03T22:21:30Z."""
+OTHER = "soccer_other"
+"""A name for the recorded answer that lists other sports."""
+ERRORS = {"soccer_error_a": "missing_key_body.json", "soccer_error_b": "invalid_market_combo_body.json"}
+"""The recorded error bodies, by the sport for which they are served."""
 
 
-EPL = "soccer_epl"
+def leagues() -> dict[str, bytes]:
+    """Return the recorded answers of the leagues that were polled at one time."""
+    return api.recorded(the_odds_api())
+
+
+def everything() -> dict[str, bytes]:
+    """Return every recorded list of matches: other sports, the leagues, and matches in play.
+
+    Two matches occur in the list of another call as well, with other prices; that list comes first, so that
+    the prices of their league count.
+    """
+    (in_play,), (other,) = the_odds_api("in_play*"), the_odds_api("*/data_sports_keys.json")
+    return {OTHER: other.read_bytes(), **leagues(), "soccer_in_play": in_play.read_bytes()}
+
+
+def serve(web: Web, answers: Mapping[str, bytes], headers: Mapping[str, str] | None = None) -> None:
+    """Have the site answer with these bodies, by sport; by default with a Date at which none lags."""
+    for sport, body in answers.items():
+        web.answers[api.odds_path(sport)] = serving(body, headers=headers or api.dated(body))
+
+
+@asynccontextmanager
+async def played(
+    folder: Path,
+    answers: Mapping[str, bytes],
+    sports: tuple[str, ...] = (),
+    out: Path | None = None,
+    **options: float,
+) -> AsyncIterator[VirtualService]:
+    """Run the service on a site with these answers until all are on the board; record to `out` if given."""
+    web = Web()
+    serve(web, answers)
+    for sport, file in ERRORS.items():
+        (path,) = the_odds_api(file)
+        serve(web, {sport: path.read_bytes()})
+    text = api.config([*answers, *sports], api.keys_in(answers), **options)
+    async with configured(folder, text, web=web, wall=RECORDED_AT, out=out) as board:
+        await until(lambda: _has_all(board, answers))
+        yield board
+
+
+def _has_all(board: VirtualService, scopes: Mapping[str, object]) -> bool:
+    return all(scopes.keys() <= book.lists.keys() for book in board.snapshot.books.values())
+
+
+def shown(board: VirtualService, key: str) -> dict[str, api.Row]:
+    """Return what the board shows of the bookmaker with that key, by match id."""
+    matches = [entry.match for entry in board.entries(api.bookmaker_id(key))]
+    return {
+        match.source_match_id: (
+            *(str(match.source_match_id), match.home, match.away),
+            *(match.home_price, match.draw_price, match.away_price),
+        )
+        for match in matches
+    }
+
+
+def expected(answers: Mapping[str, bytes], key: str) -> dict[str, api.Row]:
+    """Return what it must show after these answers, by the simple parser."""
+    return {
+        match_id: row for body in answers.values() for match_id, row in api.plain_rows(body, key).items()
+    }
+
+
+def lists(board: VirtualService, sport: str) -> dict[BookmakerId, ListState]:
+    """Return each bookmaker's list of that sport."""
+    return {name: book.lists[Scope(sport)] for name, book in board.snapshot.books.items()}
 
 
 def _plain_reason(event: Any, market: Any) -> str | None:
@@ -65,7 +145,7 @@ async def test_board_equals_a_simple_reading_of_all_recordings(tmp_path: Path) -
     """Each bookmaker has every match with valid prices in the files, and no other."""
     answers = everything()
 
-    async with played(tmp_path, answers, tuple(ERRORS), poll_interval_s=60.0) as (board, _):
+    async with played(tmp_path, answers, tuple(ERRORS), poll_interval_s=60.0) as board:
         found = {key: shown(board, key) for key in api.keys_in(answers)}
 
     assert {key: expected(answers, key) for key in found} == found
@@ -78,7 +158,7 @@ async def test_every_rejected_market_is_counted_by_its_reason(tmp_path: Path) ->
     answers = everything()
     reasons = _plain_reasons(answers)
 
-    async with played(tmp_path, answers, poll_interval_s=60.0) as (board, _):
+    async with played(tmp_path, answers, poll_interval_s=60.0) as board:
         records = board.system.status.bookmakers
         counted = {key: records[BookmakerId(api.bookmaker_id(key))].rejected for key in reasons}
 
@@ -90,12 +170,12 @@ async def test_both_recorded_errors_are_counted_by_their_reason(tmp_path: Path) 
     """Errors with status 200 put nothing on the board and do not affect the leagues."""
     answers = {EPL: leagues()[EPL]}
 
-    async with played(tmp_path, answers, tuple(ERRORS)) as (board, _):
-        await board.until(lambda: len(board.source.failed_by) == 2)
-        await board.polls(10)
-        reasons = set(board.source.failed_by)
+    async with played(tmp_path, answers, tuple(ERRORS)) as board:
+        await until(lambda: len(board.source("api").failed_by) == 2)
+        await board.polls("api", 10)
+        reasons = set(board.source("api").failed_by)
         scopes = {scope for book in board.snapshot.books.values() for scope in book.lists}
-        failing = {scope for scope, record in board.source.scopes.items() if record.failures}
+        failing = {scope for scope, record in board.source("api").scopes.items() if record.failures}
 
     assert {"missing_key", "invalid_market_combo"} == reasons
     assert ({Scope(EPL)}, set(ERRORS)) == (scopes, failing)
@@ -110,7 +190,7 @@ async def test_bookmakers_have_the_names_of_the_api(tmp_path: Path) -> None:
         for lines in event["bookmakers"]
     }
 
-    async with played(tmp_path, answers) as (board, _):
+    async with played(tmp_path, answers) as board:
         assert titles == dict(board.system.status.names)
 
 
@@ -118,16 +198,129 @@ async def test_bookmakers_have_the_names_of_the_api(tmp_path: Path) -> None:
 async def test_recording_of_all_leagues_is_replayed_unchanged(tmp_path: Path) -> None:
     """Every entry of every bookmaker is equal, including `updated`, with the names given by the API."""
     out = tmp_path / "out"
-    async with played(tmp_path, leagues(), out=out, poll_interval_s=3600.0) as (live, _):
+    async with played(tmp_path, leagues(), out=out, poll_interval_s=3600.0) as live:
         expected = {name: live.entries(name) for name in live.snapshot.books}
         names = dict(live.system.status.names)
 
-        replay = Replay(open_sources(out, kind_named), inf, SystemClock())
+        replay = Replay(open_sources(out, kind_named), inf, live.clock)
         async with anyio.create_task_group() as tasks:
             await tasks.start(replay.run)
-            await live.until(lambda: bool(replay.playback.endings))
+            await until(lambda: bool(replay.playback.endings))
             await replay.stop()
 
     books = replay.playback.snapshot.books
     assert expected == {name: list(entries_of(book.chunks)) for name, book in books.items()}
     assert names == dict(replay.status.names)
+
+
+def _withdrawn(board: VirtualService) -> set[BookmakerId]:
+    return {name for name, one in lists(board, EPL).items() if one.withdrawn}
+
+
+def _updated(board: VirtualService) -> dict[str, float]:
+    return {entry.id: entry.updated for name in board.snapshot.books for entry in board.entries(name)}
+
+
+def _versions(board: VirtualService) -> dict[str, tuple[int, int]]:
+    """Return those of the lists; links and surebets may come with time."""
+    return {name: (book.v1_version, book.v2_version) for name, book in board.snapshot.books.items()}
+
+
+def _refreshed(body: bytes) -> bytes:
+    """Return the answer of a minute later, with the same prices and new refresh times."""
+    content = json.loads(body)
+    for lines in (lines for event in content for lines in event["bookmakers"]):
+        for table in (lines, *lines["markets"]):
+            if "last_update" in table:
+                later = datetime.fromisoformat(table["last_update"]) + timedelta(minutes=1)
+                table["last_update"] = f"{later:%Y-%m-%dT%H:%M:%SZ}"
+    return json.dumps(content).encode()
+
+
+def _newest(body: bytes) -> dict[BookmakerId, float]:
+    """Return the Unix seconds of each bookmaker's last refresh."""
+    newest: dict[BookmakerId, float] = {}
+    for lines in (lines for event in json.loads(body) for lines in event["bookmakers"]):
+        at = [datetime.fromisoformat(market["last_update"]).timestamp() for market in lines["markets"]]
+        name = BookmakerId(api.bookmaker_id(lines["key"]))
+        newest[name] = max(newest.get(name, 0.0), *at)
+    return newest
+
+
+@pytest.mark.long
+async def test_refreshed_answers_with_equal_prices_change_nothing(tmp_path: Path) -> None:
+    """There is no new version and no changed `updated`, but every list is confirmed."""
+    answers = leagues()
+    refreshed = {sport: _refreshed(body) for sport, body in answers.items()}
+    assert all(body != answers[sport] for sport, body in refreshed.items())
+
+    async with played(tmp_path, answers, poll_interval_s=60.0) as board:
+        before, updated = _versions(board), _updated(board)
+        confirmed = {sport: lists(board, sport) for sport in answers}
+        serve(board.webs["api"], refreshed)
+        await until(
+            lambda: all(
+                one.confirmed_mono > confirmed[sport][name].confirmed_mono
+                and one.list_id != confirmed[sport][name].list_id
+                for sport in answers
+                for name, one in lists(board, sport).items()
+            )
+        )
+
+        assert (before, updated) == (_versions(board), _updated(board))
+        assert 0 == board.source("api").failures_total
+
+
+FAULTS = {
+    "an error": serving(b"{}", 500),
+    "html": serving(b"<!DOCTYPE html><html>Down</html>", headers={"Content-Type": "text/html"}),
+    "a hang": hanging,
+    "a drop": dropping,
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_failing_league_loses_only_its_own_entries(tmp_path: Path, fault: str) -> None:
+    """The other leagues stay, and the failing one comes back when it answers again."""
+    answers = {
+        sport: body
+        for sport, body in leagues().items()
+        if sport in {EPL, LIGUE_ONE, "soccer_italy_serie_a"}
+    }
+    others = {sport: body for sport, body in answers.items() if sport != EPL}
+
+    async with played(tmp_path, answers, stale_after_s=30.0) as board:
+        keys = api.keys_in(answers)
+        board.webs["api"].answers[api.odds_path(EPL)] = FAULTS[fault]
+        await until(lambda: all(one.withdrawn for one in lists(board, EPL).values()))
+        without = {key: shown(board, key) for key in keys}
+        stale = {sport: {one.withdrawn for one in lists(board, sport).values()} for sport in others}
+        serve(board.webs["api"], {EPL: answers[EPL]})
+        await until(lambda: not any(one.withdrawn for one in lists(board, EPL).values()))
+        back = {key: shown(board, key) for key in keys}
+
+    assert {sport: {False} for sport in others} == stale
+    assert {key: expected(others, key) for key in keys} == without
+    assert {key: expected(answers, key) for key in keys} == back
+
+
+@pytest.mark.long
+async def test_bookmaker_with_old_prices_is_not_confirmed(tmp_path: Path) -> None:
+    """By the peer's own clock and Date, a list with old prices goes stale, and the others do not."""
+    body = leagues()[EPL]
+    newest = _newest(body)
+    at = median(newest.values())
+    stale_after_s = 30.0
+
+    async with played(tmp_path, {EPL: body}, stale_after_s=stale_after_s) as board:
+        serve(board.webs["api"], {EPL: body}, headers={"Date": formatdate(at, usegmt=True)})
+        late = {name for name, one in newest.items() if int(at) - one > stale_after_s}
+        await until(lambda: _withdrawn(board) == late)
+        await board.polls("api", 20)
+        withdrawn = _withdrawn(board)
+        records = board.system.status.bookmakers
+        lagging = {name for name, one in records.items() if "older than the answer" in (one.error or "")}
+
+    assert 0 < len(late) < len(newest)
+    assert (late, late) == (withdrawn, lagging)

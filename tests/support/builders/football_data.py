@@ -12,7 +12,7 @@ import io
 from typing import NamedTuple
 
 from actors.core.cooperative import run_now
-from actors.core.messages import Extract, ListId, Match, Payload, Scope, SourceName
+from actors.core.messages import BookmakerId, Extract, ListId, Match, Payload, Scope, SourceName
 from actors.core.validation import Admission, Bounds, admit
 from actors.sources.football_data.kind import KIND, FootballDataOptions, Sheet
 from tests.support.builders.messages import batch
@@ -20,6 +20,33 @@ from tests.support.builders.messages import batch
 OPTIONS = FootballDataOptions(kind="football_data", url="https://feed.example/fixtures.csv")
 COLUMNS = ("Div", "Date", "Time", "HomeTeam", "AwayTeam", "B365H", "B365D", "B365A")
 ROW = ("XX", "14/02/2026", "15:00", "Alder Town", "Birch United", "2.10", "3.40", "3.60")
+
+SITE, FILE = "site", Scope("fixtures.csv")
+BOOKMAKERS = {
+    BookmakerId("bet365"): "B365",
+    BookmakerId("bwin"): "BW",
+    BookmakerId("betfair-exchange"): "BFE",
+}
+"""The bookmakers of `config`, and their keys."""
+
+
+def config(**options: float) -> str:
+    """Return a configuration of the source `SITE` and the three bookmakers; matches never expire."""
+    options = {"poll_interval_s": 10.0, "timeout_s": 5.0, "stale_after_s": 30.0, **options}
+    lines = ["[board]", "expire_after_kickoff_s = 1_000_000_000"]
+    lines += [f"[sources.{SITE}]", 'kind = "football_data"', 'url = "http://site.example/fixtures.csv"']
+    lines += [f"{name} = {value!r}" for name, value in options.items()]
+    for bookmaker, key in BOOKMAKERS.items():
+        lines += [f"[bookmakers.{bookmaker}]", f'name = "{bookmaker}"', f'source = "{SITE}"']
+        lines.append(f'key = "{key}"')
+    return "\n".join(lines)
+
+
+def file_of(count: int, *keys: str) -> bytes:
+    """Return a file of that many matches at equal prices, of the bookmakers with these keys or of all."""
+    triples = [tuple(key + side for side in "HDA") for key in keys or BOOKMAKERS.values()]
+    rows = [(*changed(HomeTeam=f"Team {number}")[:5], *ROW[5:] * len(triples)) for number in range(count)]
+    return csv_bytes(*rows, header=(*COLUMNS[:5], *(name for triple in triples for name in triple)))
 
 
 def csv_bytes(*rows: tuple[str, ...], header: tuple[str, ...] = COLUMNS, end: str = "\r\n") -> bytes:

@@ -69,13 +69,17 @@ def odds_path(sport: str) -> str:
     return f"/v4/sports/{sport}/odds"
 
 
-def serve(peer: HttpPeer, answers: Mapping[str, bytes], headers: Mapping[str, str] | None = None) -> None:
-    """Make the peer answer with these bodies, by sport; by default with a Date at which none lags."""
+def serve(peer: HttpPeer, answers: Mapping[str, bytes]) -> None:
+    """Make the peer answer with these bodies, by sport."""
     for sport, body in answers.items():
-        times = re.findall(rb'"last_update": ?"([^"]+)"', body)
-        oldest = min((datetime.fromisoformat(one.decode()).timestamp() for one in times), default=0.0)
-        dated = {"Date": formatdate(oldest, usegmt=True)} if headers is None else headers
-        peer.answers[odds_path(sport)] = respond(body, headers=dated)
+        peer.answers[odds_path(sport)] = respond(body, headers=dated(body))
+
+
+def dated(body: bytes) -> dict[str, str]:
+    """Return a Date at which no price of that answer lags."""
+    times = re.findall(rb'"last_update": ?"([^"]+)"', body)
+    oldest = min((datetime.fromisoformat(time.decode()).timestamp() for time in times), default=0.0)
+    return {"Date": formatdate(oldest, usegmt=True)}
 
 
 def recorded(files: Iterable[Path]) -> dict[str, bytes]:
@@ -83,9 +87,11 @@ def recorded(files: Iterable[Path]) -> dict[str, bytes]:
     return {file.stem.removeprefix("data_"): file.read_bytes() for file in files}
 
 
-def config(url: str, sports: Iterable[str] | str, keys: Iterable[str], **options: float) -> str:
-    """Return a configuration with these bookmakers, polled twenty times a second and named by the API."""
-    options = {"poll_interval_s": 0.05, "timeout_s": 5.0, **options}
+def config(
+    sports: Iterable[str] | str, keys: Iterable[str], url: str = "http://api.example", /, **options: float
+) -> str:
+    """Return a configuration with these bookmakers, named by the API; matches never expire."""
+    options = {"poll_interval_s": 10.0, "timeout_s": 5.0, **options}
     listed = json.dumps(sports if isinstance(sports, str) else list(sports))
     lines = ["[board]", "expire_after_kickoff_s = 1_000_000_000", "[sources.api]", 'kind = "the_odds_api"']
     lines += [f'url = "{url}"', f'api_key = "{API_KEY}"', f"sports = {listed}"]

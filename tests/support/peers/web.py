@@ -1,7 +1,7 @@
 """A bookmaker's web site in memory, for virtual time: the test scripts each answer of HTTP.
 
-    web = Web(clock)
-    web.answer = hanging
+    web = Web(serving(b"..."))
+    web.answers["/some"] = hanging
 
 The transport above it is the real one, without sockets.
 """
@@ -15,6 +15,8 @@ import anyio
 import httpx2
 
 from actors.core.clock import Clock
+from actors.service.settings import SourceSettings
+from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions
 from actors.transports.polling import Limits, PollingTransport
 from tests.support.peers.plain_http import NO_TLS
@@ -25,23 +27,29 @@ DATE = "Thu, 28 May 2026 20:20:00 GMT"
 Answer = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
 
 
-class Web(httpx2.AsyncBaseTransport):
-    """One site: `answer` makes every answer; `requests` are those that came, `asked` their times."""
+async def missing(request: httpx2.Request) -> httpx2.Response:
+    """Answer 404."""
+    del request
+    return _whole(404, b"", {})
 
-    def __init__(self, clock: Clock, answer: Answer) -> None:
+
+class Web(httpx2.AsyncBaseTransport):
+    """One site: `answers` by path, `answer` for all others; `requests` came at the times `asked`."""
+
+    def __init__(self, answer: Answer = missing) -> None:
         self.answer = answer
+        self.answers: dict[str, Answer] = {}
         self.asked: list[float] = []
         self.requests: list[httpx2.Request] = []
-        self._clock = clock
         self._reached: list[anyio.Event] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer by the script."""
-        self.asked.append(self._clock.now().mono)
+        self.asked.append(anyio.current_time())
         self.requests.append(request)
         while self._reached:
             self._reached.pop().set()
-        return await self.answer(request)
+        return await self.answers.get(request.url.path, self.answer)(request)
 
     async def reached(self) -> None:
         """Wait for the next request."""
@@ -53,18 +61,21 @@ class Web(httpx2.AsyncBaseTransport):
         return [at for at in self.asked if at >= mono]
 
     @asynccontextmanager
-    async def connect(self, options: PolledOptions) -> AsyncIterator[PollingTransport]:
-        """Open the real transport to this site."""
-        async with _Transport(self, options, self._clock) as transport:
+    async def connect(self, source: SourceSettings, clock: Clock) -> AsyncIterator[PollingTransport]:
+        """Open the real transport of a polled source to this site."""
+        async with _Transport(self, source, clock) as transport:
             yield transport
 
 
 class _Transport(PollingTransport):
-    def __init__(self, web: Web, options: PolledOptions, clock: Clock) -> None:  # the base's opens sockets
+    def __init__(self, web: Web, source: SourceSettings, clock: Clock) -> None:  # the base's opens sockets
+        kind, options = source.kind, source.options
+        assert isinstance(kind, PolledKind)
+        assert isinstance(options, PolledOptions)
         self._timeout_s = options.timeout_s
         self._limits = Limits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
         self._clock = clock
-        self._kept = ["date", "etag", "last-modified"]
+        self._kept = sorted({"date", "etag", "last-modified", *kind.headers})
         self._client = httpx2.AsyncClient(transport=web, timeout=None, trust_env=False, verify=NO_TLS)
 
 
@@ -88,19 +99,29 @@ def serving(body: bytes, status: int = 200, headers: Mapping[str, str] | None = 
     return answer
 
 
-def conditional(body: bytes, etag: str) -> Answer:
-    """Return answers with that body and ETag, or 304 where the request has that ETag."""
+def conditional(body: bytes, etag: str, headers: Mapping[str, str] | None = None) -> Answer:
+    """Return answers with that body, ETag and headers, or 304 where the request has that ETag."""
 
     async def answer(request: httpx2.Request) -> httpx2.Response:
         known = request.headers.get("if-none-match") == etag
-        return _whole(304 if known else 200, b"" if known else body, {"ETag": etag})
+        return _whole(304 if known else 200, b"" if known else body, {"ETag": etag, **(headers or {})})
 
     return answer
+
+
+def is_conditional(request: httpx2.Request) -> bool:
+    """Return whether the request has validators."""
+    return not {"if-none-match", "if-modified-since"}.isdisjoint(request.headers)
 
 
 async def refusing(request: httpx2.Request) -> httpx2.Response:
     """Refuse the connection."""
     raise httpx2.ConnectError("connection refused", request=request)
+
+
+async def dropping(request: httpx2.Request) -> httpx2.Response:
+    """Take the request and close the connection."""
+    raise httpx2.RemoteProtocolError("closed without an answer", request=request)
 
 
 async def hanging(request: httpx2.Request) -> httpx2.Response:

@@ -1,9 +1,12 @@
-"""The service in virtual time: on simulated odds, or polling web sites that the test scripts.
+"""The whole service in virtual time, on simulated odds or on sites and an exchange that the test scripts.
 
 service = ScriptedService("alder", "birch")
 async with running(service):
 service.webs["alder"].answer = hanging
 await pass_to(60)
+
+async with configured(folder, text, web=Web(serving(b"..."))) as service:
+await until(service.serving)
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -24,18 +27,19 @@ from actors.board.board import BoardRules
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import Batch, BookmakerId, Failure, SourceName
 from actors.monitoring.status import BookmakerState, SourceStatus
+from actors.service.recorder import Recorder
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings, load
 from actors.service.system import System
 from actors.source_api.kinds import PolledKind
-from actors.source_api.options import PolledOptions
 from actors.sources.football_data import kind as football_data
 from actors.sources.the_odds_api import kind as the_odds_api
 from tests.support.builders.the_odds_api import event, market
+from tests.support.peers.exchange import Exchange
 from tests.support.peers.web import Web, serving
 from tests.support.systems.feed import Odds, sheet
 from tests.support.systems.front_end import UNLIMITED, Answer, front_end, get
 from tests.support.systems.site import NAMES
-from tests.support.time.virtual import VirtualClock, settle
+from tests.support.time.virtual import WALL_0, VirtualClock, settle
 from web.feeds.subscribers import Audience
 
 POLL_S, TIMEOUT_S, STALE_AFTER_S = 10.0, 5.0, 30.0
@@ -75,12 +79,35 @@ key = "wide"
 class VirtualService:
     """A system in virtual time: all but the sockets is real.
 
-    `kills` are crashes of bookmakers to come; `published` has every batch, `versions` what was shown then.
+    `webs` are the sites of polled sources, by source; streams connect to the `exchange`. `kills` are
+    crashes of bookmakers to come; `published` has every batch, `versions` what was shown then.
     """
 
-    def __init__(self, settings: Settings, random: Random | None = None, **more: Any) -> None:
-        self.clock = VirtualClock()
-        self.system = System(settings, self.clock, random or Random(1), **more)
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        webs: Mapping[str, Web] = {},
+        exchange: Exchange | None = None,
+        clock: VirtualClock | None = None,
+        random: Random | None = None,
+        **more: Any,
+    ) -> None:
+        self.clock = clock or VirtualClock()
+        self.webs = webs
+        self.exchange = exchange or Exchange()
+        self.system = System(
+            settings,
+            self.clock,
+            random or Random(1),
+            transports={
+                name: partial(webs[name].connect, source, self.clock)
+                for name, source in settings.sources.items()
+                if isinstance(source.kind, PolledKind)
+            },
+            streams=dict.fromkeys(settings.sources, (self.exchange.connect, self.exchange.open_web)),
+            **more,
+        )
         self.kills: Counter[str] = Counter()
         self.published: list[Batch] = []
         self.versions: list[int] = []
@@ -103,6 +130,20 @@ class VirtualService:
     def states(self) -> list[BookmakerState]:
         """Return the state of every bookmaker."""
         return list(self.system.status.observe(self.snapshot, self.clock.now()).values())
+
+    def serving(self) -> set[BookmakerId]:
+        """Return the bookmakers that have a list on the board."""
+        return {name for name, book in self.snapshot.books.items() if book.is_serving}
+
+    async def polls(self, name: str, count: int) -> None:
+        """Let time pass until a source has polled that many more times, and the last is answered."""
+        wanted = self.source(name).attempts + count
+        await until(lambda: self.source(name).attempts >= wanted)
+
+    async def confirmations(self, name: str, count: int) -> None:
+        """Let time pass until a source has confirmed its lists that many more times."""
+        wanted = self.source(name).confirmations + count
+        await until(lambda: self.source(name).confirmations >= wanted)
 
     def batches(self, *names: str) -> list[int]:
         """Return how many batches each of these bookmakers has published."""
@@ -138,13 +179,33 @@ async def running(service: VirtualService) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def simulated(folder: Path) -> AsyncIterator[VirtualService]:
+async def configured(
+    folder: Path,
+    text: str,
+    *,
+    web: Web | None = None,
+    exchange: Exchange | None = None,
+    wall: float = WALL_0,
+    out: Path | None = None,
+) -> AsyncIterator[VirtualService]:
+    """Run the service of a configuration within the block; all polled sources ask `web`.
+
+    The wall clock begins at `wall` (Unix seconds). The service records to `out`, if given.
+    """
+    config = folder / "oddsboard.toml"
+    config.write_text(text, "utf-8")
+    settings, clock = load(config, {}), VirtualClock(wall)
+    webs = dict.fromkeys(map(str, settings.sources), web or Web())
+    with ExitStack() as stack:
+        record = None if out is None else stack.enter_context(Recorder.open(out, settings, clock)).of
+        service = VirtualService(settings, webs=webs, exchange=exchange, clock=clock, record=record)
+        async with running(service):
+            yield service
+
+
+def simulated(folder: Path) -> AbstractAsyncContextManager[VirtualService]:
     """Run three simulated bookmakers within the block."""
-    config = folder / "simulated.toml"
-    config.write_text(CONFIG)
-    service = VirtualService(load(config, {}))
-    async with running(service):
-        yield service
+    return configured(folder, CONFIG)
 
 
 class ScriptedService(VirtualService):
@@ -165,13 +226,9 @@ class ScriptedService(VirtualService):
     ) -> None:
         self.names = {name: NAMES.get(name, name.title()) for name in map(BookmakerId, names)}
         first = listing(SOME) if api_key else sheet(KEY, SOME)
-        clock = VirtualClock()
-        self.webs = {name: Web(clock, serving(first)) for name in names}
+        webs = {name: Web(serving(first)) for name in names}
         settings = _settings(self.names, api_key, rules, options)
-        transports = {
-            SourceName(name): partial(self.webs[name].connect, _options(settings, name)) for name in names
-        }
-        super().__init__(settings, random, transports=transports, tick_s=tick_s)
+        super().__init__(settings, webs=webs, random=random, tick_s=tick_s)
         self.audience = Audience(self.system.published.history, 100, 100)
         parts = (self.system.published, self.system.status, self.names, self.clock, self.audience)
         self.app = front_end(*parts, limits=UNLIMITED).asgi_app
@@ -256,9 +313,3 @@ def _settings(
         BookmakerId(name): BookmakerSettings(SourceName(name), KEY, shown) for name, shown in names.items()
     }
     return Settings(ServerSettings(), rules, sources, bookmakers)
-
-
-def _options(settings: Settings, name: str) -> PolledOptions:
-    options = settings.sources[SourceName(name)].options
-    assert isinstance(options, PolledOptions)
-    return options
