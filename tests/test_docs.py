@@ -36,6 +36,7 @@ from tests.support.documents import (
 )
 from tests.support.source_code import ROOT, modules
 from tests.support.systems.site import open_site
+from web.encoding.fixture_schemas import FairReason
 from web.protocol.problems import CODES
 
 EACH = pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
@@ -221,8 +222,9 @@ def test_documented_log_events_equal_the_real_ones() -> None:
         ("docs/operations.md", "## Probes", BookmakerState),
         ("docs/api.md", "## Changes", RemovalReason),
         ("docs/api.md", "### Links", Rule),
+        ("docs/api.md", "### Fair odds", FairReason),
     ],
-    ids=["reasons", "states", "departures", "rules"],
+    ids=["reasons", "states", "departures", "rules", "lacks of fair odds"],
 )
 def test_every_name_of_a_closed_set_is_documented(file: str, heading: str, names: Any) -> None:
     """The last table under that heading has every name, in any order."""

@@ -74,12 +74,28 @@ class BestPrices(Struct, frozen=True):
 
 
 class FairOdds(Struct, frozen=True):
-    """The probabilities without margin: the median of the bookmakers whose prices are live."""
+    """The probabilities without margin."""
 
     method: Method
     home: Probability = field(name="1")
     draw: Probability = field(name="X")
     away: Probability = field(name="2")
+
+
+class FairReason(StrEnum):
+    """Why there are no fair odds."""
+
+    TOO_FEW = "too_few"  # bookmakers with live prices, for a consensus
+    NOT_LISTED = "not_listed"  # the bookmaker does not list the match
+    NOT_LIVE = "not_live"  # its prices are collected
+    LIKELY_LINK = "likely_link"  # its entry may be of another match
+
+
+class Reference(Struct, frozen=True):
+    """The fair odds of a single bookmaker, or why there are none."""
+
+    reference: FairOdds | None
+    reference_reason: FairReason | UnsetType
 
 
 class SurebetLeg(Struct, frozen=True):
@@ -104,7 +120,8 @@ class SurebetV2(Struct, frozen=True):
 class FixtureV2(Struct, frozen=True):
     """One match of all sources that list it, named as the first of them does. Times are Unix seconds.
 
-    `book_sum` is the sum of 1 / best price.
+    `book_sum` is the sum of 1 / best price; `fair` the median of the bookmakers whose prices are live, and
+    `reference` the odds of the bookmaker that was asked for, each with the reason if there are none.
     """
 
     id: str
@@ -119,6 +136,9 @@ class FixtureV2(Struct, frozen=True):
     book_sum: float
     fair: FairOdds | None
     surebet: SurebetV2 | None
+    fair_reason: FairReason | UnsetType = UNSET
+    reference: FairOdds | UnsetType | None = UNSET
+    reference_reason: FairReason | UnsetType = UNSET
 
 
 class FixtureList(Struct, frozen=True):
@@ -192,9 +212,15 @@ def fixture_v2(fixture: Fixture, names: Names, terms: FixtureSettings, fair: Cha
         len(fixture.bookmakers),
         BestPrices(*(_best(one, entries, names, terms.roster) for one in prices)),
         round(sum([1 / one.price for one in prices]), 6),
-        None if fair is None else FairOdds(terms.method, *(round(one, 6) for one in fair)),
+        None if fair is None else fair_odds(terms.method, fair),
         None if fixture.surebet is None else _surebet(fixture, fixture.surebet, names, terms),
+        FairReason.TOO_FEW if fair is None else UNSET,
     )
+
+
+def fair_odds(method: Method, chances: Chances) -> FairOdds:
+    """Return the public form of fair odds."""
+    return FairOdds(method, *(round(one, 6) for one in chances))
 
 
 def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:

@@ -27,6 +27,7 @@ from actors.matches.model import (
     fixtures_of,
 )
 from actors.matching.event import Chances, FixtureId
+from web.encoding.fixture_forms import Form, with_reference
 from web.encoding.fixture_schemas import Names, fixture_v2, link
 from web.encoding.schemas import match_v2
 from web.encoding.segments import FIXTURES, UNENCODABLE, Kept, Segment, Segments, UnencodableError
@@ -63,6 +64,18 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         for _ in range(min(len(self._made) - self._most, 2)):  # so that a smaller board costs no long step
             self._made.popitem(last=False)
         return json
+
+    def formed(self, fixture: Fixture, form: Form, terms: FixtureSettings) -> bytes:
+        """Return a fixture as JSON in that form. Raises: UnencodableError."""
+        json = self.json(fixture, terms)
+        if (name := form.reference) is None:
+            return json
+        chances: Chances | None = None
+        if name in fixture.bookmakers:
+            at = 3 * fixture.bookmakers.index(name)
+            home, draw, away = self._made[fixture.id].fair[at : at + 3]
+            chances = home, draw, away
+        return with_reference(json, fixture, name, chances, terms)
 
     def fit(self, state: FixtureState) -> None:
         """Keep the JSON of twice as many fixtures as are there: what was made first goes first."""

@@ -12,7 +12,7 @@ from web.protocol.contract import CACHED, IF_NONE_MATCH, NOT_MODIFIED, Answer, O
 from web.protocol.responses import Handler, constant
 
 PATH = "/api/capabilities"
-API_VERSION = "2.3"
+API_VERSION = "2.4"
 OPERATIONS = {
     PATH: Operation(
         "The endpoints, their parameters, the bookmakers",
@@ -25,11 +25,10 @@ OPERATIONS = {
 
 def handlers(operations: Mapping[str, Operation], bookmakers: Iterable[BookmakerId]) -> dict[str, Handler]:
     """Return the handler by path; `operations` by path, `bookmakers` in configured order."""
+    paths = sorted(path for path in operations if "{" not in path)
     capabilities = Capabilities(
-        endpoints=tuple(sorted(path for path in operations if "{" not in path)),
-        filters={
-            path: operation.filters for path, operation in sorted(operations.items()) if operation.filters
-        },
+        endpoints=tuple(paths),
+        filters={path: operations[path].filters for path in paths if operations[path].filters},
         supported_bookmakers=tuple(bookmakers),
         version=API_VERSION,
     )

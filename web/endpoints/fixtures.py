@@ -8,6 +8,7 @@ from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView, ViewKind
 from actors.matching.event import FixtureId
+from web.encoding.fixture_forms import Form
 from web.encoding.fixture_schemas import FixtureList, OneFixture
 from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
 from web.feeds.lists import Answers
@@ -21,7 +22,7 @@ from web.protocol.contract import (
     Operation,
 )
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKER, CHOICES, NOT_IN_CHANGES, Parameter, Query
+from web.protocol.query import BOOKMAKER, CHOICES, FAIR, NOT_IN_CHANGES, Parameter, Query
 from web.protocol.responses import Asked, Handler, Prepared
 
 PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, "/api/v2/surebets": ViewKind.SUREBETS}
@@ -46,7 +47,7 @@ OPERATIONS = {
                 ),
                 Answer(304, "The client has this version already.", headers=_HEADERS),
             ),
-            (BOOKMAKER, *CHOICES, IF_NONE_MATCH, ACCEPT_ENCODING),
+            (BOOKMAKER, *CHOICES, FAIR, IF_NONE_MATCH, ACCEPT_ENCODING),
             (
                 "invalid_bookmaker",
                 *NOT_IN_CHANGES,
@@ -66,8 +67,8 @@ OPERATIONS = {
             Answer(200, "The fixture.", OneFixture, headers=(*_OF_ONE, "Content-Encoding")),
             Answer(304, "The client has this version already.", headers=_OF_ONE),
         ),
-        (ID, IF_NONE_MATCH, ACCEPT_ENCODING),
-        ("not_found", *_REFUSED, *COUNTED),
+        (ID, FAIR, IF_NONE_MATCH, ACCEPT_ENCODING),
+        ("not_found", "invalid_fair", *_REFUSED, *COUNTED),
     ),
 }
 
@@ -80,15 +81,18 @@ def handlers(
     return {path: _handler(answers, kind, names) for path, kind in paths.items()}
 
 
-def handlers_of_one(answers: Answers, history: FixtureHistory | None) -> dict[str, Handler]:
+def handlers_of_one(
+    answers: Answers, names: Mapping[BookmakerId, str], history: FixtureHistory | None
+) -> dict[str, Handler]:
     """Return the handler of the path with a parameter, which only Quart can route."""
     if history is None:
         return {}
 
     async def one(request: Asked) -> Prepared:
         fixture_id = FixtureId(request.path.rpartition("/")[2])
+        form = Form(Query(request.query).bookmaker(names, FAIR))
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
-        found = await answers.one(fixture_id, tags, codings)
+        found = await answers.one(fixture_id, tags, codings, form)
         if found is not None:
             return found
         into = history.merged_into(fixture_id)
@@ -106,7 +110,8 @@ def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str])
         choice, view = EVERYTHING, plain.get(request.query)
         if view is None:
             query = Query(request.query)
-            view = FixturesOf(FixtureView(kind, query.bookmaker(names)))
+            form = Form(query.bookmaker(names, FAIR))
+            view = FixturesOf(FixtureView(kind, query.bookmaker(names)), form)
             if (chosen := Choice(*query.choice())) != EVERYTHING:
                 choice = chosen
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")

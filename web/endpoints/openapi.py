@@ -29,7 +29,7 @@ from web.protocol.contract import (
     Operation,
 )
 from web.protocol.problems import CODES, ProblemDocument
-from web.protocol.query import Parameter
+from web.protocol.query import OF_BOOKMAKERS, Parameter
 from web.protocol.responses import COMMON, Handler, constant
 
 PATH = "/openapi.json"
@@ -165,9 +165,9 @@ class _Document:
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
     def _parameter(self, parameter: Parameter) -> dict[str, Any]:
-        schema = dict(parameter.schema) | (
-            {"enum": self._bookmakers} if parameter.name == "bookmaker" else {}
-        )
+        schema = dict(parameter.schema)
+        if parameter in OF_BOOKMAKERS:
+            schema["enum"] = self._bookmakers
         required = {"required": True} if parameter.is_required else {}
         return {
             "name": parameter.name,

@@ -10,12 +10,14 @@ from msgspec import Struct
 from actors.board.snapshot import Book, Deadlines, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.model import Fixture, FixtureView, ViewKind, fixtures_of
+from web.encoding.fixture_forms import USUAL, Form
 
 
 class FixturesOf(Struct, frozen=True):
-    """A view of fixtures as a list; it is serving while its bookmaker, or any, is."""
+    """A view of fixtures as a list in a form; it is serving while its bookmaker, or any, is."""
 
     view: FixtureView
+    form: Form = USUAL
 
     @property
     def bookmaker(self) -> BookmakerId | None:
@@ -35,6 +37,11 @@ class FixturesOf(Struct, frozen=True):
     def deadlines(self, snapshot: Snapshot) -> Deadlines:
         """Return when what it may show no longer holds: fixtures are shown whole."""
         return snapshot.deadlines
+
+    @property
+    def mark(self) -> str:
+        """What its tags have besides the version, because the bytes depend on it."""
+        return self.form.mark
 
     @property
     def link(self) -> Mapping[str, str]:

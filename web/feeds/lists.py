@@ -21,6 +21,7 @@ from actors.core.cooperative import Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
 from actors.matching.event import FixtureId
+from web.encoding.fixture_forms import USUAL, Form
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
 from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
@@ -56,6 +57,11 @@ class View(Struct, frozen=True):
     def deadlines(self, snapshot: Snapshot) -> Deadlines:
         """Return when what it shows no longer holds."""
         return snapshot.list_deadlines(self.bookmaker)
+
+    @property
+    def mark(self) -> str:
+        """What its tags have besides the version: nothing."""
+        return ""
 
     @property
     def link(self) -> Mapping[str, str]:
@@ -117,18 +123,23 @@ class Answers:
                 return page.version, made.parts
 
     async def one(
-        self, fixture_id: FixtureId, if_none_match: str | None, accept_encoding: str | None
+        self,
+        fixture_id: FixtureId,
+        if_none_match: str | None,
+        accept_encoding: str | None,
+        form: Form = USUAL,
     ) -> Prepared | None:
         """Answer a GET of one fixture, with what links it; None if there is none of that id.
 
         Raises: Problem 503 and 406 as for the list.
         """
+        view = FixturesOf(ALL.view, form)
         while True:
-            snapshot = await self._board.read(ALL.deadlines)
+            snapshot = await self._board.read(view.deadlines)
             state = fixtures_of(snapshot)
-            page = self._page(ALL, snapshot)
+            page = self._page(view, snapshot)
             if not page.is_serving:
-                raise _unavailable(ALL)
+                raise _unavailable(view)
             if (fixture := state.get(fixture_id)) is None:
                 return None
             coding = _acceptable(accept_encoding)
@@ -136,7 +147,7 @@ class Answers:
                 return page.not_modified[coding]
             self.fixtures.fit(state)
             try:
-                shown = self.fixtures.json(fixture, state.terms)
+                shown = self.fixtures.formed(fixture, form, state.terms)
                 links = self.fixtures.links(fixture, state.terms)
             except UnencodableError as error:
                 await self.reject(error)
@@ -187,7 +198,7 @@ class Answers:
             if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
                 break
             some = [one for one in chunk.entries if view.view.shows(one) and choice.has(one)]
-            found += [self.fixtures.json(one, state.terms) for one in some]
+            found += [self.fixtures.formed(one, view.form, state.terms) for one in some]
             yield
         head, tail = ends(page.version, len(found), self.fixtures.name)
         pieces = yield from _coded((head, b",".join(found), tail), coding)
@@ -196,6 +207,9 @@ class Answers:
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
         made = plain_body if coding is Coding.IDENTITY else gzip_body
         match page.view:
+            case FixturesOf(_, form) if form != USUAL:
+                answer = yield from self._chosen(page.view, page, coding, snapshot, EVERYTHING)
+                parts = answer.parts
             case FixturesOf(view):
                 runs = yield from self.fixtures.runs([view], snapshot)
                 parts = yield from made(page.version, runs, self.fixtures.name)
@@ -218,10 +232,8 @@ class _Page:
         self.view = view
         self.version = view.version(snapshot)
         self.still_shows(snapshot)
-        self.etags = {
-            Coding.IDENTITY: f'"{self.version}-{snapshot.epoch}"',
-            Coding.GZIP: f'"{self.version}-{snapshot.epoch}-gzip"',
-        }
+        tag = f"{self.version}-{snapshot.epoch}{view.mark}"
+        self.etags = {Coding.IDENTITY: f'"{tag}"', Coding.GZIP: f'"{tag}-gzip"'}
         self.not_modified = {coding: prepared(304, self.headers(coding), None) for coding in Coding}
         self.making = {coding: anyio.Lock() for coding in Coding}
         self.ready: dict[Coding, Prepared] = {}

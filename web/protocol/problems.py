@@ -15,6 +15,7 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_from": 400,
     "invalid_to": 400,
     "invalid_min_profit": 400,
+    "invalid_fair": 400,
     "invalid_since": 400,
     "invalid_wait": 400,
     "invalid_conflate_ms": 400,

@@ -35,7 +35,12 @@ class Parameter(Struct, frozen=True):
 
 
 BOOKMAKER: Final = Parameter("bookmaker", "Show only this bookmaker; without it all are shown.")
-"""Its schema lists the configured bookmakers."""
+FAIR: Final = Parameter(
+    "fair",
+    "Give also the fair odds of this bookmaker: its own prices without its margin.",
+)
+OF_BOOKMAKERS: Final = (BOOKMAKER, FAIR)
+"""Their schemas list the configured bookmakers."""
 VIEW: Final = Parameter(
     "view",
     "Changes of fixtures, or of those with a surebet, in place of the list's.",
@@ -53,8 +58,8 @@ MIN_PROFIT: Final = Parameter(
     {"type": "string", "pattern": f"^{_RATIO.pattern}$"},
 )
 CHOICES: Final = (LEAGUE, FROM, TO, MIN_PROFIT)
-NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in CHOICES)
-"""Codes for filters that changes of fixtures do not have."""
+NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in (*CHOICES, FAIR))
+"""Codes for parameters that changes of fixtures do not have."""
 SINCE: Final = Parameter(
     "since",
     "The version that the client has: `VERSION-EPOCH`, as in an ETag, or `VERSION` alone.",
@@ -91,12 +96,14 @@ class Query:
     def __init__(self, raw: bytes) -> None:
         self._values = parse_qs(raw.decode("latin-1"), keep_blank_values=True)
 
-    def bookmaker(self, known: Collection[BookmakerId]) -> BookmakerId | None:
-        """Return the filter: None if absent, else exactly one of `known`."""
+    def bookmaker(
+        self, known: Collection[BookmakerId], parameter: Parameter = BOOKMAKER
+    ) -> BookmakerId | None:
+        """Return the filter, or another such parameter: None if absent, else exactly one of `known`."""
         must = f"must be one of: {', '.join(known)}"
-        given = self._one(BOOKMAKER.name, must)
+        given = self._one(parameter.name, must)
         if given is not None and given not in known:
-            raise _invalid(BOOKMAKER.name, f"was {given[:64]!r}", must)
+            raise _invalid(parameter.name, f"was {given[:64]!r}", must)
         return None if given is None else BookmakerId(given)
 
     def watched(self, known: Collection[BookmakerId]) -> BookmakerId | FixtureView | None:
@@ -108,9 +115,9 @@ class Query:
             return bookmaker
         if given not in [*ViewKind]:
             raise _invalid(VIEW.name, f"was {given[:64]!r}", must)
-        for choice in CHOICES:
+        for choice in (*CHOICES, FAIR):
             if choice.name in self._values:
-                raise _invalid(choice.name, "chooses from a list", "must not be given with changes")
+                raise _invalid(choice.name, "is of a whole list", "must not be given with changes")
         return FixtureView(ViewKind(given), bookmaker)
 
     def choice(self) -> tuple[str | None, float, float, float | None]:

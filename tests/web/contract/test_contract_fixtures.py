@@ -250,6 +250,9 @@ async def test_choice_that_is_not_of_times_has_matches_without_a_kick_off(empty_
         (f"{SUREBETS}?min_profit=-1", "invalid_min_profit"),
         (f"{SUREBETS}?min_profit=nan", "invalid_min_profit"),
         (f"{FIXTURES}?bookmaker=nobody", "invalid_bookmaker"),
+        (f"{SUREBETS}?fair=nobody", "invalid_fair"),
+        (f"{FIXTURES}/fxaaaaaaaaaaaaa?fair=nobody", "invalid_fair"),
+        ("/api/v2/changes?since=5000&view=fixtures&fair=alder", "invalid_fair"),
     ],
 )
 async def test_what_is_not_allowed_is_refused(empty_site: Site, target: str, code: str) -> None:

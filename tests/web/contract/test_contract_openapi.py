@@ -81,6 +81,7 @@ async def test_the_paths_are_the_endpoints() -> None:
     of_queries = {
         path: [one["name"] for one in methods["get"]["parameters"] if one["in"] == "query"]
         for path, methods in contract["paths"].items()
+        if path in capabilities["endpoints"]
     }
 
     assert capabilities["endpoints"] == sorted(path for path in contract["paths"] if "{" not in path)

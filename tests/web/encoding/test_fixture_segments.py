@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import gc
+import json
 from random import Random
 
 import pytest
 
 from actors.core.cooperative import SLICE, run_now
-from actors.matches.model import FixtureView, ViewKind
-from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, TERMS, LinkedBoard
+from actors.core.messages import Prices
+from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
+from actors.matching.rules import Certainty
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, TERMS, TWO, LinkedBoard
 from tests.support.builders.messages import batch, match
+from web.encoding.fixture_forms import Form
 from web.encoding.fixture_segments import FixtureSegments
 from web.encoding.segments import UnencodableError
+
+NAMES = {ALDER: "Alder", BIRCH: "Birch", CEDAR: "Cedar"}
 
 
 def test_name_that_cannot_be_encoded_takes_its_own_list_off() -> None:
@@ -60,7 +66,7 @@ def test_json_is_made_once_for_a_fixture() -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_json_is_that_of_the_prices_that_are_there(seed: int) -> None:
     """What is kept of bookmakers whose prices stayed makes no difference, whoever comes and goes."""
-    board, random, names = LinkedBoard(), Random(seed), {ALDER: "Alder", BIRCH: "Birch", CEDAR: "Cedar"}
+    board, random, names = LinkedBoard(), Random(seed), NAMES
     kept, has_fair = FixtureSegments(names), False
     for _ in range(30):
         prices = random.choice(((2.2, 3.3, 3.4), (2.1, 3.4, 3.5), (2.3, 3.2, 3.3)))
@@ -93,3 +99,29 @@ def test_fixtures_are_nothing_to_the_garbage_collector() -> None:
     board.apply(batch([match("a")], bookmaker=ALDER))
 
     assert not any(gc.is_tracked(one) for one in board.state)
+
+
+@pytest.mark.parametrize(
+    ("prices", "certainty", "reason"),
+    [
+        (Prices.LIVE, Certainty.SURE, None),
+        (Prices.COLLECTED, Certainty.SURE, "not_live"),
+        (Prices.LIVE, Certainty.LIKELY, "likely_link"),
+    ],
+)
+def test_reference_is_live_and_sure_or_there_is_none(
+    prices: Prices, certainty: Certainty, reason: str | None
+) -> None:
+    """What was collected earlier, or may be of another match, is compared with nothing."""
+    board = LinkedBoard()
+    board.linker.certainty = certainty
+    for name in (ALDER, BIRCH):
+        board.apply(batch([match(name)], bookmaker=name))
+    board.link()
+    (fixture,) = board.fixtures()
+    terms = FixtureSettings(roster_of({**ROSTER, ALDER: BookmakerInfo(TWO, prices)}))
+
+    found = json.loads(FixtureSegments(NAMES).formed(fixture, Form(ALDER), terms))
+
+    assert (reason is None) == (found["reference"] is not None)
+    assert reason == found.get("reference_reason")

@@ -1,0 +1,59 @@
+"""Fixtures in other forms: with the fair odds of a bookmaker."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from actors.matches.fair import Method
+from tests.support.builders.messages import match
+from tests.support.oracles.fair_odds import fair_of_all
+from tests.support.systems.site import Site
+
+pytestmark = pytest.mark.anyio
+
+FIXTURES = "/api/v2/fixtures"
+
+
+def _publish(site: Site) -> None:
+    """List a match with three bookmakers, and another with a single bookmaker."""
+    site.publish("alder", match("m1", prices=(2.2, 3.3, 3.4)))
+    site.publish("birch", match("m1", prices=(2.1, 3.4, 3.5)), match("m2", home="Other"))
+    site.publish("cedar", match("m1", prices=(2.3, 3.2, 3.3)))
+
+
+async def test_reference_has_the_odds_of_its_own_prices(empty_site: Site) -> None:
+    """Besides the consensus of all, which stays as it is without a reference."""
+    _publish(empty_site)
+    usual, *_ = (await empty_site.json(FIXTURES))["fixtures"]
+    first, other = (await empty_site.json(f"{FIXTURES}?fair=alder"))["fixtures"]
+    one = (await empty_site.json(f"{FIXTURES}/{first['id']}?fair=alder"))["fixture"]
+
+    found = first.pop("reference")
+    (expected,) = fair_of_all(Method.POWER, [(2.2, 3.3, 3.4)])
+    assert "power" == found["method"]
+    assert pytest.approx(tuple(expected), abs=1e-6) == tuple(found[name] for name in ("1", "X", "2"))
+    assert usual == first
+    assert {**usual, "reference": found} == one
+    assert (None, "not_listed") == (other["reference"], other["reference_reason"])
+    assert (None, "too_few") == (other["fair"], other["fair_reason"])
+
+
+async def test_each_reference_has_tags_of_its_own(empty_site: Site) -> None:
+    """The same tag is the same bytes, in each coding, of a list and of one fixture."""
+    _publish(empty_site)
+    usual = await empty_site.json(FIXTURES)
+    for path in (FIXTURES, f"{FIXTURES}/{usual['fixtures'][0]['id']}"):
+        queries = ("", "?fair=alder", "?fair=birch")
+        answers = [await empty_site.get(path + query) for query in queries]
+        tags = [one.headers["ETag"] for one in answers]
+        packed = await empty_site.raw("GET", f"{path}?fair=alder", "Accept-Encoding: gzip")
+        known = await empty_site.get(f"{path}?fair=alder", if_none_match=tags[1])
+        others = [await empty_site.get(f"{path}?fair=alder", if_none_match=tags[at]) for at in (0, 2)]
+
+        assert [usual["version"]] * 3 == [one.json()["version"] for one in answers]
+        assert 3 == len({*tags})
+        assert tags[1].removesuffix('"') + '-gzip"' == packed.headers["etag"]
+        assert answers[1].content == gzip.decompress(packed.body)
+        assert (304, [200, 200]) == (known.status_code, [one.status_code for one in others])
