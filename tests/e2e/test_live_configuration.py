@@ -10,13 +10,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.builders.betfair import image, market
+from tests.support.builders.betfair import catalogue, image, market, token
 from tests.support.builders.the_odds_api import event, serve
 from tests.support.builders.the_odds_api import market as listed
-from tests.support.peers.http import HttpPeer, respond
+from tests.support.peers.http import HttpPeer, http_peer, respond
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.peers.stream import StreamPeer
-from tests.support.systems.betfair_playback import CATALOGUE, LOGIN, catalogue, peers, token
+from tests.support.peers.stream import StreamPeer, stream_peer
 from tests.support.systems.feed import sheet
 from tests.support.systems.process import ROOT, Service, service
 from tests.support.time.waiting import eventually
@@ -27,6 +26,7 @@ SECRETS = {
     "BETFAIR_USERNAME": "somebody-with-an-account",
     "BETFAIR_PASSWORD": 'pass "word" & more',
 }
+CATALOGUE, LOGIN = "/rpc", "/api/login"
 KICK_OFF = "2099-05-30T14:00:00Z"
 
 
@@ -47,7 +47,7 @@ def _local(rest: HttpPeer, stream: StreamPeer) -> str:
 @pytest.fixture
 def live(tmp_path: Path) -> Iterator[tuple[Service, StreamPeer]]:
     """Run it against a file, an API and a stream with one match each."""
-    with peers() as (stream, rest):
+    with stream_peer() as stream, http_peer() as rest:
         rest.answers["/fixtures.csv"] = respond(sheet("B365", (2.1, 3.4, 3.6)))
         odds = event(
             "e1",

@@ -17,15 +17,16 @@ from tests.support.builders.betfair import (
     HOME,
     TOKEN,
     Json,
+    catalogue,
     change,
     definition,
     delta,
     failure,
     image,
     market,
+    token,
 )
 from tests.support.peers.exchange import granted
-from tests.support.systems.betfair_playback import catalogue, token
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, running
 
 pytestmark = pytest.mark.anyio

@@ -11,9 +11,18 @@ from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
 from actors.core.messages import Failure
-from tests.support.builders.betfair import APP_KEY, HOME, Json, change, definition, delta, heartbeat, market
+from tests.support.builders.betfair import (
+    APP_KEY,
+    HOME,
+    Json,
+    change,
+    definition,
+    delta,
+    heartbeat,
+    market,
+    token,
+)
 from tests.support.peers.exchange import granted
-from tests.support.systems.betfair_playback import token
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, running
 from tests.support.time.virtual import VirtualLoop, settle
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -13,22 +16,62 @@ from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry
-from actors.core.clock import SystemClock
 from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
+from actors.core.messages import SourceName
 from actors.recordings.format import Ending
 from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
-from tests.support.builders.betfair import Json, change, delta, heartbeat, image, line, market
-from tests.support.peers.http import respond
+from tests.support.builders.betfair import (
+    BOOKMAKER,
+    Json,
+    catalogue,
+    change,
+    config,
+    delta,
+    heartbeat,
+    image,
+    line,
+    market,
+    prices_of,
+    token,
+)
+from tests.support.peers.exchange import Exchange, granted, granted_with
 from tests.support.recordings import FOLDER
-from tests.support.systems.betfair_playback import CATALOGUE, EXCHANGE, catalogue, exchange, peers
+from tests.support.systems.virtual_service import VirtualService, configured, until
+from tests.support.time.virtual import WALL_0, VirtualClock, settle
 
-pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
+pytestmark = pytest.mark.anyio
 
 HISTORIC = "historic_lifecycle_1.159963367.bz2"
+
+
+def listing(*markets: Json) -> Exchange:
+    """Return an exchange whose subscriptions begin with these markets."""
+    exchange = Exchange()
+    exchange.answer = lambda request: granted(request, *markets)
+    return exchange
+
+
+@contextlib.asynccontextmanager
+async def recorded(folder: Path, exchange: Exchange, **options: Any) -> AsyncIterator[VirtualService]:
+    """Run the service on that exchange within the block, connected, and record it."""
+    wall, out = WALL_0 + 60.0, folder / "out"  # later than all messages
+    async with configured(folder, config(**options), exchange=exchange, wall=wall, out=out) as service:
+        await settle()
+        yield service
+
+
+def by_match(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """Return the entries by the id of their match."""
+    return {str(entry.source_match_id): entry for entry in entries}
+
+
+def counts_of(shown: Iterable[Mapping[str, Entry]]) -> list[int]:
+    """Return how many entries there were, each time that this changed."""
+    return [count for count, _ in groupby(map(len, shown))]
 
 
 def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[str, Entry]]]:
@@ -37,8 +80,7 @@ def played(path: Path, price: str | None = None) -> tuple[Playback, list[dict[st
     shown = []
     for moment in playback.moments():
         run_now(playback.play(moment))
-        entries = entries_of(playback.snapshot.books[EXCHANGE].chunks)
-        shown.append({str(entry.source_match_id): entry for entry in entries})
+        shown.append(by_match(entries_of(playback.snapshot.books[BOOKMAKER].chunks)))
     return playback, shown
 
 
@@ -58,71 +100,70 @@ def traded(prices: tuple[float, float, float], *, img: bool = False) -> Json:
 
 async def test_replay_of_a_stream_equals_the_live_board(tmp_path: Path) -> None:
     """Image, names, changes, suspension, a lost connection that resumes, and a late stream are replayed."""
-    with peers() as (stream, rest):
-        stream.answer = lambda _: [image(market("1.1"), market("1.2"), market("1.3"))]
-        rest.answers[CATALOGUE] = respond(catalogue("1.1", "1.2"))
-        async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
-            await live.board.until(lambda: live.board.snapshot.books[EXCHANGE].named == 2)
-            await live.says(delta(change("1.1", {"id": 11, "batb": [[0, 2.2, 5.0]]})))
-            await live.says(delta({"id": "1.3", "marketDefinition": {"status": "SUSPENDED"}}))
-            stream.answer = lambda _: [
-                delta(change("1.2", {"id": 22, "batb": [[0, 4.4, 5.0]]}), ct="RESUB_DELTA")
-            ]
-            stream.cut()
-            await live.board.until(lambda: live.prices().get("1.2") == (2.0, 3.5, 4.4))
-            expected = {entry.source_match_id: entry for entry in live.entries()}
+    exchange = listing(market("1.1"), market("1.2"), market("1.3"))
+    exchange.web = lambda _: catalogue("1.1", "1.2")
+    async with recorded(tmp_path, exchange) as live:
+        assert 2 == live.snapshot.books[BOOKMAKER].named
+        exchange.say(delta(change("1.1", {"id": 11, "batb": [[0, 2.2, 5.0]]})))
+        exchange.say(delta({"id": "1.3", "marketDefinition": {"status": "SUSPENDED"}}))
+        missed = delta(change("1.2", {"id": 22, "batb": [[0, 4.4, 5.0]]}), ct="RESUB_DELTA")
+        exchange.answer = lambda request: granted_with(request, missed)
+        await settle()
+        exchange.wire.close()
+        await until(lambda: len(exchange.opened) == 2)
+        expected = by_match(live.entries(BOOKMAKER))
 
     _, shown = played(tmp_path / "out")
-    assert {"1.1": (2.2, 3.5, 4.0), "1.2": (2.0, 3.5, 4.4)} == {
-        match: (one.match.home_price, one.match.draw_price, one.match.away_price)
-        for match, one in shown[-1].items()
-    }
+    assert {"1.1": (2.2, 3.5, 4.0), "1.2": (2.0, 3.5, 4.4)} == prices_of(
+        entry.match for entry in shown[-1].values()
+    )
     assert expected == shown[-1]
 
 
 async def test_much_smaller_image_is_accepted_in_a_replay(tmp_path: Path) -> None:
     """After each message the replay shows the exchange's offers: 50 markets, then 3, then 2."""
-    few = [market(f"1.{number}") for number in range(3)]
-    with peers() as (stream, rest):
-        stream.answer = lambda _: [image(*(market(f"1.{number}") for number in range(50)))]
-        async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
-            await live.board.until(lambda: len(live.entries()) == 50)
-            await live.says(image(*few))
-            await live.says(delta({"id": "1.0", "marketDefinition": {"status": "SUSPENDED"}}))
-            await live.board.until(lambda: len(live.entries()) == 2)
+    names = [f"1.{number}" for number in range(50)]
+    exchange = listing(*map(market, names))
+    async with recorded(tmp_path, exchange) as live:
+        exchange.say(image(*map(market, names[:3])))
+        await settle()
+        exchange.say(delta({"id": "1.0", "marketDefinition": {"status": "SUSPENDED"}}))
+        await settle()
+        assert 2 == len(live.entries(BOOKMAKER))
 
     _, shown = played(tmp_path / "out")
-    counts = [len(one) for one in shown]
-    assert [50, 3, 2] == [count for at, count in enumerate(counts[1:]) if counts[at] != count]
+    assert [50, 3, 2] == counts_of(shown)[-3:]
 
 
 async def test_withdrawn_stream_is_replayed_as_withdrawn(tmp_path: Path) -> None:
     """Markets of an unreliable stream are off the board until its next image."""
-    with peers() as (stream, rest):
-        stream.answer = lambda _: [image(market("1.1"))]
-        async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
-            await live.board.until(lambda: len(live.entries()) == 1)
-            stream.push({"op": "mcm", "clk": "2", "pt": 1, "status": 503})
-            await live.board.until(lambda: not live.entries())
-            stream.push({"op": "mcm", "clk": "3", "pt": 1, "ct": "HEARTBEAT"})
-            await live.board.until(lambda: len(live.entries()) == 1)
+    exchange, counts = listing(market("1.1")), []
+    async with recorded(tmp_path, exchange) as live:
+        for message in (
+            {"op": "mcm", "clk": "2", "pt": 1, "status": 503},
+            {"op": "mcm", "clk": "3", "pt": 1, "ct": "HEARTBEAT"},
+        ):
+            counts.append(len(live.entries(BOOKMAKER)))
+            exchange.say(message)
+            await settle()
+        counts.append(len(live.entries(BOOKMAKER)))
 
     _, shown = played(tmp_path / "out")
-    counts = [len(one) for one in shown]
-    assert [0, 1, 0, 1] == [count for at, count in enumerate(counts) if at == 0 or counts[at - 1] != count]
+    assert [1, 0, 1] == counts
+    assert [0, 1, 0, 1] == counts_of(shown)
 
 
 async def test_no_credential_is_recorded(tmp_path: Path) -> None:
     """Neither a configured credential nor a token of a login is in the recording."""
-    with peers() as (stream, rest):
-        stream.answer = lambda _: [image(market("1.1"))]
-        options = {"username": "the-user-name", "password": "the-pass-word"}
-        async with exchange(tmp_path, stream, rest, tmp_path / "out", **options) as live:
-            await live.board.until(lambda: len(live.entries()) == 1)
+    exchange = listing(market("1.1"))
+    exchange.web = lambda _: token("token-of-login")
+    account = {"username": "the-user-name", "password": "the-pass-word"}
+    async with recorded(tmp_path, exchange, **account) as live:
+        assert 1 == len(live.entries(BOOKMAKER))
 
     (source,) = open_sources(tmp_path / "out", kind_named)
     text = repr((source.header, list(source.records())))
-    assert [] == [one for one in ("the-user", "the-pass", "token-of", "the-app") if one in text]
+    assert [] == [secret for secret in ("the-user", "the-pass", "token-of", "the-app") if secret in text]
 
 
 def test_historic_file_has_last_traded_prices_only(tmp_path: Path) -> None:
@@ -184,33 +225,33 @@ def test_real_match_is_replayed_from_its_listing_to_its_end() -> None:
 
 async def test_list_with_a_lost_part_is_replayed_as_requested_again(tmp_path: Path) -> None:
     """In a replay too, nothing is confirmed until the new image, and older ids are dropped."""
-    with peers() as (stream, rest):
-        stream.answer = lambda request: [image(market("1.1", (2.0 + request["id"] / 100, 3.5, 4.0)))]
-        async with exchange(tmp_path, stream, rest, tmp_path / "out") as live:
-            await live.shows({"1.1": (2.02, 3.5, 4.0)})
-            live.board.system._contexts[live.board.source.name].refresh.set()
-            await anyio.sleep(0.05)
-            stream.push(heartbeat())
-            await live.shows({"1.1": (2.03, 3.5, 4.0)})
-            expected = {entry.source_match_id: entry for entry in live.entries()}
+    exchange = Exchange()
+    exchange.answer = lambda request: granted(
+        request, market("1.1", (2.0 + len(exchange.subscriptions()) / 100, 3.5, 4.0))
+    )
+    async with recorded(tmp_path, exchange) as live:
+        live.system._contexts[SourceName("stream")].refresh.set()
+        await settle()
+        exchange.say(heartbeat())
+        await settle()
+        expected = by_match(live.entries(BOOKMAKER))
 
     _, shown = played(tmp_path / "out")
     assert expected == shown[-1]
-    assert [2.02, 2.03] == sorted({one["1.1"].match.home_price for one in shown if one})
+    assert [2.01, 2.02] == sorted({one["1.1"].match.home_price for one in shown if one})
 
 
 async def test_credential_that_is_also_data_prevents_a_recording(tmp_path: Path) -> None:
     """A recording from which "12" was removed would have other prices."""
-    with peers() as (stream, rest), pytest.raises(ConfigError, match="fewer than 6 characters"):
-        async with exchange(tmp_path, stream, rest, tmp_path / "out", app_key="12"):
+    with pytest.raises(ConfigError, match="fewer than 6 characters"):
+        async with recorded(tmp_path, Exchange(), app_key="12"):
             raise AssertionError("it was recorded")
 
 
 async def test_price_option_is_for_historic_files_only(tmp_path: Path) -> None:
     """Other recordings have the recorded prices, and the option is refused."""
-    with peers() as (stream, rest):
-        async with exchange(tmp_path, stream, rest, tmp_path / "out"):
-            pass
+    async with recorded(tmp_path, Exchange()):
+        pass
 
     with pytest.raises(ConfigError, match="price was 'last_traded', which only historic files"):
         open_sources(tmp_path / "out", kind_named, "last_traded")
@@ -220,14 +261,12 @@ async def test_long_gap_in_a_recording_is_announced(tmp_path: Path) -> None:
     """The output says how long nothing will happen."""
     messages = [delta(market(), pt=1_780_000_000_000 + at, id=None) for at in (0, 1000, 7_200_000)]
     path = historic(tmp_path / "one.bz2", messages)
-    replay = Replay(open_sources(path, kind_named), 1.0, SystemClock())
+    replay = Replay(open_sources(path, kind_named), 1.0, VirtualClock())
 
     with capture_logs() as logs:
         async with anyio.create_task_group() as tasks:
             await tasks.start(replay.run)
-            with anyio.fail_after(10):
-                while not logs:  # noqa: ASYNC110 - real time: there is nothing else to wait for
-                    await anyio.sleep(0.01)
+            await anyio.sleep(2.0)
             await replay.stop()
 
     (line,) = logs

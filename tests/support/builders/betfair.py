@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from actors.core.cooperative import run_now
-from actors.core.messages import Match, Removal
+from actors.core.messages import BookmakerId, Match, Removal
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.options import BetfairStreamOptions
 from actors.sources.betfair.session import BetfairSession
@@ -24,6 +24,38 @@ PRICES = (2.0, 3.5, 4.0)
 APP_KEY, TOKEN = "the-app-key", "the-session-token"
 OPTIONS = BetfairStreamOptions(kind="betfair_stream", app_key=APP_KEY, session_token=TOKEN)
 SUCCESS = {"op": "status", "statusCode": "SUCCESS", "connectionClosed": False}
+
+BOOKMAKER = BookmakerId("betfair-exchange")
+TEAMS = ("Alder Town", "Birch United", "League")
+
+
+def config(**options: Any) -> str:
+    """Return a configuration of the source `stream` with that bookmaker; matches never expire."""
+    credentials = {} if "username" in options else {"session_token": TOKEN}
+    options = {"kind": "betfair_stream", "app_key": APP_KEY, **credentials, **options}
+    lines = ["[board]", "expire_after_kickoff_s = 1_000_000_000", "[sources.stream]"]
+    lines += [f"{name} = {json.dumps(value)}" for name, value in options.items()]
+    lines += [f"[bookmakers.{BOOKMAKER}]", 'name = "Betfair Exchange"', 'source = "stream"']
+    return "\n".join([*lines, 'key = "exchange"'])
+
+
+def catalogue(*market_ids: str, teams: tuple[str, str, str] = TEAMS) -> bytes:
+    """Return the catalogue's answer with the names of these markets."""
+    home, away, league = teams
+    runners = [
+        {"selectionId": selection, "runnerName": name}
+        for selection, name in ((HOME, home), (AWAY, away), (DRAW, "The Draw"))
+    ]
+    entries = [
+        {"marketId": market_id, "runners": runners, "competition": {"id": "1", "name": league}}
+        for market_id in market_ids
+    ]
+    return json.dumps({"jsonrpc": "2.0", "result": entries, "id": 1}).encode()
+
+
+def token(value: str, status: str = "SUCCESS") -> bytes:
+    """Return an answer to a login or a keep-alive."""
+    return json.dumps({"token": value, "product": APP_KEY, "status": status, "error": ""}).encode()
 
 
 def runner(selection: int | str, priority: int | None, **more: Any) -> Json:

@@ -12,9 +12,8 @@ from actors.core.errors import PayloadError
 from actors.source_api.stream import Request
 from actors.sources.betfair.market import MarketNames
 from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token
-from tests.support.builders.betfair import APP_KEY, AWAY, DRAW, HOME, OPTIONS, TOKEN
+from tests.support.builders.betfair import APP_KEY, AWAY, DRAW, HOME, OPTIONS, TOKEN, catalogue
 from tests.support.recordings import FOLDER
-from tests.support.systems.betfair_playback import catalogue
 
 CREDENTIALS = {"username": "the user", "password": "p&ss=wörd+%", "session_token": None}
 ACCOUNT = msgspec.structs.replace(OPTIONS, **CREDENTIALS)
