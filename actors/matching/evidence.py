@@ -10,7 +10,7 @@ from msgspec import Struct
 from rapidfuzz.distance import JaroWinkler, Levenshtein
 
 from actors.matching.names import Name, may_be_one
-from actors.matching.tables import clubs_of, country_codes, country_of, is_common, is_spelling, weight
+from actors.matching.tables import clubs_in, country_codes, country_of, is_common, is_spelling, weight
 
 NEAR_FROM = 0.8
 ALIKE_FROM = 0.5
@@ -87,7 +87,7 @@ def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
     """Return how alike two names are, in leagues of that country if it is known."""
     if a.text == b.text:
         return EQUAL
-    clubs, others = _of(country, a), _of(country, b)
+    clubs, others = clubs_in(country, a), clubs_in(country, b)
     alike = similarity(a, b)
     if (ours := country_of(a)) and (theirs := country_of(b)):  # Ireland is not Iceland
         return _OF_TABLE if ours == theirs else NameEvidence(Likeness.OTHER, alike, How.TABLE)
@@ -116,11 +116,6 @@ def _by_table(alike: float, *, is_same: bool) -> NameEvidence:
     if alike < 1:
         return NameEvidence(Likeness.OTHER, alike, How.TABLE)
     return NameEvidence(Likeness.ALIKE, NEAR_FROM, How.TABLE)  # Paris and Paris FC: one is short for two
-
-
-def _of(country: str | None, name: Name) -> frozenset[tuple[str, str]]:
-    clubs = clubs_of(name)
-    return clubs if country is None else frozenset(club for club in clubs if club[0] == country)
 
 
 def shared_words(home: Name, away: Name, country: str | None) -> frozenset[str]:

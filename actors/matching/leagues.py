@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from actors.core.messages import Scope, SourceName
 from actors.matching.data import rows
-from actors.matching.names import plain
-from actors.matching.tables import countries
+from actors.matching.names import parse, plain
+from actors.matching.tables import countries, countries_of, hosts_of
 from actors.matching.team_class import SIMULATED, TeamClass, of_league
 
 _FRIENDLY = re.compile(
@@ -19,6 +20,9 @@ _FRIENDLY = re.compile(
     "|tovarishch|towarzysk|prijatelj|pratelsk|baratsag|hazirlik"
 ).search
 
+_SMALL = frozenset({"de", "del", "di", "da", "do", "of", "the"})
+_NO_SCOPE = Scope("")
+Teams: TypeAlias = tuple[str, str] | tuple[()]
 _ELECTRONIC = re.compile(r"\b(?:e-(?!$)\w|e[A-Z])").search  # eBundesliga, e-Cup
 
 
@@ -39,23 +43,65 @@ class League(Struct, frozen=True, eq=False, gc=False):
     is_friendly: bool = False  # two teams may meet twice on a day
 
 
-@lru_cache(maxsize=1 << 14)
-def league_of(source: SourceName, scope: Scope, label: str | None, given: str | None = None) -> League:
+def league_of(
+    source: SourceName,
+    scope: Scope,
+    label: str | None,
+    given: str | None = None,
+    teams: Teams | None = None,
+) -> League:
     """Return the league of an event; the scope may be the source's own key of it.
 
-    `given` is a competition by the operator's word.
+    `given` is a competition by the operator's word. A label that leagues of several countries have, such as
+    "Premier League", is of the country whose clubs the teams are by the table, else of none that is known.
+    `teams` are home and away.
     """
-    text, country, words = _parts(label or "")
-    known = _table().get(scope) or _competition(label or "")
-    if known is not None:
-        country = _countries()[known]
-    country = country or _parts(scope.replace("_", " "))[1]
+    label = label or ""
+    country = None if not teams or is_telling(label, scope) else _country_of(*teams, _parts(label)[2])
+    return _league_of(source, scope, label, given, country)
+
+
+@lru_cache(maxsize=1 << 14)
+def is_telling(label: str, scope: Scope = _NO_SCOPE) -> bool:
+    """Return whether a label or its scope names a country, or a competition without a country's name."""
+    return any(_known(label, scope))
+
+
+def _known(label: str, scope: Scope) -> tuple[str | None, str | None]:
+    """Return the competition and the country that a label and its scope name."""
+    if (competition := _table().get(scope) or _competition(label)) is not None:
+        return competition, _countries()[competition]
+    return None, _parts(label)[1] or _parts(scope.replace("_", " "))[1]
+
+
+def _country_of(home: str, away: str, words: str) -> str | None:
+    """Return the country of two clubs by the table; of one alone only where that country has the league."""
+    here, there = countries_of(parse(home)), countries_of(parse(away))
+    hosts, others = hosts_of(here), hosts_of(there)
+    both = here & there if here and there else here | there
+    having = {country for country in hosts | others if f"{country}:{words}" in _table()}
+    if here and there:
+        having &= hosts & others
+    for some in (both & having, having, both if here and there else having):
+        if len(some) == 1:
+            return min(some)
+    return None
+
+
+@lru_cache(maxsize=1 << 14)
+def _league_of(
+    source: SourceName, scope: Scope, label: str, given: str | None, played_in: str | None
+) -> League:
+    known, country = _known(label, scope)
+    text, _, words = _parts(label)
+    if played_in is not None:
+        known, country = _table().get(f"{played_in}:{words}"), played_in
     own = f"{country}:{words}" if country and words and known is None else None
     team = of_league(text, country)
-    if _ELECTRONIC(label or ""):
+    if _ELECTRONIC(label):
         team |= SIMULATED
     return _league(
-        given or known or own or f"{source}:{scope}:{label or ''}",
+        given or known or own or f"{source}:{scope}:{label}",
         given or known,
         country,
         team,
@@ -69,7 +115,7 @@ def league_of(source: SourceName, scope: Scope, label: str | None, given: str | 
 def competitions_of(labels: Iterable[str]) -> set[str]:
     """Return the competitions that the shipped table knows by labels, with or without their source.
 
-    A label without a country, as "Premier League", says less: it counts only if no other is known.
+    One without a country's name, as "EPL", says less: it counts only if no other is known.
     """
     certain, others = set[str](), set[str]()
     for label in labels:
@@ -113,7 +159,8 @@ def _parts(label: str) -> tuple[str, str | None, str]:
     by_word, pattern = _country_words()
     named = {by_word[word] for word in pattern.findall(text)}
     rest = pattern.sub(" ", text) if named else text
-    return text, named.pop() if len(named) == 1 else None, "".join(rest.split())  # of several: of none
+    words = "".join(word for word in rest.split() if word not in _SMALL)
+    return text, named.pop() if len(named) == 1 else None, words  # of several: of none
 
 
 def _text(label: str) -> str:
@@ -134,12 +181,14 @@ def _table() -> dict[str, str]:
     table: dict[str, str] = {}
     for competition, country, *labels, others in rows("leagues_seed.tsv"):
         for label in labels:
-            table[label] = competition
+            if not country or "_" in label or _parts(label)[1] is not None:
+                table[label] = competition
         for label in others.split("|"):
             if label.startswith("="):  # of one competition only, also without its country
                 table.setdefault(f"None:{_parts(label)[2]}", competition)
         for label in (*labels, *others.split("|")):
-            table.setdefault(f"{country or None}:{_parts(label)[2]}", competition)
+            if words := _parts(label)[2]:
+                table.setdefault(f"{country or None}:{words}", competition)
     table.pop("", None)
     return table
 

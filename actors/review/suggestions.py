@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from actors.matching.event import Event, EventKey
 from actors.matching.evidence import Likeness
+from actors.matching.leagues import is_telling
 from actors.matching.rules import Objection
 from actors.review.explanation import Abstention
 
@@ -47,10 +48,16 @@ def suggestions(found: Iterable[Abstention], event_of: EventOf) -> list[Suggesti
 
 
 def text_for(one: Abstention, a: Event, b: Event) -> str:
-    """Return what makes the two one match: another spelling, a league, or just these two events."""
+    """Return what makes the two one match: another spelling, a league, or just these two events.
+
+    Of a league only if both labels say which: a line for a source's "Premier League" is for those of all
+    countries.
+    """
     if one.reason in NO_LINE:
         return ""
-    if one.reason is Objection.LEAGUE and (a.league or a.scope) and (b.league or b.scope):
+    if one.reason is Objection.LEAGUE and all(
+        is_telling(event.league or "", event.scope) for event in (a, b)
+    ):
         labels = sorted(f"{event.source}:{event.league or event.scope}" for event in (a, b))
         return f"[[league]]\nsame = [{', '.join(map(_quoted, labels))}]\n"
     if one.reason is Objection.NAME:
@@ -59,7 +66,7 @@ def text_for(one: Abstention, a: Event, b: Event) -> str:
         likeness, (name, also) = min((one.evidence.home.likeness, home), (one.evidence.away.likeness, away))
         if likeness in {Likeness.WEAK, Likeness.ALIKE, Likeness.NEAR}:
             return f"[[team]]\nname = {_quoted(name)}\nalso = [{_quoted(also)}]\n"
-    keys = ", ".join(_quoted(str(event.key)) for event in (a, b))
+    keys = ", ".join(_quoted(str(key)) for key in sorted((a.key, b.key)))
     return f'[[must]]\nevents = [{keys}]\nreason = "{one.reason}"\n'
 
 

@@ -6,8 +6,10 @@ The labels were made from results, never from names (`links/README.md` of the re
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from itertools import combinations
 from random import Random
 from typing import TypeVar
@@ -21,6 +23,7 @@ from actors.matching.event import Chances, Event, EventKey
 from actors.matching.matcher import Group, Matcher
 from actors.matching.names import parse, plain
 from actors.matching.overrides import Overrides
+from actors.matching.tables import countries
 from actors.matching.team_class import FIRST, of_league
 from tests.support.recordings import FOLDER
 
@@ -171,6 +174,23 @@ def without_leagues(labelled: Labelled, random: Random, share: float = 0.3) -> L
     return replaced(labelled, events=events)
 
 
+@lru_cache(maxsize=1)
+def _countries() -> re.Pattern[str]:
+    words = [word for _, names, adjectives in countries() for word in (*names, *adjectives)]
+    return re.compile(rf"\b(?:{'|'.join(sorted(words, key=len, reverse=True))})\b")
+
+
+def with_plain_labels(labelled: Labelled) -> Labelled:
+    """Take the country from the labels of all sources but the first."""
+    events = tuple(
+        replaced(event, league=" ".join(_countries().sub(" ", plain(event.league)).split()) or None)
+        if event.source != "football_data" and event.league
+        else event
+        for event in labelled.events
+    )
+    return replaced(labelled, events=events)
+
+
 def with_double_headers(labelled: Labelled, random: Random, share: float = 0.1) -> Labelled:
     """Add the same two teams once more within days, in another competition or the other way round."""
     more = []
@@ -267,6 +287,11 @@ HARDER: dict[str, Callable[[Labelled, Random], Labelled]] = {
     "twins, half of the partners gone": lambda one, random: with_twins(_halved(one, random), random),
     "kick-offs moved, half gone": lambda one, random: with_jitter(_halved(one, random), random, 0.9),
     "leagues dropped, half gone": lambda one, random: without_leagues(_halved(one, random), random),
+    "plain labels on one side": lambda one, _: with_plain_labels(one),
+    "plain labels on one side, twins, half gone": lambda one, random: with_plain_labels(
+        with_twins(_halved(one, random), random)
+    ),
+    "no labels": lambda one, random: without_leagues(one, random, 1.0),
     "double headers, half gone": lambda one, random: with_double_headers(_halved(one, random), random),
     "five sources": lambda one, random: with_sources(one, random, 3),
     "all of that, four sources": lambda one, random: with_sources(_everything(one, random), random, 2),

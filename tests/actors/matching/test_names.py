@@ -167,7 +167,9 @@ def test_rare_words_weigh_more() -> None:
 @pytest.mark.parametrize(
     ("label", "competition", "country"),
     [
-        ("Premier League", "eng.1", "england"),
+        ("Premier League", None, None),
+        ("England - Premier League", "eng.1", "england"),
+        ("EPL", "eng.1", "england"),
         ("Turkey / Süper Lig", "tur.1", "turkey"),
         ("Dutch Eredivisie", "ned.1", "netherlands"),
         ("La Liga - Spain", "esp.1", "spain"),
@@ -207,3 +209,37 @@ def test_labels_with_the_same_country_and_words_are_one_league() -> None:
             for who, label in zip((one, other), labels, strict=True)
         }
     )
+
+
+@pytest.mark.parametrize(
+    ("label", "home", "away", "competition", "country"),
+    [
+        ("Premier League", "Arsenal", "Everton", "eng.1", "england"),
+        ("Premier League", "Al Ahly", "Zamalek", "egy.1", "egypt"),
+        ("Premier League", "Wigan Athletic", "Qwerty", "eng.1", "england"),
+        ("Premier League", "Qwerty", "Asdfgh", None, None),
+        ("Premier League", "Wigan Athletic", "Zamalek", None, None),
+        ("Bundesliga", "Sturm Graz", "Rapid Wien", "aut.1", "austria"),
+        ("Bundesliga", "Bayern", "Dortmund", "ger.1", "germany"),
+        ("Serie A", "Emelec", "LDU Quito", "ecu.1", "ecuador"),
+        ("Championship", "Cardiff City", "Millwall", "eng.2", "england"),
+        ("Superliga", "Brondby", "Nordsjaelland", "den.1", "denmark"),
+        ("Some Cup", "Brondby", "Nordsjaelland", None, "denmark"),
+        ("Some Cup", "Brondby", "Qwerty", None, None),
+        ("Austria - Bundesliga", "Bayern", "Dortmund", "aut.1", "austria"),
+        (None, "Brondby", "Nordsjaelland", None, "denmark"),
+    ],
+)
+def test_a_label_of_several_countries_is_of_that_whose_clubs_play(
+    label: str | None, home: str, away: str, competition: str | None, country: str | None
+) -> None:
+    """By the table of clubs: both, or one that is of a country with such a league. Else nobody knows."""
+    one = event("a", home, away, league=label)
+    league = league_of(one.source, one.scope, label, None, (home, away))
+
+    assert (competition, country) == (league.competition, league.country)
+
+
+def test_clubs_of_a_league_may_be_of_the_neighbouring_country() -> None:
+    """Cardiff is of Wales by the table and plays in England."""
+    assert Likeness.SAME is likeness(parse("Cardiff"), parse("Cardiff City"), "england").likeness

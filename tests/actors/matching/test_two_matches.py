@@ -123,3 +123,27 @@ def test_what_the_operator_links_is_sure() -> None:
     (group,) = groups(*pair, overrides=Overrides(must=(Pair(pair[0].key, pair[1].key),)))
 
     assert [SURE, SURE] == [member.certainty for member in group]
+
+
+@pytest.mark.parametrize("label", ["Premier League", "Bundesliga", "Serie A", "Ligue 1"])
+def test_two_plain_labels_of_unknown_countries_may_be_two_leagues(label: str) -> None:
+    """They do not make a surebet of two matches whose prices part, nor a moved kick-off one match."""
+    a = event("a", "Qwerty", "Asdfgh", label)
+    b = event("b", "Qwerty", "Asdfgh", label)
+
+    assert [PRICED, PRICED] == _certainties(a, b)
+    assert () == groups(a, event("b", "Qwerty", "Asdfgh", label, start=SATURDAY + DAY))
+
+
+@pytest.mark.parametrize(
+    ("plain", "full", "home", "away"),
+    [
+        ("Bundesliga", "Austria - Bundesliga", "Austria Klagenfurt", "Wolfsberger AC"),
+        ("Serie A", "Ecuador - Serie A", "Orense", "Mushuc Runa"),
+        ("Premier League", "Egypt - Premier League", "Al Ahly", "Zamalek"),
+        ("Ligue 1", "Tunisia - Ligue 1", "CS Sfaxien", "Stade Tunisien"),
+    ],
+)
+def test_a_plain_label_forbids_no_link(plain: str, full: str, home: str, away: str) -> None:
+    """It is not the league of that name which most people know."""
+    assert groups(event("a", home, away, plain), event("b", home, away, full))

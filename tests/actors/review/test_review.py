@@ -76,6 +76,18 @@ def test_one_text_is_suggested_whichever_event_comes_first(reason: Objection) ->
     assert Overrides() != parse(text_for(found, a, b))
 
 
+def test_no_league_is_suggested_by_a_label_of_several_countries() -> None:
+    """It would make all of a source's "Premier League" Egyptian."""
+    a = event("one", "Zamalek", "Everton", league="Premier League")
+    b = event("two", "Zamalek", "Al Ahly", league="Egypt - Premier League")
+    c = replace(b, away="Everton", league="England - Premier League")
+    (found,) = suggested(event("one", "Leeds", "Hull"), event("two", "Hull", "Leeds"))
+    abstention = replace(found.abstention, reason=Objection.LEAGUE)
+
+    assert "[[must]]" in text_for(abstention, a, b)
+    assert "[[league]]" in text_for(abstention, c, b)
+
+
 def test_what_is_swapped_has_no_text_and_comes_last() -> None:
     """Home and away the other way round is never linked."""
     found = suggested(
