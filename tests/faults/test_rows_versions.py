@@ -14,8 +14,7 @@ from anyio.lowlevel import checkpoint
 from tests.support.builders.messages import match
 from tests.support.peers.history import History
 from tests.support.systems.attacked import attacked, crowd
-from tests.support.systems.front_end import get
-from tests.support.systems.live_world import World
+from tests.support.systems.front_end import FilledBoard, get
 from tests.support.systems.site import NAMES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.usefixtures("logs_like_a_service")]
@@ -28,13 +27,14 @@ URLS = ("/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=alder", "/api/odds?
 
 async def test_e1_readers_see_versions_rise_and_whole_lists(figure: Figure) -> None:
     """Readers of changing lists, part by part: no version falls, and one tag has one body."""
-    world, history, random, reads = World(Random(1), 1_000), History(), Random(1), 3_000
+    front, history, random, reads = FilledBoard(), History(), Random(1), 3_000
 
     async def change() -> None:
         while history.reads < reads:
             prices = (random.uniform(2, 3), 3.5, 4.0)
-            names = (f"m{number}" for number in range(random.choice((1, 140, 300))))
-            world.publish(random.choice(ORDER), *(match(one, prices=prices) for one in names))
+            names = [f"m{number}" for number in range(random.choice((1, 140, 300)))]
+            matches = [match(name, prices=prices) for name in names]
+            front.published.put(random.choice(ORDER), *matches, stale_after_s=1e9)
             for _ in range(random.randrange(8)):
                 await checkpoint()
 
@@ -43,7 +43,7 @@ async def test_e1_readers_see_versions_rise_and_whole_lists(figure: Figure) -> N
             if history.reads >= reads:
                 return
             path, _, query = URLS[number % len(URLS)].partition("?")
-            answer = await get(world.app, path, query)
+            answer = await get(front.app, path, query)
             if answer.status == 200:
                 history.note(reader, URLS[number % len(URLS)], answer.headers["etag"], answer.body)
             await checkpoint()

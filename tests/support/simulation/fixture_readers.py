@@ -19,7 +19,6 @@ from actors.matches.model import FixtureView, ViewKind
 from tests.support.peers.stream_client import Event, events_of
 from tests.support.simulation.readers import CHANGES, Names, Readers
 from tests.support.systems.front_end import asgi_scope, asked, get
-from tests.support.systems.live_world import STREAM
 
 PATHS = {ViewKind.FIXTURES: "/api/v2/fixtures", ViewKind.SUREBETS: "/api/v2/surebets"}
 REMEMBERED = 12
@@ -114,7 +113,7 @@ async def stream_from(app: ASGIFramework, query: str, last_event_id: str) -> lis
                 scope.cancel()
 
         headers = [(b"last-event-id", last_event_id.encode())]
-        await app(asgi_scope(STREAM, query, headers), asked(), send)  # type: ignore[arg-type]
+        await app(asgi_scope("/api/v2/stream", query, headers), asked(), send)  # type: ignore[arg-type]
     return events_of(body)
 
 

@@ -10,7 +10,8 @@ from actors.board.published import Published, Rejection, Request
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
 from actors.core.cooperative import run_now
-from actors.core.messages import BookmakerId, Scope
+from actors.core.messages import Batch, BookmakerId, Match, Scope
+from tests.support.builders.messages import batch
 
 
 class Committing(Published):
@@ -28,6 +29,7 @@ class Committing(Published):
     ) -> None:
         super().__init__(snapshot, rules, clock, limits, self._do)
         self._advance = advance
+        self._lists = 0
         self._on_rejected = on_rejected
 
     def board(self) -> Board:
@@ -38,6 +40,29 @@ class Committing(Published):
         """Publish what a board has become."""
         self.publish(run_now(board.finish(self._clock.now())))
         self.end_turn()
+        run_now(self.digest())
+
+    def apply(self, *batches: Batch) -> int:
+        """Apply batches in one commit and return its version."""
+        self.current()
+        board = self.board()
+        for changes in batches:
+            run_now(board.apply(changes, self._clock.now()))
+        self.commit(board)
+        return self.current().version
+
+    def put(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
+        """Apply a complete list of a bookmaker, received now, and return the version."""
+        self._lists += 1
+        return self.apply(
+            batch(
+                matches,
+                bookmaker=bookmaker,
+                list_id=f"list-{self._lists}",
+                received_mono=self._clock.now().mono,
+                stale_after_s=stale_after_s,
+            )
+        )
 
     def current(self) -> Snapshot:
         """Return the newest snapshot, with all that is overdue by now withdrawn."""

@@ -9,8 +9,15 @@ import anyio
 from hypercorn.typing import ASGIFramework
 from quart import Quart
 
+from actors.board.board import BoardRules
+from actors.board.history import HistoryLimits
+from actors.board.snapshot import Snapshot
 from actors.core.limits import Limits
+from tests.support.systems.committing import Committing
+from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, site_status
+from tests.support.time.virtual import ManualClock
 from web.app import create_app
+from web.feeds.subscribers import Audience
 
 UNLIMITED = Limits(requests_per_s=1_000_000, burst=1_000_000)
 
@@ -18,6 +25,19 @@ UNLIMITED = Limits(requests_per_s=1_000_000, burst=1_000_000)
 def front_end(*given: Any, **more: Any) -> Quart:
     """Return the application as `create_app` makes it, without what belongs to a listener."""
     return create_app(*given, keep_fresh=lambda _client: None, refusals="/refused/", **more)
+
+
+class FilledBoard:
+    """The front end on a board that the test fills, with a clock that it sets."""
+
+    def __init__(self, max_changes: int = 1000) -> None:
+        self.clock = ManualClock()
+        first = Snapshot.empty(FIRST_VERSION, tuple(NAMES), EPOCH)
+        rules, limits = BoardRules(expire_after_kickoff_s=3600.0), HistoryLimits(max_changes=max_changes)
+        self.published = Committing(first, rules, self.clock, limits)
+        self.audience = Audience(self.published.history, 10_000, 10_000)
+        status = site_status(NAMES, self.clock.wall)
+        self.app = front_end(self.published, status, NAMES, self.clock, self.audience).asgi_app
 
 
 class Answer(NamedTuple):

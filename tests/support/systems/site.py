@@ -17,7 +17,6 @@ import httpx2
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Readable
-from actors.core.cooperative import run_now
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.matches.history import FixtureHistory
@@ -25,7 +24,6 @@ from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot,
 from actors.matches.update import FixtureUpdater
 from actors.monitoring.status import BoardStatus, BookmakerStatus, LinksStatus, ServiceStatus, SourceStatus
 from actors.runtime.actor import ActorState, ActorStatus
-from tests.support.builders.messages import batch
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
@@ -70,30 +68,14 @@ class Site:
     audience: Audience
     connections: Connections
     max_streams: int = MAX_STREAMS
-    _lists: int = 0
 
     def apply(self, *batches: Batch) -> int:
         """Apply batches in one commit and return its version."""
-        self.published.current()
-        board = self.published.board()
-        for one in batches:
-            run_now(board.apply(one, self.clock.now()))
-        self.published.commit(board)
-        run_now(self.published.digest())
-        return self.published.current().version
+        return self.published.apply(*batches)
 
     def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
         """Apply a complete list of one bookmaker, received now, and return the version."""
-        self._lists += 1
-        mono = self.clock.now().mono
-        one = batch(
-            matches,
-            bookmaker=bookmaker,
-            list_id=f"list-{self._lists}",
-            received_mono=mono,
-            stale_after_s=stale_after_s,
-        )
-        return self.apply(one)
+        return self.published.put(bookmaker, *matches, stale_after_s=stale_after_s)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Let the server and its clients run until `holds` is true."""

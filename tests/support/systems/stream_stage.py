@@ -35,22 +35,18 @@ EXCHANGE = BookmakerId("exchange")
 class Inbox(Mailbox[Scope, Document | Batch]):
     """An inbox that records each item, and applies it to the board at once while `is_shown`."""
 
-    def __init__(self, published: Committing, clock: VirtualClock) -> None:
+    def __init__(self, published: Committing) -> None:
         super().__init__(lambda delivery: delivery.scope, merged_deliveries)
         self.batches: list[Batch] = []
         self.is_shown = True
         self._published = published
-        self._clock = clock
 
     def put_nowait(self, item: Document | Batch) -> None:
         """Record the item and show it."""
         assert isinstance(item, Batch)
         self.batches.append(item)
         if self.is_shown:
-            self._published.current()
-            board = self._published.board()
-            run_now(board.apply(item, self._clock.now()))
-            self._published.commit(board)
+            self._published.apply(item)
 
 
 class StreamStage(Exchange):
@@ -62,7 +58,7 @@ class StreamStage(Exchange):
         self.published = published = Committing(
             Snapshot.empty(1, (EXCHANGE,)), BoardRules(max_matches=max_matches), self.clock
         )
-        self.inbox = Inbox(published, self.clock)
+        self.inbox = Inbox(published)
         self.context: SourceContext[StreamOptions] = SourceContext(
             options=msgspec.structs.replace(OPTIONS, **options),
             keys={EXCHANGE: "exchange"},

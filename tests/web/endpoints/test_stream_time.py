@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from random import Random
 from typing import Any
 
 import anyio
@@ -12,11 +11,12 @@ import pytest
 
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Event, events_of
-from tests.support.systems.front_end import asgi_scope
-from tests.support.systems.live_world import STREAM, World
+from tests.support.systems.front_end import FilledBoard, asgi_scope
 from tests.support.time.virtual import VirtualLoop, settle
 
 pytestmark = pytest.mark.anyio
+
+STREAM = "/api/v2/stream"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ class Received(list[tuple[float, str, Any]]):
 
 
 @asynccontextmanager
-async def _following(world: World, query: str = "") -> AsyncIterator[Received]:
+async def _following(front: FilledBoard, query: str = "") -> AsyncIterator[Received]:
     received = Received()
 
     async def receive() -> Any:
@@ -45,23 +45,23 @@ async def _following(world: World, query: str = "") -> AsyncIterator[Received]:
             received.note(event)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(world.app, asgi_scope(STREAM, query, []), receive, send)  # type: ignore[arg-type]
+        tasks.start_soon(front.app, asgi_scope(STREAM, query, []), receive, send)  # type: ignore[arg-type]
         await settle()
         yield received
         tasks.cancel_scope.cancel()
 
 
-def _publish(world: World, price: float) -> None:
-    world.publish("alder", match(prices=(price, 3.5, 4.0)))
+def _publish(front: FilledBoard, price: float) -> None:
+    front.published.put("alder", match(prices=(price, 3.5, 4.0)), stale_after_s=1e9)
 
 
 async def test_heartbeats_come_every_ten_seconds() -> None:
     """All clients get a heartbeat with their version, whether or not anything changes."""
-    world = World(Random(1), 100)
-    async with _following(world) as first:
+    front = FilledBoard(100)
+    async with _following(front) as first:
         await anyio.sleep(4)
-        _publish(world, 2.0)
-        async with _following(world, "bookmaker=birch") as second:
+        _publish(front, 2.0)
+        async with _following(front, "bookmaker=birch") as second:
             await anyio.sleep(27)
 
     assert [(0.0, "snapshot"), (4.0, "changes"), (10.0, "heartbeat"), (20.0, "heartbeat")] == [
@@ -75,12 +75,12 @@ async def test_heartbeats_come_every_ten_seconds() -> None:
 
 async def test_without_clients_there_are_no_heartbeats() -> None:
     """Heartbeats begin again with the next client."""
-    world = World(Random(1), 100)
-    async with _following(world):
+    front = FilledBoard(100)
+    async with _following(front):
         pass
     await anyio.sleep(100)
-    beats = world.audience.beats
-    async with _following(world) as received:
+    beats = front.audience.beats
+    async with _following(front) as received:
         await anyio.sleep(10.5)
 
     assert beats <= 1
@@ -89,10 +89,10 @@ async def test_without_clients_there_are_no_heartbeats() -> None:
 
 async def test_conflation_sends_once_per_interval() -> None:
     """At most one `changes` comes in the time asked for, with all changes since the last."""
-    world = World(Random(1), 100)
-    async with _following(world, "conflate_ms=2000") as received:
+    front = FilledBoard(100)
+    async with _following(front, "conflate_ms=2000") as received:
         for number in range(16):
-            _publish(world, 2.0 + number / 100)
+            _publish(front, 2.0 + number / 100)
             await anyio.sleep(0.3)
 
     changes = [one for one in received if one[1] == "changes"]
@@ -102,11 +102,11 @@ async def test_conflation_sends_once_per_interval() -> None:
 
 async def test_a_conflated_client_gets_heartbeats_and_the_last_change() -> None:
     """A long conflation delays no heartbeat and loses no change."""
-    world = World(Random(1), 100)
-    async with _following(world, "conflate_ms=120000") as received:
-        _publish(world, 2.0)
+    front = FilledBoard(100)
+    async with _following(front, "conflate_ms=120000") as received:
+        _publish(front, 2.0)
         await settle()
-        _publish(world, 2.1)
+        _publish(front, 2.1)
         await anyio.sleep(121)
 
     assert [(0.0, (5000, 5001)), (120.0, (5001, 5002))] == [
@@ -118,9 +118,9 @@ async def test_a_conflated_client_gets_heartbeats_and_the_last_change() -> None:
 
 async def test_the_end_of_a_conflation_sends_nothing_without_changes() -> None:
     """Without a change of its view a client gets no event at the end of the time."""
-    world = World(Random(1), 100)
-    async with _following(world, "conflate_ms=500") as received:
-        _publish(world, 2.0)
+    front = FilledBoard(100)
+    async with _following(front, "conflate_ms=500") as received:
+        _publish(front, 2.0)
         await anyio.sleep(5)
 
     assert ["snapshot", "changes"] == [one[1] for one in received]

@@ -1,16 +1,227 @@
-"""Clients' copies under random changes of the board: each equals the list of its version."""
+"""Clients that connect, stall, disconnect and poll, under random changes of the board, without sockets.
+
+Everything between the board and the sockets is real. Clients are ASGI callables; each keeps a copy of
+its view, and after each change the copy is compared with the list of that version.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from random import Random
+from typing import Any
 
 import anyio
+import msgspec
 import pytest
+from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
 
-from tests.support.systems.live_world import World, live_on
+from actors.board.board import Board
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import run_now
+from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
+from tests.support.builders.messages import batch, match
+from tests.support.peers.stream_client import Copy, events_of
+from tests.support.systems.front_end import FilledBoard, asgi_scope, asked, get
+from tests.support.systems.site import FIRST_VERSION, NAMES
+from tests.support.time.virtual import WALL_0
 
 pytestmark = pytest.mark.anyio
+
+VIEWS: tuple[BookmakerId | None, ...] = (None, *NAMES)
+ORDER = tuple(NAMES)
+IDS = tuple(f"m{number}" for number in range(9))
+SCOPES = ("s", "t")
+REASONS = ("withdrawn", "suspended", "price", "finished")
+STALE_AFTER_S = 30.0
+STREAM, CHANGES = "/api/v2/stream", "/api/v2/changes"
+
+
+class World(FilledBoard):
+    """A board with random changes. `seen` counts the events, so that a test can check for them."""
+
+    def __init__(self, random: Random, max_changes: int) -> None:
+        super().__init__(max_changes)
+        self.random = random
+        self.seen: Counter[str] = Counter()
+        self._lists = {view: {FIRST_VERSION: b""} for view in VIEWS}
+        self._serial = 0
+
+    def latest(self, view: BookmakerId | None) -> int:
+        """The view's own version."""
+        return self.published.history.latest(view)
+
+    def check(self, copy: Copy, view: BookmakerId | None) -> None:
+        """Compare a copy with the list of its version, that of the last commit that changed the view."""
+        lists = self._lists[view]
+        version = (
+            copy.version if copy.version in lists else max(one for one in lists if one <= copy.version)
+        )
+        assert lists[version] == copy.matches, f"{view} at {copy.version}"
+
+    def happen(self) -> None:
+        """Make one random change to the board."""
+        roll = self.random.random()
+        if roll < 0.15:
+            self.clock.pass_(self.random.choice((0.5, 5.0, 12.0, STALE_AFTER_S)))
+        else:
+            base = self.published.current()
+            board = Board(base, self.published.rules)
+            for _ in range(self.random.choice((1, 1, 1, 2, 4))):
+                if roll < 0.2:
+                    run_now(board.withdraw(self.random.choice(ORDER), Scope(self.random.choice(SCOPES))))
+                else:
+                    run_now(board.apply(self._batch(), self.clock.now()))
+            self.published.commit(board)
+        self._note(self.published.current())
+
+    def _note(self, snapshot: Snapshot) -> None:
+        for view in VIEWS:
+            if self.latest(view) not in self._lists[view]:
+                self._lists[view][self.latest(view)] = Copy.of(ORDER, snapshot, view).matches
+                self.seen["commits"] += 1
+
+    def _batch(self) -> Batch:
+        self._serial += 1
+        some = [self._match(name) for name in IDS if self.random.random() < 0.4]
+        complete = self.random.random() < 0.4
+        names = {one.source_match_id for one in some}
+        gone = [name for name in IDS if name not in names and self.random.random() < 0.2]
+        return batch(
+            some,
+            removals=[Removal(SourceMatchId(name), self.random.choice(REASONS)) for name in gone],
+            bookmaker=self.random.choice(ORDER),
+            scope=self.random.choice(SCOPES),
+            complete=complete,
+            received_mono=self.clock.mono,
+            received_at=self.clock.wall + self._serial / 1000,
+            stale_after_s=STALE_AFTER_S,
+        )
+
+    def _match(self, name: str) -> Match:
+        start = self.random.choice((None, int(self.clock.wall) - 3590, int(WALL_0) + 10**9))
+        home = self.random.choice(("Home", "Home", "Home", ""))
+        return match(
+            name, home=home, prices=(self.random.choice((2.0, 2.1, 2.2)), 3.5, 4.0), start_time=start
+        )
+
+
+class StreamClient:
+    """A client of the stream: it reads unless stalled, and after a cut it resumes where it was."""
+
+    def __init__(self, world: World, view: BookmakerId | None, conflate_ms: int) -> None:
+        self.view = view
+        self.copy = Copy(ORDER)
+        self._world = world
+        self._query = "&".join(
+            [f"conflate_ms={conflate_ms}", *([] if view is None else [f"bookmaker={view}"])]
+        )
+        self._reads = asyncio.Event()
+        self._was_reset = False
+        self._scope = anyio.CancelScope()
+        self.is_open = False
+
+    def connect(self, tasks: TaskGroup) -> None:
+        """Follow from its last event until it is cut or the service ends; it is not stalled at first."""
+        self.is_open = True
+        self._was_reset = False
+        self._reads.set()
+        self._scope = anyio.CancelScope()
+        tasks.start_soon(self._run)
+
+    def stall(self) -> None:
+        """Stop reading, or read again."""
+        if self._reads.is_set():
+            self._reads.clear()
+        else:
+            self._reads.set()
+
+    def cut(self) -> None:
+        """Disconnect; data under way is lost."""
+        self._scope.cancel()
+
+    async def _run(self) -> None:
+        headers = [] if self.copy.id is None else [(b"last-event-id", self.copy.id.encode())]
+        with self._scope:
+            await self._world.app(asgi_scope(STREAM, self._query, headers), asked(), self._send)  # type: ignore[arg-type]
+        self.is_open = False
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self._reads.wait()
+        await checkpoint()
+        if message["type"] != "http.response.body":
+            return
+        for event in events_of(message["body"]):
+            self._world.seen[event.name] += 1
+            if event.name == "reset":
+                assert "too_old" == event.data["reason"]
+                assert self.copy.version < self._world.published.history.oldest(self.view)
+            elif event.name == "snapshot":
+                assert (self.copy.version < 0) or self._was_reset
+            elif event.name == "changes":
+                self._world.seen["conflated"] += event.data.get("conflated", False)
+            self._was_reset = event.name == "reset"
+            self.copy.take(event)
+            self._world.check(self.copy, self.view)
+
+
+class Poller:
+    """A client that requests the changes since its version, and the whole list when those are gone."""
+
+    def __init__(self, world: World, view: BookmakerId | None) -> None:
+        self.view = view
+        self.copy = Copy.of(ORDER, world.published.current(), view)
+        self._world = world
+
+    async def poll(self) -> None:
+        """Poll once."""
+        query = f"since={self.copy.version}" + ("" if self.view is None else f"&bookmaker={self.view}")
+        status, _, body = await get(self._world.app, CHANGES, query)
+        self._world.seen[f"poll {status}"] += 1
+        if status == 200:
+            self.copy.change(msgspec.json.decode(body))
+        else:
+            assert self.copy.version < self._world.published.history.oldest(self.view)
+            self.copy = Copy.of(ORDER, self._world.published.current(), self.view)
+        self._world.check(self.copy, self.view)
+
+
+async def live_on(world: World, steps: int, clients: int, tasks: TaskGroup) -> list[StreamClient | Poller]:
+    """Make that many random changes to the board and its clients; finally all clients reconnect."""
+    streams = [
+        StreamClient(world, world.random.choice(VIEWS), world.random.choice((0, 0, 0, 1)))
+        for _ in range(clients)
+    ]
+    pollers = [Poller(world, view) for view in VIEWS]
+    for _ in range(steps):
+        roll = world.random.random()
+        if roll < 0.5:
+            world.happen()
+        elif roll < 0.6:
+            await world.random.choice(pollers).poll()
+        else:
+            _happen_to(world.random.choice(streams), roll, tasks)
+        for _ in range(world.random.choice((0, 1, 3, 8))):
+            await checkpoint()
+    for stream in streams:
+        stream.cut()
+    while any(stream.is_open for stream in streams):
+        await checkpoint()
+    for stream in streams:
+        stream.connect(tasks)
+    for poller in pollers:
+        await poller.poll()
+    return [*streams, *pollers]
+
+
+def _happen_to(client: StreamClient, roll: float, tasks: TaskGroup) -> None:
+    if not client.is_open:
+        client.connect(tasks)
+    elif roll < 0.8:
+        client.stall()
+    else:
+        client.cut()
 
 
 async def _lived(seed: int, steps: int, max_changes: int) -> World:
