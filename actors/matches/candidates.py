@@ -5,28 +5,76 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import inf
+from collections.abc import Collection, Mapping
+from math import floor, inf
 
 from msgspec import Struct
 
 from actors.core.clock import Instant
-from actors.matching.event import FixtureId
+from actors.core.messages import BookmakerId
+from actors.matches.surebets import (
+    OUTCOMES,
+    SHARE_DIGITS,
+    FoundSurebet,
+    Leg,
+    PricedLeg,
+    Surebet,
+    SurebetRules,
+    surebet,
+)
+from actors.matching.event import Chances, FixtureId
 
 EVERY_S = 1.0
+
+
+class Evaluation(Struct, frozen=True):
+    """What surebets of a fixture are made of at a moment: legs, consensus and its kick-off (Unix seconds).
+
+    Without legs the match has begun.
+    """
+
+    legs: tuple[PricedLeg, ...]
+    fair: Chances | None
+    at: Instant
+    kick_off: float
+
+    def found(
+        self, rules: SurebetRules, among: Collection[BookmakerId] | None = None
+    ) -> FoundSurebet | None:
+        """Return the best surebet at that moment, with its doubts, of all bookmakers or `among` these."""
+        legs = self.legs if among is None else [leg for leg in self.legs if leg.bookmaker in among]
+        return surebet(legs, self.fair, self.at.mono, rules)
+
+    def published(self, found: FoundSurebet, since: float) -> Surebet:
+        """Return the public form of a surebet that it found."""
+        legs = tuple(
+            Leg(
+                outcome,
+                leg.bookmaker,
+                leg.price,
+                round(share, SHARE_DIGITS),
+                round(max(self.at.mono - leg.vouched_mono, 0.0), 3),
+            )
+            for outcome, leg, share in zip(OUTCOMES, found.legs, found.shares, strict=True)
+        )
+        until = min(self.at.wall + (found.until - self.at.mono), self.kick_off)
+        profit, book_sum = round(found.profit, 6), round(found.book_sum, 6)
+        return Surebet(profit, since, legs, book_sum, floor(until * 1000) / 1000)
 
 
 class Candidate(Struct, frozen=True, gc=False):
     """A surebet that is believed `since` then (Unix seconds), and may be shown from `appears` on.
 
     While it is shown it ends by itself `until` then, or at `kick_off` (Unix seconds). All other times are
-    monotonic seconds; infinity for never.
+    monotonic seconds; infinity for never. `seen` is how it was evaluated for the version that changed its
+    fixture last: what is shown of that version is made of this alone, whatever is confirmed since.
     """
 
     since: float = 0.0
     appears: float = inf
     until: float = inf
     kick_off: float = inf
+    seen: Evaluation | None = None
 
 
 class Candidates(Struct, frozen=True, eq=False):

@@ -206,7 +206,7 @@ class FixtureUpdate:
         changes: list[FixtureChange] = []
         for count, (fixture_id, new) in enumerate(self._fixtures.items(), 1):
             old = self._looked_up(fixture_id)
-            if _is_seen(old, new):
+            if is_seen(old, new):
                 reason, into = self.reasons.get(fixture_id, (FixtureRemoval.ENDED, None))
                 of_surebet = FixtureRemoval.AGE if fixture_id in self.aged else FixtureRemoval.GONE
                 apart = frozenset[BookmakerId]()
@@ -251,7 +251,7 @@ def _place_of(lead: Entry, fixture_id: FixtureId) -> Place:
     return Place(inf if start is None else start, fixture_id)  # the entry's own number: one object less
 
 
-def _is_seen(old: Fixture | None, new: Fixture | None) -> bool:
+def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
     """Return whether readers see a difference."""
     if old is None or new is None:
         return old is not new

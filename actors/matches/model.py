@@ -20,7 +20,7 @@ from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId, Match, Prices, SourceName
 from actors.matches.candidates import Candidates
 from actors.matches.fair import Method
-from actors.matches.surebets import SurebetRules
+from actors.matches.surebets import Surebet, SurebetRules
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
 
@@ -99,23 +99,6 @@ def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:
 def live_of(roster: Roster) -> frozenset[BookmakerId]:
     """Return the bookmakers whose prices are vouched for while they are shown."""
     return frozenset(name for name, one in roster.items() if one.prices is Prices.LIVE)
-
-
-class Leg(Struct, frozen=True, gc=False):
-    """An outcome (`1`, `X`, `2`) and the bookmaker with the price; `stake` is its share of the total."""
-
-    outcome: str
-    bookmaker: BookmakerId
-    odds: float
-    stake: float
-
-
-class Surebet(Struct, frozen=True, gc=False):
-    """Prices that win whatever happens, `since` when (Unix seconds); `profit` is a share of the total."""
-
-    profit: float
-    since: float
-    legs: tuple[Leg, ...]
 
 
 class Highest(Struct, frozen=True, gc=False):

@@ -16,17 +16,13 @@ from actors.board.snapshot import Book
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Prices, Scope
-from actors.matches import surebets
-from actors.matches.candidates import EVERY_S, Candidate
-from actors.matches.draft import FixtureUpdate
+from actors.matches.candidates import EVERY_S, Candidate, Evaluation
+from actors.matches.draft import FixtureUpdate, is_seen
 from actors.matches.entries import sure_legs
 from actors.matches.fair import consensus, fair
-from actors.matches.model import Fixture, FixtureSettings, Leg, Surebet, live_of
-from actors.matches.surebets import Doubt
+from actors.matches.model import Fixture, FixtureSettings, live_of
+from actors.matches.surebets import Doubt, PricedLeg, Surebet
 from actors.matching.event import Chances, FixtureId
-
-OUTCOMES = ("1", "X", "2")
-SHARE_DIGITS = 10  # with fewer a share of a high price, up to 1,000, may return less than the total
 
 _OF_TIME = {Doubt.AGE, Doubt.SKEW}
 
@@ -66,36 +62,43 @@ class Surebets:
 
     def _evaluate(self, draft: FixtureUpdate, fixture: Fixture, books: Books, now: Instant) -> Candidate:
         """Set the surebet of a fixture as of `now`, and return what it is as a candidate."""
-        kick_off = self._kick_off(fixture)
-        begins = now.mono + (kick_off - now.wall)
-        found = self._found(fixture, books, now) if begins > now.mono else None
-        candidate, surebet = Candidate(), None
+        evaluation = self._evaluation(fixture, books, now)
+        found = evaluation.found(self._terms.surebets)
+        old = draft.base.candidates.by_fixture.get(fixture.id, Candidate())
+        candidate, surebet = Candidate(seen=evaluation), None
         if found is not None and not found.doubts:
-            old = draft.base.candidates.by_fixture.get(fixture.id, candidate)
             since, appears = old.since, old.appears
             if appears == inf:
                 since, appears = round(now.wall, 3), now.mono + self._terms.surebets.min_life_s
-            candidate = Candidate(since, appears)
+            candidate = Candidate(since, appears, seen=evaluation)
             if appears <= now.mono:
-                candidate = Candidate(since, appears, min(found.until, begins), kick_off)
-                surebet = _shown(found, since)
+                kick_off = evaluation.kick_off
+                until = min(found.until, now.mono + (kick_off - now.wall))
+                candidate = Candidate(since, appears, until, kick_off, evaluation)
+                surebet = evaluation.published(found, since)
         elif found is not None and _OF_TIME.issuperset(found.doubts):
             draft.aged.add(fixture.id)
+        known = draft.base.get(fixture.id)
+        if old.seen is not None and known is not None and _is_as_before(known, fixture, surebet):
+            candidate, surebet = msgspec.structs.replace(candidate, seen=old.seen), known.surebet
         if surebet != fixture.surebet:
             draft.put(msgspec.structs.replace(fixture, surebet=surebet))
         return candidate
+
+    def _evaluation(self, fixture: Fixture, books: Books, now: Instant) -> Evaluation:
+        """Return what its surebets are made of at `now`."""
+        kick_off = self._kick_off(fixture)
+        if now.mono + (kick_off - now.wall) <= now.mono:
+            return Evaluation((), None, now, kick_off)
+        legs = tuple(self._legs(fixture, books))
+        return Evaluation(legs, fair_chances(fixture, self._terms), now, kick_off)
 
     def _kick_off(self, fixture: Fixture) -> float:
         """Return the earliest kick-off that a live source gives (Unix seconds); infinity if none does."""
         listed = [entry.match for name, entry in fixture.entries.items() if name in self._live]
         return min([match.start_time for match in listed if match.start_time is not None], default=inf)
 
-    def _found(self, fixture: Fixture, books: Books, now: Instant) -> surebets.FoundSurebet | None:
-        """Return the best surebet that its prices make at `now`, with its doubts."""
-        chances = fair_chances(fixture, self._terms)
-        return surebets.surebet(self._legs(fixture, books), chances, now.mono, self._terms.surebets)
-
-    def _legs(self, fixture: Fixture, books: Books) -> Iterator[surebets.PricedLeg]:
+    def _legs(self, fixture: Fixture, books: Books) -> Iterator[PricedLeg]:
         sure = sure_legs(fixture, self._terms.roster)
         for name, entry in fixture.entries.items():
             if name in self._live:
@@ -105,7 +108,7 @@ class Surebets:
                 vouched = state.vouched.get(match.source_match_id, state.confirmed_mono)
                 listed = self._terms.roster[name]
                 for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
-                    yield surebets.PricedLeg(
+                    yield PricedLeg(
                         name,
                         outcome,
                         price,
@@ -138,9 +141,9 @@ def fair_chances(fixture: Fixture, terms: FixtureSettings) -> Chances | None:
     return consensus(chances)
 
 
-def _shown(found: surebets.FoundSurebet, since: float) -> Surebet:
-    legs = tuple(
-        Leg(outcome, leg.bookmaker, leg.price, round(share, SHARE_DIGITS))
-        for outcome, leg, share in zip(OUTCOMES, found.legs, found.shares, strict=True)
+def _is_as_before(known: Fixture, fixture: Fixture, surebet: Surebet | None) -> bool:
+    """Return whether readers see no difference if a fixture has a surebet of these bets."""
+    bets, known_bets = (None if one is None else one.bets for one in (surebet, known.surebet))
+    return bets == known_bets and not is_seen(
+        known, msgspec.structs.replace(fixture, surebet=known.surebet)
     )
-    return Surebet(round(found.profit, 6), since, legs)

@@ -64,6 +64,8 @@ class PricedLeg(Struct, frozen=True, gc=False):
     is_sure: bool
 
 
+OUTCOMES = ("1", "X", "2")
+SHARE_DIGITS = 10  # with fewer a share of a high price, up to 1,000, may return less than the total
 NO_GAIN = 1 - 1e-6  # a book sum from here on: what gains less is shown as a profit of 0
 
 Legs: TypeAlias = tuple[PricedLeg, PricedLeg, PricedLeg]
@@ -85,6 +87,39 @@ class FoundSurebet(Struct, frozen=True):
     def profit(self) -> float:
         """The gain as a share of the whole stake."""
         return 1 / self.book_sum - 1
+
+
+class Leg(Struct, frozen=True, gc=False):
+    """An outcome (`1`, `X`, `2`) and the bookmaker with the price; `stake` is its share of the total.
+
+    The price was confirmed `age_s` seconds before.
+    """
+
+    outcome: str
+    bookmaker: BookmakerId
+    odds: float
+    stake: float
+    age_s: float = 0.0
+
+
+class Surebet(Struct, frozen=True, gc=False):
+    """Prices that win whatever happens, `since` when (Unix seconds); `profit` is a share of the total.
+
+    It ends `until` then (Unix seconds) if nothing is confirmed again. Ages and `until` are those of the
+    version that changed its fixture last.
+    """
+
+    profit: float
+    since: float
+    legs: tuple[Leg, ...]
+    book_sum: float = 1.0
+    until: float = 0.0
+
+    @property
+    def bets(self) -> tuple[object, ...]:
+        """All that is no matter of confirmations."""
+        legs = [(leg.outcome, leg.bookmaker, leg.odds, leg.stake) for leg in self.legs]
+        return (self.profit, self.since, *legs)
 
 
 def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, Best, Best]:

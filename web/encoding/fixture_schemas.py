@@ -12,8 +12,8 @@ from actors.core.messages import BookmakerId, Prices
 from actors.matches.entries import prices_of, sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
-from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Roster, Surebet
-from actors.matches.surebets import Best, Commission, best
+from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Roster
+from actors.matches.surebets import Best, Commission, Doubt, Surebet, best
 from actors.matching.event import Chances, Event, FixtureId
 from actors.matching.evidence import Evidence
 from actors.matching.matcher import Member
@@ -99,7 +99,10 @@ class Reference(Struct, frozen=True):
 
 
 class SurebetLeg(Struct, frozen=True):
-    """An outcome, whose entry it is (its `id`), the gross price, and what it costs of a net win."""
+    """An outcome, whose entry it is (its `id`), the gross price, and what it costs of a net win.
+
+    The price was confirmed `age_s` seconds before.
+    """
 
     outcome: str
     id: str
@@ -107,14 +110,37 @@ class SurebetLeg(Struct, frozen=True):
     odds: Price
     commission: Commission
     stake: Share
+    age_s: Annotated[float, Meta(ge=0)]
 
 
 class SurebetV2(Struct, frozen=True):
-    """Prices that win whatever happens: `profit` of the total, after commissions; `since` Unix seconds."""
+    """Prices that win whatever happens: `profit` of the total, after commissions; times are Unix seconds.
+
+    `book_sum` is the total that returns 1. It ends `until` then if nothing is confirmed again. Ages and
+    `until` are those of the version that changed the fixture last.
+    """
 
     profit: float
     since: float
+    book_sum: float
+    until: float
     legs: tuple[SurebetLeg, ...]
+
+
+class DoubtedSurebet(Struct, frozen=True):
+    """A surebet that is not believed, and why: as a `SurebetV2`, but for `since`."""
+
+    profit: float
+    book_sum: float
+    until: float
+    legs: tuple[SurebetLeg, ...]
+    doubts: tuple[Doubt, ...]
+
+
+class Doubted(Struct, frozen=True):
+    """What a fixture has besides if its surebet is not believed."""
+
+    doubted: DoubtedSurebet
 
 
 class FixtureV2(Struct, frozen=True):
@@ -122,6 +148,7 @@ class FixtureV2(Struct, frozen=True):
 
     `book_sum` is the sum of 1 / best price; `fair` the median of the bookmakers whose prices are live, and
     `reference` the odds of the bookmaker that was asked for, each with the reason if there are none.
+    `doubted` is a surebet that is not believed.
     """
 
     id: str
@@ -139,6 +166,7 @@ class FixtureV2(Struct, frozen=True):
     fair_reason: FairReason | UnsetType = UNSET
     reference: FairOdds | UnsetType | None = UNSET
     reference_reason: FairReason | UnsetType = UNSET
+    doubted: DoubtedSurebet | UnsetType = UNSET
 
 
 class FixtureList(Struct, frozen=True):
@@ -276,6 +304,14 @@ def _best(one: Best, entries: Entries, names: Names, roster: Roster) -> BestPric
     )
 
 
+def doubted(
+    fixture: Fixture, surebet: Surebet, doubts: tuple[Doubt, ...], names: Names, terms: FixtureSettings
+) -> Doubted:
+    """Return the public form of a surebet that is not believed."""
+    it = _surebet(fixture, surebet, names, terms)
+    return Doubted(DoubtedSurebet(it.profit, it.book_sum, it.until, it.legs, doubts))
+
+
 def _surebet(fixture: Fixture, surebet: Surebet, names: Names, terms: FixtureSettings) -> SurebetV2:
     entries, roster = fixture.entries, terms.roster
     legs = tuple(
@@ -286,7 +322,8 @@ def _surebet(fixture: Fixture, surebet: Surebet, names: Names, terms: FixtureSet
             one.odds,
             roster[one.bookmaker].commission,
             one.stake,
+            one.age_s,
         )
         for one in surebet.legs
     )
-    return SurebetV2(surebet.profit, surebet.since, legs)
+    return SurebetV2(surebet.profit, surebet.since, surebet.book_sum, surebet.until, legs)

@@ -27,8 +27,8 @@ from actors.matches.model import (
     fixtures_of,
 )
 from actors.matching.event import Chances, FixtureId
-from web.encoding.fixture_forms import Form, with_reference
-from web.encoding.fixture_schemas import Names, fixture_v2, link
+from web.encoding.fixture_forms import Form, Shown, with_more, with_reference
+from web.encoding.fixture_schemas import Names, doubted, fixture_v2, link
 from web.encoding.schemas import match_v2
 from web.encoding.segments import FIXTURES, UNENCODABLE, Kept, Segment, Segments, UnencodableError
 
@@ -65,9 +65,13 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
             self._made.popitem(last=False)
         return json
 
-    def formed(self, fixture: Fixture, form: Form, terms: FixtureSettings) -> bytes:
+    def formed(self, shown: Shown, form: Form, terms: FixtureSettings) -> bytes:
         """Return a fixture as JSON in that form. Raises: UnencodableError."""
+        fixture = shown.fixture
         json = self.json(fixture, terms)
+        if shown.surebet is not None and shown.doubts:
+            names = self._names_of(fixture)
+            json = with_more(json, doubted(fixture, shown.surebet, shown.doubts, names, terms))
         if (name := form.reference) is None:
             return json
         chances: Chances | None = None

@@ -22,7 +22,7 @@ from web.protocol.contract import (
     Operation,
 )
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKER, CHOICES, FAIR, NOT_IN_CHANGES, Parameter, Query
+from web.protocol.query import BOOKMAKER, CHOICES, FAIR, OF_LISTS, Parameter, Query
 from web.protocol.responses import Asked, Handler, Prepared
 
 PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, "/api/v2/surebets": ViewKind.SUREBETS}
@@ -47,17 +47,22 @@ OPERATIONS = {
                 ),
                 Answer(304, "The client has this version already.", headers=_HEADERS),
             ),
-            (BOOKMAKER, *CHOICES, FAIR, IF_NONE_MATCH, ACCEPT_ENCODING),
-            (
-                "invalid_bookmaker",
-                *NOT_IN_CHANGES,
-                *_REFUSED,
-                *COUNTED,
-            ),
+            (*filters, IF_NONE_MATCH, ACCEPT_ENCODING),
+            (*(f"invalid_{one.name}" for one in filters), *_REFUSED, *COUNTED),
         )
-        for path, kind, summary in (
-            ("/api/v2/fixtures", ViewKind.FIXTURES, "The same match across bookmakers"),
-            ("/api/v2/surebets", ViewKind.SUREBETS, "Fixtures whose prices win whatever happens"),
+        for path, kind, summary, filters in (
+            (
+                "/api/v2/fixtures",
+                ViewKind.FIXTURES,
+                "The same match across bookmakers",
+                (BOOKMAKER, *CHOICES, FAIR),
+            ),
+            (
+                "/api/v2/surebets",
+                ViewKind.SUREBETS,
+                "Fixtures whose prices win whatever happens",
+                (BOOKMAKER, *OF_LISTS),
+            ),
         )
     },
     ONE: Operation(
@@ -110,7 +115,7 @@ def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str])
         choice, view = EVERYTHING, plain.get(request.query)
         if view is None:
             query = Query(request.query)
-            form = Form(query.bookmaker(names, FAIR))
+            form = Form(query.bookmaker(names, FAIR), kind is ViewKind.SUREBETS and query.doubted())
             view = FixturesOf(FixtureView(kind, query.bookmaker(names)), form)
             if (chosen := Choice(*query.choice())) != EVERYTHING:
                 choice = chosen

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from actors.board.snapshot import Book, Deadlines, Snapshot
 from actors.core.messages import BookmakerId
-from actors.matches.model import Fixture, FixtureView, ViewKind, fixtures_of
-from web.encoding.fixture_forms import USUAL, Form
+from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
+from web.encoding.fixture_forms import USUAL, Form, Shown, shown
 
 
 class FixturesOf(Struct, frozen=True):
@@ -31,12 +31,23 @@ class FixturesOf(Struct, frozen=True):
         return {self.bookmaker: snapshot.books[self.bookmaker]}
 
     def version(self, snapshot: Snapshot) -> int:
-        """Return its version: the last commit that changed what it shows."""
-        return fixtures_of(snapshot).version(self.view)
+        """Return its version: the last commit that changed what it shows.
+
+        That of all fixtures with doubted surebets: each change of a fixture may change its own.
+        """
+        kind = ViewKind.FIXTURES if self.form.doubted else self.view.kind
+        return fixtures_of(snapshot).version(FixtureView(kind, self.bookmaker))
 
     def deadlines(self, snapshot: Snapshot) -> Deadlines:
         """Return when what it may show no longer holds: fixtures are shown whole."""
         return snapshot.deadlines
+
+    def shown(self, fixture: Fixture, state: FixtureState) -> Shown | None:
+        """Return a fixture as it is shown, None if it is not."""
+        if self.bookmaker is not None and self.bookmaker not in fixture.bookmakers:
+            return None
+        it = shown(fixture, self.form, state)
+        return None if it.surebet is None and self.view.kind is ViewKind.SUREBETS else it
 
     @property
     def mark(self) -> str:
@@ -57,15 +68,15 @@ class Choice(Struct, frozen=True):
     ends_at: float = inf
     min_profit: float | None = None
 
-    def has(self, fixture: Fixture) -> bool:
+    def has(self, shown: Shown) -> bool:
         """Return whether it is shown; one of an unknown kick-off is in no range of times."""
-        start = fixture.place.start
+        start = shown.fixture.place.start
         is_timed = self.begins_at > -inf or self.ends_at < inf
         if is_timed and not (self.begins_at <= start < self.ends_at and start < inf):
             return False
-        if self.league is not None and (fixture.match.league or "Unknown") != self.league:
+        if self.league is not None and (shown.fixture.match.league or "Unknown") != self.league:
             return False
-        surebet = fixture.surebet
+        surebet = shown.surebet
         return self.min_profit is None or (surebet is not None and surebet.profit >= self.min_profit)
 
 

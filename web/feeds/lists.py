@@ -21,7 +21,7 @@ from actors.core.cooperative import Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
 from actors.matching.event import FixtureId
-from web.encoding.fixture_forms import USUAL, Form
+from web.encoding.fixture_forms import USUAL, Form, Shown
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
 from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
@@ -147,7 +147,7 @@ class Answers:
                 return page.not_modified[coding]
             self.fixtures.fit(state)
             try:
-                shown = self.fixtures.formed(fixture, form, state.terms)
+                shown = self.fixtures.formed(Shown(fixture, fixture.surebet), form, state.terms)
                 links = self.fixtures.links(fixture, state.terms)
             except UnencodableError as error:
                 await self.reject(error)
@@ -197,7 +197,7 @@ class Answers:
         for chunk in state.chunks:
             if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
                 break
-            some = [one for one in chunk.entries if view.view.shows(one) and choice.has(one)]
+            some = [one for each in chunk.entries if (one := view.shown(each, state)) and choice.has(one)]
             found += [self.fixtures.formed(one, view.form, state.terms) for one in some]
             yield
         head, tail = ends(page.version, len(found), self.fixtures.name)

@@ -16,6 +16,7 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_to": 400,
     "invalid_min_profit": 400,
     "invalid_fair": 400,
+    "invalid_doubted": 400,
     "invalid_since": 400,
     "invalid_wait": 400,
     "invalid_conflate_ms": 400,

@@ -57,8 +57,14 @@ MIN_PROFIT: Final = Parameter(
     "Show only surebets with that profit or more: 0.01 is 1 % of the total stake.",
     {"type": "string", "pattern": f"^{_RATIO.pattern}$"},
 )
+DOUBTED: Final = Parameter(
+    "doubted",
+    "Show also surebets that are not believed, with their doubts.",
+    {"type": "string", "const": "1"},
+)
 CHOICES: Final = (LEAGUE, FROM, TO, MIN_PROFIT)
-NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in (*CHOICES, FAIR))
+OF_LISTS: Final = (*CHOICES, FAIR, DOUBTED)
+NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in OF_LISTS)
 """Codes for parameters that changes of fixtures do not have."""
 SINCE: Final = Parameter(
     "since",
@@ -115,7 +121,7 @@ class Query:
             return bookmaker
         if given not in [*ViewKind]:
             raise _invalid(VIEW.name, f"was {given[:64]!r}", must)
-        for choice in (*CHOICES, FAIR):
+        for choice in OF_LISTS:
             if choice.name in self._values:
                 raise _invalid(choice.name, "is of a whole list", "must not be given with changes")
         return FixtureView(ViewKind(given), bookmaker)
@@ -128,6 +134,14 @@ class Query:
         if given is not None and not _RATIO.fullmatch(given):
             raise _invalid(MIN_PROFIT.name, f"was {given[:64]!r}", "must be a number from 0, like 0.01")
         return self._one(LEAGUE.name, must), start, end, None if given is None else float(given)
+
+    def doubted(self) -> bool:
+        """Return whether doubted surebets are wanted."""
+        must = "must be 1, or absent"
+        given = self._one(DOUBTED.name, must)
+        if given not in {None, DOUBTED.schema["const"]}:
+            raise _invalid(DOUBTED.name, f"was {given[:64]!r}", must)
+        return given is not None
 
     def since(self) -> Since:
         """Return the version since which changes are wanted, which must be given."""

@@ -17,10 +17,10 @@ from actors.matches.model import (
     FixtureSettings,
     FixtureState,
     FixtureView,
-    Surebet,
     ViewKind,
     roster_of,
 )
+from actors.matches.surebets import Surebet
 from actors.matching.event import FixtureId
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, LinkedBoard
 from tests.support.builders.messages import batch, match

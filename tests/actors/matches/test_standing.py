@@ -12,18 +12,18 @@ from actors.board.board import is_due
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE
 from actors.core.messages import Removal, SourceMatchId
-from actors.matches.candidates import EVERY_S, Candidate, Candidates
+from actors.matches.candidates import EVERY_S, Candidate, Candidates, Evaluation
 from actors.matches.draft import FixtureUpdate
 from actors.matches.fair import Odds
 from actors.matches.model import (
     FixtureSettings,
     FixtureState,
     FixtureView,
-    Surebet,
     ViewKind,
     roster_of,
 )
 from actors.matches.standing import Surebets
+from actors.matches.surebets import Doubt, Surebet
 from actors.matching.event import FixtureId
 from actors.matching.rules import Certainty
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, RULES, LinkedBoard
@@ -312,6 +312,80 @@ def test_surebet_whose_price_is_too_old_comes_back_although_a_suspect_price_make
 
     assert (True, None, None) == (shown is not None, gone, early)
     assert market.surebet() is not None
+
+
+def test_surebet_says_when_it_ends_and_how_old_its_legs_are() -> None:
+    """As of its version: at the first leg that is too old then, or at the kick-off; never later."""
+    market, begins_first = Market(first_s=30.0, second_s=50.0), Market()
+    market.now = Instant(1.0, WALL_0 + 1)
+    market.confirm(BIRCH)
+    begins_first.list("birch", OTHER, begins=20)
+    for one in (market, begins_first):
+        one.pass_to(2)
+    found, other = market.surebet(), begins_first.surebet()
+
+    assert found is not None
+    assert other is not None
+    assert (WALL_0 + 30, WALL_0 + 20) == (found.until, other.until)
+    assert [2.0, 2.0, 1.0] == [leg.age_s for leg in found.legs]
+    assert round(1 / 2.2 + 1 / 3.9 + 1 / 4.2, 6) == found.book_sum
+
+
+def test_confirmation_alone_changes_no_surebet() -> None:
+    """Its end may pass then; what holds is the age of the last confirmations."""
+    market = Market()
+    market.pass_to(2)
+    shown, version = market.surebet(), market.snapshot.version
+    for second in range(5, 60, 5):
+        market.pass_to(second)
+        market.confirm(ALDER, BIRCH)
+    market.pass_to(60)
+
+    assert shown is not None
+    assert (shown, version) == (market.surebet(), market.snapshot.version)
+    assert shown.until < market.now.wall
+    assert 85 == market.snapshot.valid_until
+
+
+def test_each_version_of_a_fixture_says_anew_when_its_surebet_ends() -> None:
+    """Whatever changed it."""
+    market = Market()
+    market.pass_to(20)
+    market.confirm(ALDER, BIRCH)
+    before = market.surebet()
+    market.list_again(CEDAR, (2.0, 3.0, 3.0))
+    after = market.surebet()
+
+    assert before is not None
+    assert after is not None
+    assert (WALL_0 + 30, WALL_0 + 50) == (before.until, after.until)
+    assert before.bets == after.bets
+
+
+def test_doubts_are_those_of_the_version() -> None:
+    """A confirmation changes none of them: what a version shows stays."""
+    market = Market(certainty=Certainty.LIKELY)
+    (fixture,) = market.fixtures()
+    rules = market.state.terms.surebets
+
+    def seen() -> Evaluation | None:
+        return market.state.candidates.by_fixture[fixture.id].seen
+
+    before = seen()
+    market.pass_to(20)
+    market.confirm(ALDER, BIRCH)
+    market.pass_to(25)
+    later = seen()
+    market.list("alder", (2.21, 3.9, 3.0))
+    after = seen()
+
+    assert before is not None
+    assert after is not None
+    assert before is later
+    assert [0.0, 25.0] == [one.at.mono for one in (before, after)]
+    found = before.found(rules)
+    assert found is not None
+    assert (Doubt.LINK,) == found.doubts
 
 
 def test_candidates_are_evaluated_once_a_second() -> None:

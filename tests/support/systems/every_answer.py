@@ -35,6 +35,7 @@ BY_TARGET = {
     "invalid_to": "/api/v2/fixtures?to=tomorrow",
     "invalid_min_profit": "/api/v2/surebets?min_profit=1%25",
     "invalid_fair": "/api/v2/fixtures?fair=nobody",
+    "invalid_doubted": "/api/v2/surebets?doubted=yes",
     "invalid_since": "/api/v2/changes?since=yesterday",
     "invalid_wait": "/api/v2/changes?since=5001&wait=60",
     "invalid_conflate_ms": "/api/v2/stream?conflate_ms=-1",

@@ -40,7 +40,7 @@ async def test_capabilities_have_exactly_the_specified_fields(site: Site) -> Non
         "/api/v2/fixtures": ["bookmaker", "league", "from", "to", "min_profit", "fair"],
         "/api/v2/odds": ["bookmaker"],
         "/api/v2/stream": ["view", "bookmaker", "since", "conflate_ms"],
-        "/api/v2/surebets": ["bookmaker", "league", "from", "to", "min_profit", "fair"],
+        "/api/v2/surebets": ["bookmaker", "league", "from", "to", "min_profit", "fair", "doubted"],
     } == capabilities["filters"]
     assert ["cedar", "alder", "birch"] == capabilities["supported_bookmakers"]
     assert re.fullmatch(r"[0-9]+\.[0-9]+", capabilities["version"])

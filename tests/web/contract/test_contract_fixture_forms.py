@@ -1,4 +1,4 @@
-"""Fixtures in other forms: with the fair odds of a bookmaker."""
+"""Fixtures in other forms: with the fair odds of a bookmaker, with doubted surebets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from actors.matches.fair import Method
 from tests.support.builders.messages import match
 from tests.support.oracles.fair_odds import fair_of_all
 from tests.support.systems.site import Site
+from tests.support.time.virtual import WALL_0
 
 pytestmark = pytest.mark.anyio
 
-FIXTURES = "/api/v2/fixtures"
+FIXTURES, SUREBETS = "/api/v2/fixtures", "/api/v2/surebets"
 
 
 def _publish(site: Site) -> None:
@@ -57,3 +58,42 @@ async def test_each_reference_has_tags_of_its_own(empty_site: Site) -> None:
         assert tags[1].removesuffix('"') + '-gzip"' == packed.headers["etag"]
         assert answers[1].content == gzip.decompress(packed.body)
         assert (304, [200, 200]) == (known.status_code, [one.status_code for one in others])
+
+
+async def test_doubted_surebet_is_shown_with_its_doubts_to_those_who_ask(empty_site: Site) -> None:
+    """Not in the lists of fixtures and surebets otherwise; with the version of all fixtures."""
+    empty_site.publish("alder", match("m1", prices=(3.2, 3.9, 3.0)))
+    empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))
+    empty_site.clock.pass_(2)
+    empty_site.apply()
+    fixtures, plain = await empty_site.json(FIXTURES), await empty_site.get(SUREBETS)
+    response = await empty_site.get(f"{SUREBETS}?doubted=1")
+    (one,) = response.json()["fixtures"]
+
+    found = one.pop("doubted")
+    book_sum = 1 / 3.2 + 1 / 3.9 + 1 / 4.2
+    assert ([one], []) == (fixtures["fixtures"], plain.json()["fixtures"])
+    assert (None, ["profit"]) == (one["surebet"], found["doubts"])
+    assert pytest.approx(book_sum, abs=1e-6) == found["book_sum"]
+    assert pytest.approx(1 / book_sum - 1, abs=1e-6) == found["profit"]
+    assert (WALL_0 + 30, [0.0] * 3) == (found["until"], [leg["age_s"] for leg in found["legs"]])
+    assert fixtures["version"] == response.json()["version"]
+    assert plain.headers["ETag"] != response.headers["ETag"]
+    found_by_profit = {
+        least: (await empty_site.json(f"{SUREBETS}?doubted=1&min_profit={least}"))["fixtures_count"]
+        for least in (0.1, 0.2, 0.3)
+    }
+    assert {0.1: 1, 0.2: 1, 0.3: 0} == found_by_profit
+
+
+async def test_surebets_with_doubted_ones_have_the_others_as_they_are(empty_site: Site) -> None:
+    """What is believed is no other than without."""
+    empty_site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0)))
+    empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))
+    empty_site.clock.pass_(2)
+    empty_site.apply()
+
+    plain, more = [await empty_site.json(SUREBETS + query) for query in ("", "?doubted=1")]
+
+    assert 1 == plain["fixtures_count"]
+    assert plain == more
