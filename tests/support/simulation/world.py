@@ -10,8 +10,8 @@ import asyncio
 import time
 import zlib
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
 from math import inf
@@ -19,7 +19,6 @@ from random import Random
 
 import anyio
 import msgspec
-from anyio.abc import TaskGroup
 
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
@@ -32,7 +31,6 @@ from actors.matching.matcher import GroupChanges, Matcher
 from actors.matching.overrides import Overrides
 from actors.runtime.actor import ActorState
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
-from actors.service.system import System
 from actors.source_api.options import PolledOptions, SourceOptions
 from tests.support.builders.hostile import poison
 from tests.support.simulation.fixture_readers import FixtureReaders
@@ -41,9 +39,8 @@ from tests.support.simulation.model import Belief
 from tests.support.simulation.offers import AGAIN, NAMES, TICKED, Calendar, Reader, Rows, Ticker
 from tests.support.simulation.readers import Readers, View, expected
 from tests.support.simulation.site import POLL_S, TIMEOUT_S, Site
-from tests.support.systems.front_end import UNLIMITED, front_end
-from tests.support.time.virtual import VirtualClock, VirtualLoop, settle
-from web.feeds.subscribers import Audience
+from tests.support.systems.virtual_service import VirtualService
+from tests.support.time.virtual import VirtualClock, VirtualLoop
 
 POLLED = SourceName("lists")
 CEDAR, ALDER, BIRCH, DOGWOOD = NAMES
@@ -103,38 +100,37 @@ class Fragile(Matcher):
         }
 
 
-class World:
+class World(VirtualService):
     """The service, its bookmakers and readers; `say` writes the log, `seen` counts what happened.
 
-    `link_crashes` are crashes of the linker to come, `tasks` run beside the service, while it does.
+    `link_crashes` are crashes of the linker to come.
     """
 
-    tasks: TaskGroup
-
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
-        self.clock = VirtualClock()
+        self.random, clock = Random(seed), VirtualClock()
         calendar = Calendar(self.random)
         self.tickers = {name: Ticker(self.random, calendar, scope) for name, (_, scope) in TICKING.items()}
         self.reader = Reader()
-        self.site = Site(self.random, self.clock, OF_KEY, calendar)
+        self.site = Site(self.random, clock, OF_KEY, calendar)
         self.site.on_crash = self.doubt_all
         self.ticked = {name: Belief(name, TICKED_STALE_S) for name in TICKING}
         for name, ticker in self.tickers.items():
             ticker.on_tick = partial(self._on_tick, name)
         self.link_crashes = 0
-        self.system = self._system()
+        super().__init__(
+            self._settings(),
+            clock=clock,
+            random=self.random,
+            transports={POLLED: self.site.connect},
+            linker=lambda: Fragile(self),
+            tick_s=TICK_S,
+        )
         published = self.system.published
         published.history.subscribe(lambda _: self._on_commit())
-        self.fixture_rules = FixtureRules(published.newest, NAMES, self.clock)
+        self.fixture_rules = FixtureRules(published.newest, NAMES, clock)
         published.follow(self.fixture_rules.take)
-        self.system.bus.subscribe(self._kill)
-        self.audience = Audience(published.history, 100, 100, self.system.fixture_history)
-        parts = (published, self.system.status, NAMES, self.clock, self.audience)
-        self.app = front_end(*parts, limits=UNLIMITED, review=self.system.review).asgi_app
         self.readers = Readers(self.app, self.random, NAMES)
         self.fixture_readers = FixtureReaders(self.app, self.random, NAMES)
-        self.kills: Counter[BookmakerId] = Counter()
         self.records = Breakable(self.clock)
         self.system.status.board.verdicts = self.records
         self.seen: Counter[str] = Counter()
@@ -142,11 +138,6 @@ class World:
         self.digest = blake2b(digest_size=16)
         self._first_version = self.system.status.board.first_version
         self._last: Snapshot = published.newest
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The snapshot that a reader gets now."""
-        return self.system.published.newest
 
     def say(self, event: str) -> None:
         """Write a line of the log."""
@@ -246,7 +237,7 @@ class World:
     def poison(self, bookmaker: BookmakerId, scope: Scope) -> None:
         """Publish a batch that crashes the board."""
         self.doubt_all()
-        kills, self.kills = self.kills, Counter()
+        kills, self.kills = self.kills, Counter[str]()
         self.system.bus.publish(poison(bookmaker, scope, self.clock.now().mono))
         self.kills = kills
 
@@ -278,7 +269,7 @@ class World:
         counts = " ".join(str(book.count) for book in new.books.values())
         self.say(f"commit {new.version - self._first_version} {counts}")
 
-    def _kill(self, batch: Batch | Failure) -> None:
+    def _take(self, batch: Batch | Failure) -> None:
         if isinstance(batch, Batch) and self.kills[batch.bookmaker]:
             self.kills[batch.bookmaker] -= 1
             self.doubt_all()
@@ -286,7 +277,7 @@ class World:
             self.seen["kills"] += 1
             raise RuntimeError("killed")
 
-    def _system(self) -> System:
+    def _settings(self) -> Settings:
         polled = PolledOptions(
             kind=POLLED, url="http://127.0.0.1:9", poll_interval_s=POLL_S, timeout_s=TIMEOUT_S
         )
@@ -296,33 +287,13 @@ class World:
             options = SourceOptions(kind=source, stale_after_s=TICKED_STALE_S)
             sources[source] = SourceSettings(self.tickers[name].kind(), options)
             bookmakers[name] = BookmakerSettings(source, "C")
-        settings = Settings(
+        return Settings(
             ServerSettings(),
             RULES,
             sources,
             {name: msgspec.structs.replace(bookmakers[name], name=shown) for name, shown in NAMES.items()},
             HistoryLimits(max_changes=150),
         )
-        return System(
-            settings,
-            self.clock,
-            self.random,
-            transports={POLLED: self.site.connect},
-            linker=lambda: Fragile(self),
-            tick_s=TICK_S,
-        )
-
-
-@asynccontextmanager
-async def running(world: World) -> AsyncIterator[None]:
-    """Run the service within the block."""
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(world.system.supervisor.run)
-        world.tasks = tasks
-        yield
-        await world.system.supervisor.stop()
-        await world.audience.leave()
-        tasks.cancel_scope.cancel()
 
 
 @contextmanager
@@ -348,12 +319,6 @@ def jump(seconds: float) -> None:
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualLoop)
     loop.jump(seconds)
-
-
-async def pass_to(mono: float) -> None:
-    """Let time pass up to that second of the loop, until nothing is under way."""
-    await anyio.sleep(mono - anyio.current_time())
-    await settle()
 
 
 def _rows(book: Book, scope: Scope) -> Rows:

@@ -15,13 +15,15 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import anyio
 import msgspec
+from anyio.abc import TaskGroup
+from hypercorn.typing import ASGIFramework
 
 from actors.board.board import BoardRules
 from actors.board.snapshot import Entry, Snapshot
@@ -33,6 +35,7 @@ from actors.service.system import System
 from actors.source_api.kinds import PolledKind
 from actors.sources.football_data import kind as football_data
 from actors.sources.the_odds_api import kind as the_odds_api
+from actors.transports.polling import Transport
 from tests.support.builders.the_odds_api import event, market
 from tests.support.peers.exchange import Exchange
 from tests.support.peers.web import Web, serving
@@ -41,6 +44,8 @@ from tests.support.systems.front_end import UNLIMITED, Answer, front_end, get
 from tests.support.systems.site import NAMES
 from tests.support.time.virtual import WALL_0, VirtualClock, settle
 from web.feeds.subscribers import Audience
+
+OpenTransport = Callable[[], AbstractAsyncContextManager[Transport]]
 
 POLL_S, TIMEOUT_S, STALE_AFTER_S = 10.0, 5.0, 30.0
 KEY = "B365"
@@ -77,11 +82,14 @@ key = "wide"
 
 
 class VirtualService:
-    """A system in virtual time: all but the sockets is real.
+    """The service in virtual time: all but the sockets is real.
 
     `webs` are the sites of polled sources, by source; streams connect to the `exchange`. `kills` are
-    crashes of bookmakers to come; `published` has every batch, `versions` what was shown then.
+    crashes of bookmakers to come; `published` has every batch, `versions` what was shown then. `tasks` run
+    beside it.
     """
+
+    tasks: TaskGroup
 
     def __init__(
         self,
@@ -91,6 +99,7 @@ class VirtualService:
         exchange: Exchange | None = None,
         clock: VirtualClock | None = None,
         random: Random | None = None,
+        transports: Mapping[SourceName, OpenTransport] = {},
         **more: Any,
     ) -> None:
         self.clock = clock or VirtualClock()
@@ -101,9 +110,8 @@ class VirtualService:
             self.clock,
             random or Random(1),
             transports={
-                name: partial(webs[name].connect, source, self.clock)
-                for name, source in settings.sources.items()
-                if isinstance(source.kind, PolledKind)
+                **{SourceName(name): self._transport(name, settings) for name in webs},
+                **transports,
             },
             streams=dict.fromkeys(settings.sources, (self.exchange.connect, self.exchange.open_web)),
             **more,
@@ -112,6 +120,14 @@ class VirtualService:
         self.published: list[Batch] = []
         self.versions: list[int] = []
         self.system.bus.subscribe(self._take)
+        self.names = {name: bookmaker.name or name for name, bookmaker in settings.bookmakers.items()}
+        self.audience = Audience(self.system.published.history, 100, 100, self.system.fixture_history)
+
+    @cached_property
+    def app(self) -> ASGIFramework:
+        """The front end."""
+        parts = (self.system.published, self.system.status, self.names, self.clock, self.audience)
+        return front_end(*parts, limits=UNLIMITED, review=self.system.review).asgi_app
 
     @property
     def snapshot(self) -> Snapshot:
@@ -153,8 +169,24 @@ class VirtualService:
         """Return how many matches of a bookmaker were rejected so far, by reason."""
         return Counter(self.system.status.bookmakers[BookmakerId(name)].rejected)
 
-    async def leave(self) -> None:
-        """End what runs beside the system."""
+    async def get(self, path: str = ODDS, query: str = "", **headers: str) -> Answer:
+        """GET a path of the front end."""
+        return await get(self.app, path, query, **headers)
+
+    async def shown(self, name: str) -> list[Any]:
+        """Return the matches of a bookmaker as a client gets them; none with 503."""
+        answer = await self.get(ODDS, f"bookmaker={name}")
+        assert answer.status in {200, 503}, answer
+        matches: list[Any] = msgspec.json.decode(answer.body)["matches"] if answer.status == 200 else []
+        return matches
+
+    async def state(self, name: str) -> str:
+        """Return the state of a bookmaker in /health."""
+        checks = msgspec.json.decode((await self.get("/health")).body)["checks"]
+        return str(checks[name]["state"])
+
+    def _transport(self, name: str, settings: Settings) -> OpenTransport:
+        return partial(self.webs[name].connect, settings.sources[SourceName(name)], self.clock)
 
     def _take(self, batch: Batch | Failure) -> None:
         if isinstance(batch, Failure):
@@ -171,9 +203,10 @@ async def running(service: VirtualService) -> AsyncIterator[None]:
     """Run the service within the block, and check that its version never decreases."""
     async with anyio.create_task_group() as tasks:
         await tasks.start(service.system.supervisor.run)
+        service.tasks = tasks
         yield
         await service.system.supervisor.stop()
-        await service.leave()
+        await service.audience.leave()
         tasks.cancel_scope.cancel()
     assert sorted(service.versions) == service.versions
 
@@ -195,7 +228,7 @@ async def configured(
     config = folder / "oddsboard.toml"
     config.write_text(text, "utf-8")
     settings, clock = load(config, {}), VirtualClock(wall)
-    webs = dict.fromkeys(map(str, settings.sources), web or Web())
+    webs = dict.fromkeys(map(str, settings.sources), web or Web())  # those of other kinds ask none
     with ExitStack() as stack:
         record = None if out is None else stack.enter_context(Recorder.open(out, settings, clock)).of
         service = VirtualService(settings, webs=webs, exchange=exchange, clock=clock, record=record)
@@ -209,7 +242,7 @@ def simulated(folder: Path) -> AbstractAsyncContextManager[VirtualService]:
 
 
 class ScriptedService(VirtualService):
-    """Sources of one bookmaker each, both of one name, and the front end; `webs` are their sites.
+    """Sources of a single bookmaker each, both of one name; `webs` are their sites.
 
     At first each site serves one match at the prices `SOME`. With `api_key` they are of The Odds API, else
     files of football_data.
@@ -224,40 +257,17 @@ class ScriptedService(VirtualService):
         tick_s: float = 1.0,
         **options: float,
     ) -> None:
-        self.names = {name: NAMES.get(name, name.title()) for name in map(BookmakerId, names)}
+        shown = {name: NAMES.get(name, name.title()) for name in map(BookmakerId, names)}
         first = listing(SOME) if api_key else sheet(KEY, SOME)
         webs = {name: Web(serving(first)) for name in names}
-        settings = _settings(self.names, api_key, rules, options)
+        settings = _settings(shown, api_key, rules, options)
         super().__init__(settings, webs=webs, random=random, tick_s=tick_s)
-        self.audience = Audience(self.system.published.history, 100, 100)
-        parts = (self.system.published, self.system.status, self.names, self.clock, self.audience)
-        self.app = front_end(*parts, limits=UNLIMITED).asgi_app
-
-    async def get(self, path: str = ODDS, query: str = "", **headers: str) -> Answer:
-        """GET a path of the front end."""
-        return await get(self.app, path, query, **headers)
-
-    async def shown(self, name: str) -> list[Any]:
-        """Return the matches of a bookmaker as a client gets them; none with 503."""
-        answer = await self.get(ODDS, f"bookmaker={name}")
-        assert answer.status in {200, 503}, answer
-        matches: list[Any] = msgspec.json.decode(answer.body)["matches"] if answer.status == 200 else []
-        return matches
-
-    async def state(self, name: str) -> str:
-        """Return the state of a bookmaker in /health."""
-        checks = msgspec.json.decode((await self.get("/health")).body)["checks"]
-        return str(checks[name]["state"])
 
     async def polled(self, name: str, body: bytes) -> None:
         """Serve that body from now on, and let time pass until it has been polled once."""
         self.webs[name].answer = serving(body)
         await self.webs[name].reached()
         await settle()
-
-    async def leave(self) -> None:
-        """End the followers."""
-        await self.audience.leave()
 
 
 def listing(*prices: Odds) -> bytes:
