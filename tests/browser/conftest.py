@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests.support.browsing import Complaints, OpenContext
 from tests.support.chromium import ARGUMENTS, EXECUTABLE
-from tests.support.systems.offered import Offered, offered
+from tests.support.systems.feed import Offered, offered
 
 VIOLATIONS = """
 addEventListener("securitypolicyviolation", (event) => {

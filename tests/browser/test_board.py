@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browsing import OpenContext
-from tests.support.systems.offered import Fixture, Offered
+from tests.support.systems.feed import Fixture, Offered
 
 pytestmark = pytest.mark.browser
 

@@ -12,8 +12,8 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.support.browsing import CATCH_THE_SOURCE, Complaints
 from tests.support.peers.http import hang, respond
+from tests.support.systems.feed import PATH, Fixture, Offered, offered
 from tests.support.systems.moved_clock import MovedClocks
-from tests.support.systems.offered import PATH, Fixture, Offered, offered
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browsing import OpenContext
-from tests.support.systems.offered import Fixture, Offered
+from tests.support.systems.feed import Fixture, Offered
 
 pytestmark = pytest.mark.browser
 

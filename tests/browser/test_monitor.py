@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.browsing import Complaints
 from tests.support.peers.http import respond
-from tests.support.systems.offered import PATH, Fixture, Offered
+from tests.support.systems.feed import PATH, Fixture, Offered
 
 pytestmark = pytest.mark.browser
 

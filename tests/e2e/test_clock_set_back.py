@@ -9,9 +9,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.support.builders.football_data import Odds, sheet
 from tests.support.peers.http import HttpPeer, http_peer, respond
 from tests.support.peers.stream_client import Event, events_of
-from tests.support.systems.feed import Odds, configured, sheet
+from tests.support.systems.feed import configured
 from tests.support.systems.moved_clock import MovedClocks
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually

@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.support.builders.football_data import sheet
 from tests.support.peers.http import Answer, Asked, HttpPeer, conditional, http_peer, respond
-from tests.support.systems.feed import configured, sheet
+from tests.support.systems.feed import configured
 from tests.support.systems.moved_clock import MovedClocks
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually

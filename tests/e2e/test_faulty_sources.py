@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders.football_data import sheet
 from tests.support.peers.http import Answer, drop, hang, http_peer, respond
-from tests.support.systems.feed import configured, moving, sheet, watching
+from tests.support.systems.feed import configured, moving, watching
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
 

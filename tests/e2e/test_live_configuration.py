@@ -11,12 +11,12 @@ import httpx2
 import pytest
 
 from tests.support.builders.betfair import catalogue, image, market, token
+from tests.support.builders.football_data import sheet
 from tests.support.builders.the_odds_api import event, serve
 from tests.support.builders.the_odds_api import market as listed
 from tests.support.peers.http import HttpPeer, http_peer, respond
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.peers.stream import StreamPeer, stream_peer
-from tests.support.systems.feed import sheet
 from tests.support.systems.process import ROOT, Service, service
 from tests.support.time.waiting import eventually
 

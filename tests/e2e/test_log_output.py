@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.systems.outputs import serving, small_pipe
-from tests.support.systems.process import Service
+from tests.support.systems.process import Service, logging_to, small_pipe
 from tests.support.time.waiting import eventually
 
 
@@ -35,7 +34,7 @@ def _await_failed(running: Service, asked: int) -> None:
 
 def test_a_pipe_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
     """Requests are answered, and a signal ends the process in order."""
-    with small_pipe() as (_, writing), serving(tmp_path, writing) as running:
+    with small_pipe() as (_, writing), logging_to(tmp_path, writing) as running:
         statuses = _answers(running, 100)  # some 200 bytes of log each
         running.process.send_signal(signal.SIGTERM)
         code, errors = running.process.wait(20), running.process.communicate()[1]
@@ -45,7 +44,7 @@ def test_a_pipe_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
 
 def test_a_second_signal_ends_the_process_though_nobody_reads(tmp_path: Path) -> None:
     """It waits for the log for less than a second, not for the drain."""
-    with small_pipe() as (_, writing), serving(tmp_path, writing, drain_s=60) as running:
+    with small_pipe() as (_, writing), logging_to(tmp_path, writing, drain_s=60) as running:
         _answers(running, 100)
         running.process.send_signal(signal.SIGTERM)
         eventually(lambda: running.get("/health/ready").status_code == 503, "it is stopping")
@@ -57,7 +56,7 @@ def test_a_second_signal_ends_the_process_though_nobody_reads(tmp_path: Path) ->
 
 def test_lines_come_once_somebody_reads(tmp_path: Path) -> None:
     """What waited is written, in order and whole, and the end loses nothing."""
-    with small_pipe() as (reading, writing), serving(tmp_path, writing) as running:
+    with small_pipe() as (reading, writing), logging_to(tmp_path, writing) as running:
         _answers(running, 100)
         os.set_blocking(reading, False)
         text = b""
@@ -82,7 +81,7 @@ def test_lines_come_once_somebody_reads(tmp_path: Path) -> None:
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])
 def test_a_log_that_cannot_be_written_costs_only_its_lines(tmp_path: Path, redirection: str) -> None:
     """Nothing is said about it on standard error; lines that could not be written are counted."""
-    with serving(tmp_path, subprocess.DEVNULL, redirection=redirection) as running:
+    with logging_to(tmp_path, subprocess.DEVNULL, redirection=redirection) as running:
         statuses = _answers(running, 10)
         if redirection == ">/dev/full":
             _await_failed(running, 10)
@@ -97,7 +96,7 @@ def test_a_log_that_cannot_be_written_costs_only_its_lines(tmp_path: Path, redir
 def test_a_reader_that_has_gone_costs_only_lines(tmp_path: Path) -> None:
     """As with `| head -1`."""
     reading, writing = os.pipe()
-    with serving(tmp_path, writing) as running:
+    with logging_to(tmp_path, writing) as running:
         os.close(writing)
         os.close(reading)
         statuses = _answers(running, 10)

@@ -22,9 +22,10 @@ import httpx2
 import pytest
 
 from tests.support.builders.certificates import Authority
+from tests.support.builders.football_data import sheet
 from tests.support.peers.http import Answer, Asked, HttpPeer, drop, hang, http_peer, respond
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.feed import configured, sheet
+from tests.support.systems.feed import configured
 from tests.support.systems.process import ROOT, service
 from tests.support.time.waiting import eventually, let_pass
 

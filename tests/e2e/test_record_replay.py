@@ -20,11 +20,11 @@ import httpx2
 import pytest
 
 from tests.support.builders import the_odds_api as api
+from tests.support.builders.football_data import sheet
 from tests.support.builders.recorded import header, pieces_of, read, received, write
 from tests.support.peers.http import HttpPeer, conditional, http_peer
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.recordings import football_data, the_odds_api
-from tests.support.systems.feed import sheet
 from tests.support.systems.process import ROOT, Service, program, service
 from tests.support.time.waiting import eventually
 from web.__main__ import main

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders.football_data import sheet
 from tests.support.peers.http import Asked, HttpPeer, http_peer, respond
-from tests.support.systems.feed import configured, sheet
+from tests.support.systems.feed import configured
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually, let_pass
 

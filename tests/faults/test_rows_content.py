@@ -12,9 +12,9 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
+from tests.support.builders.football_data import Odds, sheet
 from tests.support.builders.the_odds_api import API_KEY
 from tests.support.peers.web import serving
-from tests.support.systems.feed import Odds, sheet
 from tests.support.systems.virtual_service import (
     KEY,
     ScriptedService,

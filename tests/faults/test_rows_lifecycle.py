@@ -28,8 +28,7 @@ from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.attacked import attack, attacked, crowd, descriptors, rss_mib, tasks
 from tests.support.systems.every_answer import ANSWERS, Broken
 from tests.support.systems.feed import configured
-from tests.support.systems.outputs import serving, small_pipe
-from tests.support.systems.process import ROOT, Service, service
+from tests.support.systems.process import ROOT, Service, logging_to, service, small_pipe
 from tests.support.systems.site import open_site
 from tests.support.time.virtual import ManualClock
 from tests.support.time.waiting import eventually, let_pass
@@ -158,7 +157,7 @@ def _logging_to(folder: Path, where: str) -> Iterator[Service]:
         if where == "unread":
             _, output = stack.enter_context(small_pipe())
         redirection = {"closed": ">&-", "full": ">/dev/full"}.get(where, "")
-        yield stack.enter_context(serving(folder, output, redirection=redirection))
+        yield stack.enter_context(logging_to(folder, output, redirection=redirection))
 
 
 @pytest.mark.long

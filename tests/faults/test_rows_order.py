@@ -24,14 +24,13 @@ from actors.core.errors import PayloadError
 from actors.core.messages import BookmakerId
 from actors.core.validation import Bounds, admit
 from tests.support.builders.boards import START
-from tests.support.builders.football_data import BOOKMAKERS, extracted
+from tests.support.builders.football_data import BOOKMAKERS, Odds, extracted, sheet
 from tests.support.builders.hostile import Matches, with_matches
 from tests.support.builders.messages import batch, match
 from tests.support.builders.the_odds_api import API_KEY
 from tests.support.peers.web import conditional, hanging
 from tests.support.recordings import football_data
 from tests.support.systems.aggregator_stage import AggregatorStage
-from tests.support.systems.feed import Odds, sheet
 from tests.support.systems.supervision import supervised
 from tests.support.systems.virtual_service import (
     KEY,

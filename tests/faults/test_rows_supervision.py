@@ -17,11 +17,11 @@ import msgspec
 import pytest
 
 from actors.core.messages import Scope
+from tests.support.builders.football_data import sheet
 from tests.support.builders.hostile import poison
 from tests.support.peers.web import hanging, serving
 from tests.support.simulation.readers import VIEWS, Readers, expected
 from tests.support.simulation.world import Breakable
-from tests.support.systems.feed import sheet
 from tests.support.systems.process import ROOT, simulated, started
 from tests.support.systems.site import NAMES
 from tests.support.systems.virtual_service import KEY, ScriptedService, pass_to, running

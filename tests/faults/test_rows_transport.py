@@ -19,6 +19,7 @@ from actors.transports.http import RestTransport
 from actors.transports.lines import connected, tls_context
 from actors.transports.polling import Limits
 from tests.support.builders.certificates import Authority
+from tests.support.builders.football_data import sheet
 from tests.support.memory import most_memory
 from tests.support.peers.broken import ENDLESS, RESET, SHORT, TOTAL, Pourer
 from tests.support.peers.fetching import trouble
@@ -27,7 +28,7 @@ from tests.support.peers.lines import CREDENTIALS, MAX, lines_of, trouble_with
 from tests.support.peers.stream import stream_peer
 from tests.support.peers.web import Answer as WebAnswer
 from tests.support.peers.web import dripping, hanging, refusing, serving
-from tests.support.systems.feed import configured, sheet
+from tests.support.systems.feed import configured
 from tests.support.systems.process import Service
 from tests.support.systems.process import service as process
 from tests.support.systems.schedule_stage import Stage

@@ -22,8 +22,8 @@ from actors.recordings.reader import open_sources
 from actors.service.registry import kind_named
 from actors.service.settings import load
 from actors.service.system import System
+from tests.support.builders.football_data import sheet
 from tests.support.builders.recorded import ALDER, header, received, write
-from tests.support.systems.feed import sheet
 from tests.support.time.virtual import VirtualClock
 
 pytestmark = pytest.mark.anyio

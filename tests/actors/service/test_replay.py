@@ -27,10 +27,9 @@ from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from actors.service.settings import load
 from actors.service.system import System
-from tests.support.builders.football_data import changed, csv_bytes
+from tests.support.builders.football_data import changed, csv_bytes, sheet
 from tests.support.builders.messages import batch, match
 from tests.support.builders.recorded import ALDER, BIRCH, SOURCE, header, received, write
-from tests.support.systems.feed import sheet
 from tests.support.systems.front_end import front_end
 from tests.support.systems.virtual_service import CONFIG
 from tests.support.time.virtual import WALL_0, VirtualClock, settle

@@ -21,6 +21,7 @@ OPTIONS = FootballDataOptions(kind="football_data", url="https://feed.example/fi
 COLUMNS = ("Div", "Date", "Time", "HomeTeam", "AwayTeam", "B365H", "B365D", "B365A")
 ROW = ("XX", "14/02/2026", "15:00", "Alder Town", "Birch United", "2.10", "3.40", "3.60")
 
+Odds = tuple[float, float, float]
 SITE, FILE = "site", Scope("fixtures.csv")
 BOOKMAKERS = {
     BookmakerId("bet365"): "B365",
@@ -47,6 +48,16 @@ def file_of(count: int, *keys: str) -> bytes:
     triples = [tuple(key + side for side in "HDA") for key in keys or BOOKMAKERS.values()]
     rows = [(*changed(HomeTeam=f"Team {number}")[:5], *ROW[5:] * len(triples)) for number in range(count)]
     return csv_bytes(*rows, header=(*COLUMNS[:5], *(name for triple in triples for name in triple)))
+
+
+def sheet(key: str, *prices: Odds) -> bytes:
+    """Return a CSV file with one match for each triple of prices, all in 2099."""
+    head = f"Div,Date,Time,HomeTeam,AwayTeam,{key}H,{key}D,{key}A"
+    rows = (
+        f"E0,02/05/2099,15:00,Home {number},Away {number},{home},{draw},{away}"
+        for number, (home, draw, away) in enumerate(prices, 1)
+    )
+    return "\n".join([head, *rows, ""]).encode()
 
 
 def csv_bytes(*rows: tuple[str, ...], header: tuple[str, ...] = COLUMNS, end: str = "\r\n") -> bytes:

@@ -1,31 +1,45 @@
-"""Configurations with football_data sources on a scripted peer, their files, and a reader of the board."""
+"""A process on a scripted football_data site: configurations, prices that the test sets, a reader."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
-from tests.support.peers.http import Answer, Asked, HttpPeer, respond
+from tests.support.builders.football_data import Odds, sheet
+from tests.support.peers.http import Answer, Asked, HttpPeer, http_peer, respond
 from tests.support.peers.plain_http import NO_TLS
+from tests.support.systems.process import Service, program
+from tests.support.time.waiting import eventually
 
-Odds = tuple[float, float, float]
+TWO_BOOKMAKERS = """
+[server]
+drain_s = 0
 
+[sources.file]
+kind = "football_data"
+url = "{url}"
+poll_interval_s = 0.1
+timeout_s = 0.5
+stale_after_s = 1.5
 
-def sheet(key: str, *prices: Odds) -> bytes:
-    """Return a CSV file with one match for each triple of prices, all in 2099."""
-    head = f"Div,Date,Time,HomeTeam,AwayTeam,{key}H,{key}D,{key}A"
-    rows = (
-        f"E0,02/05/2099,15:00,Home {number},Away {number},{home},{draw},{away}"
-        for number, (home, draw, away) in enumerate(prices, 1)
-    )
-    return "\n".join([head, *rows, ""]).encode()
+[bookmakers.bet365]
+name = "Bet365"
+source = "file"
+key = "B365"
+
+[bookmakers.bwin]
+name = "bwin"
+source = "file"
+key = "BW"
+"""
+PATH = "/file.csv"
 
 
 def moving(key: str) -> Answer:
@@ -66,9 +80,9 @@ class Seen:
         if response.status_code == httpx2.codes.OK:
             shown = response.json()
             self.versions.append(shown["version"])
-            for one in shown["matches"]:
-                prices = one["odds"]
-                self.odds.setdefault(one["bookmaker"], set()).add((prices["1"], prices["X"], prices["2"]))
+            for match in shown["matches"]:
+                prices = match["odds"]
+                self.odds.setdefault(match["bookmaker"], set()).add((prices["1"], prices["X"], prices["2"]))
 
 
 @contextlib.contextmanager
@@ -88,3 +102,61 @@ def watching(base: str) -> Iterator[Seen]:
     finally:
         done.set()
         thread.join(10)
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """One row of the file; a bookmaker without odds does not offer the match."""
+
+    home: str
+    away: str
+    bet365: Odds | None = None
+    bwin: Odds | None = None
+    league: str = "E0"
+    time: str = "15:00"
+
+
+def _sheet(fixtures: Sequence[Fixture]) -> bytes:
+    """Return the file; all matches are on one day in 2099."""
+    rows = ["Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A,BWH,BWD,BWA"]
+    for row in fixtures:
+        prices = [price for odds in (row.bet365, row.bwin) for price in (odds or ("", "", ""))]
+        cells = (row.league, "02/05/2099", row.time, row.home, row.away, *prices)
+        rows.append(",".join(map(str, cells)))
+    return "\n".join([*rows, ""]).encode()
+
+
+@dataclass
+class Offered:
+    """The scripted site, and the service that polls it, which may be stopped and started again."""
+
+    folder: Path
+    peer: HttpPeer
+    _cleanup: contextlib.ExitStack
+    _environment: Mapping[str, str] | None = None
+    _bind: str = "127.0.0.1:0"
+    _service: Service | None = None
+
+    def offer(self, *fixtures: Fixture) -> None:
+        """Serve this file from the site."""
+        self.peer.answers[PATH] = respond(_sheet(fixtures))
+
+    def start(self) -> Service:
+        """Start the service unless it runs, always at the same address; wait until it has prices."""
+        if self._service is None or self._service.process.poll() is not None:
+            config = self.folder / "offered.toml"
+            config.write_text(TWO_BOOKMAKERS.format(url=self.peer.url(PATH)), "utf-8")
+            arguments = ("serve", "--config", str(config), "--bind", self._bind)
+            running = program(*arguments, environment=self._environment)
+            self._service = self._cleanup.enter_context(running)
+            self._bind = self._service.base.removeprefix("http://")
+        service = self._service
+        eventually(lambda: service.has("live", "bet365") and service.has("live", "bwin"), "both are live")
+        return service
+
+
+@contextlib.contextmanager
+def offered(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[Offered]:
+    """Return a site without content; everything started on it ends with the block."""
+    with http_peer() as peer, contextlib.ExitStack() as cleanup:
+        yield Offered(folder, peer, cleanup, environment)

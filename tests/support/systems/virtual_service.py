@@ -36,10 +36,10 @@ from actors.source_api.kinds import PolledKind
 from actors.sources.football_data import kind as football_data
 from actors.sources.the_odds_api import kind as the_odds_api
 from actors.transports.polling import Transport
+from tests.support.builders.football_data import Odds, sheet
 from tests.support.builders.the_odds_api import event, market
 from tests.support.peers.exchange import Exchange
 from tests.support.peers.web import Web, serving
-from tests.support.systems.feed import Odds, sheet
 from tests.support.systems.front_end import UNLIMITED, Answer, front_end, get
 from tests.support.systems.site import NAMES
 from tests.support.time.virtual import WALL_0, VirtualClock, settle
