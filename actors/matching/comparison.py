@@ -7,7 +7,6 @@ events with the same names, league and kick-off, which share one `Description`.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import inf
 
@@ -28,9 +27,9 @@ from actors.matching.evidence import (
     shared_words,
     stems,
 )
-from actors.matching.leagues import League, competitions_of, league_of
+from actors.matching.leagues import League, given_competitions, league_of
 from actors.matching.names import Name, parse
-from actors.matching.overrides import Overrides, joined
+from actors.matching.overrides import Overrides
 from actors.matching.rules import (
     BONUS,
     DAY,
@@ -128,7 +127,7 @@ class Comparator:
             names = tuple(parse(name) for name in team.names)
             for name in names:
                 self._aliases.setdefault(name.text, []).append((team.country, names))
-        self._leagues = _competitions(overrides.leagues)
+        self._leagues = given_competitions(overrides.leagues)
 
     def league(self, event: Event) -> League:
         """Return the league of an event."""
@@ -149,28 +148,32 @@ class Comparator:
             return None
         ours, theirs = a.league, b.league
         home = EQUAL if a.home is b.home else self._names(a, b, a.home, b.home)
-        if home.likeness < 0:
+        if home.likeness < 0 and far > LONGEST_FUZZY:
             return None
         away = EQUAL if a.away is b.away else self._names(a, b, a.away, b.away)
         worse, better = home.likeness, away.likeness
         if worse > better:
             worse, better = better, worse
-        if worse < 0 or better == 0 or (better < Likeness.SAME and (worse == 0 or far > LONGEST_FUZZY)):
-            return None
-        if far > LONGEST_ALIKE and worse < Likeness.SAME:
+        if not _may_be_one(worse, better, far):
             return None
         if better < Likeness.SAME and not (_share_stem(a.home, b.home) or _share_stem(a.away, b.away)):
             return None  # no candidates: whether they are compared would depend on which others are there
         country = _countries(ours, theirs)
         league = self._league(ours, theirs, country)
-        objection = None
-        if self._is_crossed(a, b, worse, better):
-            objection = Objection.SWAPPED
-        elif _differ(a, b):
-            objection = Objection.CLASS
-        elif far > _moves_at_most(a, b):
-            objection = Objection.KICK_OFF
+        objection = self._objection(a, b, worse, better)
         return _relation(home, away, b.start - a.start, league, country, objection)
+
+    def _objection(
+        self, a: Description, b: Description, worse: Likeness, better: Likeness
+    ) -> Objection | None:
+        """Return what forbids a link whatever leagues and prices say, None if nothing."""
+        if self._is_crossed(a, b, worse, better):
+            return Objection.SWAPPED
+        if _differ(a, b):
+            return Objection.CLASS
+        if abs((a.start or 0) - (b.start or 0)) > _moves_at_most(a, b):
+            return Objection.KICK_OFF
+        return Objection.NAME if worse < 0 else None
 
     def _is_crossed(self, a: Description, b: Description, worse: Likeness, better: Likeness) -> bool:
         """Return whether the names fit at least as well with home and away the other way round."""
@@ -281,24 +284,6 @@ def rank_with(relation: Relation, condition: Condition | None, gap: float | None
     return relation.rank + bonus - (0.0 if gap is None else min(2 * gap, 0.5))
 
 
-def _competitions(same: Iterable[Sequence[str]]) -> dict[str, str]:
-    """Return the competition of each label; tables of labels with one in common are of one competition.
-
-    That is the one that the shipped table knows by any of them. If it knows several, the operator says that
-    they are not what it takes them for, and they are one of their own.
-    """
-    competitions: dict[str, str] = {}
-    for label, every in joined(same).items():
-        if label not in competitions:
-            competitions |= dict.fromkeys(every, _competition_of(every))
-    return competitions
-
-
-def _competition_of(labels: list[str]) -> str:
-    known = competitions_of(labels)
-    return known.pop() if len(known) == 1 else min(labels)
-
-
 def _likeness(a: Name, b: Name, league: League, other: League) -> NameEvidence:
     ours, theirs = league.country, other.country
     country = (ours or theirs) if ours == theirs or not (ours and theirs) else None
@@ -325,6 +310,16 @@ def _is_played(description: Description) -> bool:
     Where it is their country instead, only links of moved kick-offs are missed.
     """
     return description.home.is_explained and description.away.is_explained
+
+
+def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
+    """Return whether names and kick-offs leave a chance of one match, or a doubt of the table of clubs.
+
+    Two clubs by the table do not play one opponent at one minute: that is shown, and not linked.
+    """
+    if better < Likeness.SAME:
+        return worse > 0 and far <= LONGEST_FUZZY
+    return far <= (LONGEST_FUZZY if worse < 0 else LONGEST if worse is Likeness.SAME else LONGEST_ALIKE)
 
 
 def _share_stem(a: Name, b: Name) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ from msgspec import Struct
 from actors.core.messages import Scope, SourceName
 from actors.matching.data import rows
 from actors.matching.names import parse, plain
+from actors.matching.overrides import joined
 from actors.matching.tables import countries, countries_of, hosts_of
 from actors.matching.team_class import SIMULATED, TeamClass, of_league
 
@@ -112,7 +113,25 @@ def _league_of(
     )
 
 
-def competitions_of(labels: Iterable[str]) -> set[str]:
+def given_competitions(same: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Return the competition of each label; tables of labels with one in common are of one competition.
+
+    That is the one that the shipped table knows by any of them. If it knows several, the operator says that
+    they are not what it takes them for, and they are one of their own.
+    """
+    competitions: dict[str, str] = {}
+    for label, every in joined(same).items():
+        if label not in competitions:
+            competitions |= dict.fromkeys(every, _competition_of(every))
+    return competitions
+
+
+def _competition_of(labels: list[str]) -> str:
+    known = _competitions_of(labels)
+    return known.pop() if len(known) == 1 else min(labels)
+
+
+def _competitions_of(labels: Iterable[str]) -> set[str]:
     """Return the competitions that the shipped table knows by labels, with or without their source.
 
     One without a country's name, as "EPL", says less: it counts only if no other is known.

@@ -64,7 +64,7 @@ def text_for(one: Abstention, a: Event, b: Event) -> str:
         # One text, whichever event is the first.
         home, away = sorted((a.home, b.home)), sorted((a.away, b.away))
         likeness, (name, also) = min((one.evidence.home.likeness, home), (one.evidence.away.likeness, away))
-        if likeness in {Likeness.WEAK, Likeness.ALIKE, Likeness.NEAR}:
+        if likeness is not Likeness.SAME:
             return f"[[team]]\nname = {_quoted(name)}\nalso = [{_quoted(also)}]\n"
     keys = ", ".join(_quoted(str(key)) for key in sorted((a.key, b.key)))
     return f'[[must]]\nevents = [{keys}]\nreason = "{one.reason}"\n'

@@ -76,6 +76,18 @@ def test_one_text_is_suggested_whichever_event_comes_first(reason: Objection) ->
     assert Overrides() != parse(text_for(found, a, b))
 
 
+def test_a_doubt_of_the_table_of_clubs_is_suggested() -> None:
+    """Two clubs by the table do not play one opponent at one minute: a row may be wrong."""
+    a = event("one", "Vitoria SC", "Sporting Braga", league="Portugal - Primeira Liga")
+    b = event("two", "Vitoria FC", "Sporting Braga", league="Portugal - Primeira Liga")
+    (one,) = suggested(a, b)
+
+    assert (Objection.NAME, "[[team]]") == (one.abstention.reason, one.text.partition("\n")[0])
+    assert [] == suggested(a, replace(b, start_time=NOON + 600))
+    linker = Review(parse(one.text)).new_matcher()
+    assert run_now(linker.update([a, b])).groups
+
+
 def test_no_league_is_suggested_by_a_label_of_several_countries() -> None:
     """It would make all of a source's "Premier League" Egyptian."""
     a = event("one", "Zamalek", "Everton", league="Premier League")

@@ -1,0 +1,94 @@
+"""The shipped tables of clubs: no club in two rows, no two clubs in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from actors.matching.data import rows
+from actors.matching.evidence import Likeness, likeness
+from actors.matching.names import Name, parse
+from actors.matching.tables import clubs_by_country, spellings
+
+DECIDED = Path(__file__).parent / "two_clubs.tsv"  # pairs of clubs with names alike that are two
+
+
+def _with_equal_words(clubs: dict[str, set[Name]]) -> Iterator[tuple[str, str]]:
+    """Yield the clubs that have a spelling with the same words, whatever their legal forms and years."""
+    by_words: dict[frozenset[str], set[str]] = {}
+    for club, names in clubs.items():
+        for name in names:
+            by_words.setdefault(frozenset(name.words), set()).add(club)
+    for those in by_words.values():
+        yield from combinations(sorted(those), 2)
+
+
+def test_no_club_has_two_rows() -> None:
+    """Two of one country with the same words are one, unless somebody decided that they are two."""
+    found = {
+        (country, *pair)
+        for country, clubs in clubs_by_country().items()
+        for pair in _with_equal_words(clubs)
+    }
+
+    lines = DECIDED.read_text(encoding="utf-8").splitlines()[1:]
+    assert {tuple(line.split("\t")) for line in lines} == found
+
+
+def test_no_row_has_two_clubs() -> None:
+    """One club has one year of foundation in its names; Lokomotiv Plovdiv counts two."""
+    found = {
+        club
+        for clubs in clubs_by_country().values()
+        for club, names in clubs.items()
+        for a, b in combinations(names, 2)
+        if a.words == b.words and a.years and b.years and a.years != b.years
+    }
+
+    assert {"PFC Lokomotiv Plovdiv"} == found
+
+
+def test_rows_that_are_joined_are_there() -> None:
+    """Each of another club that has the row's name as its own."""
+    known = {(row[0], spellings(row)[0]) for row in rows("clubs.tsv")}
+    joined = [(row[0], club) for row in rows("clubs_joined.tsv") for club in (row[1], *row[2].split("|"))]
+
+    assert [] == [one for one in joined if one not in known]
+    assert len(joined) == len({*joined})
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("FC Haka", "FC Haka Valkeakoski"),
+        ("GD Chaves", "Desportivo de Chaves"),
+        ("Vasas FC", "Vasas SC"),
+        ("Etar", "Etar Veliko Tarnovo"),
+        ("Gandzasar", "Gandzasar Kapan"),
+        ("CA Bragantino", "RB Bragantino"),
+        ("Wimbledon", "AFC Wimbledon"),
+        ("Universitatea Craiova", "CS U Craiova"),
+        ("Leones Negros", "Leones Negros U. de G."),
+    ],
+)
+def test_a_club_that_the_larger_table_has_twice_is_one(a: str, b: str) -> None:
+    """By the rows that are joined, or a row by hand with a spelling of both."""
+    assert Likeness.SAME is likeness(parse(a), parse(b), None).likeness
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Vancouver FC", "Vancouver Whitecaps"),
+        ("Metalist 1925 Kharkiv", "Metalist Kharkiv"),
+        ("FC U Craiova 1948", "Universitatea Craiova"),
+        ("FCSB", "Steaua Bucuresti"),
+        ("FCSB", "CSA Steaua"),
+    ],
+)
+def test_two_clubs_that_the_larger_table_has_as_one_are_two(a: str, b: str) -> None:
+    """Both may play on one day."""
+    assert Likeness.OTHER is likeness(parse(a), parse(b), None).likeness
