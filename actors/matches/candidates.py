@@ -9,7 +9,9 @@ from collections.abc import Collection, Mapping
 from math import floor, inf
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from actors.board.snapshot import Book, Entry, ListState
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId
 from actors.matches.surebets import (
@@ -20,11 +22,16 @@ from actors.matches.surebets import (
     PricedLeg,
     Surebet,
     SurebetRules,
+    is_skewed,
     surebet,
+    until,
 )
 from actors.matching.event import Chances, FixtureId
 
 EVERY_S = 1.0
+
+Books = Mapping[BookmakerId, Book]
+Entries = Mapping[BookmakerId, Entry]
 
 
 class Evaluation(Struct, frozen=True):
@@ -57,9 +64,30 @@ class Evaluation(Struct, frozen=True):
             )
             for outcome, leg, share in zip(OUTCOMES, found.legs, found.shares, strict=True)
         )
-        until = min(self.at.wall + (found.until - self.at.mono), self.kick_off)
+        ends_at = min(self.at.wall + (found.until - self.at.mono), self.kick_off)
         profit, book_sum = round(found.profit, 6), round(found.book_sum, 6)
-        return Surebet(profit, since, legs, book_sum, floor(until * 1000) / 1000)
+        return Surebet(profit, since, legs, book_sum, floor(ends_at * 1000) / 1000)
+
+
+def holds_until(found: FoundSurebet, entries: Entries, books: Books, rules: SurebetRules) -> float:
+    """Return until when (monotonic seconds) a surebet of entries holds by what `books` have confirmed.
+
+    Minus infinity if it does not: one of its lists is not trusted any more, or its prices are too far
+    apart in time.
+    """
+    legs = []
+    for leg in found.legs:
+        entry = entries[leg.bookmaker]
+        state = books[leg.bookmaker].lists[entry.scope]
+        if not state.is_trusted:
+            return -inf
+        legs.append(replace(leg, vouched_mono=vouched_mono(entry, state), holds_s=state.stale_after_s))
+    return -inf if is_skewed(legs, rules) else until(legs, rules)
+
+
+def vouched_mono(entry: Entry, state: ListState) -> float:
+    """Return when the source vouched for an entry of a list (monotonic seconds)."""
+    return state.vouched.get(entry.source_match_id, state.confirmed_mono)
 
 
 class Candidate(Struct, frozen=True, gc=False):

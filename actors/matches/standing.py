@@ -16,7 +16,7 @@ from actors.board.snapshot import Book
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Prices, Scope
-from actors.matches.candidates import EVERY_S, Candidate, Evaluation
+from actors.matches.candidates import EVERY_S, Candidate, Evaluation, vouched_mono
 from actors.matches.draft import FixtureUpdate, is_seen
 from actors.matches.entries import sure_legs
 from actors.matches.fair import consensus, fair
@@ -105,7 +105,7 @@ class Surebets:
                 match, state = entry.match, books[name].lists[entry.scope]
                 if not state.is_trusted:
                     continue  # its source may have other prices by now, or none
-                vouched = state.vouched.get(match.source_match_id, state.confirmed_mono)
+                vouched = vouched_mono(entry, state)
                 listed = self._terms.roster[name]
                 for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
                     yield PricedLeg(

@@ -149,8 +149,19 @@ def surebet(
     if found is None or (book_sum := sum(needed := _needed(found))) >= NO_GAIN:
         return None
     home, draw, away = (one / book_sum for one in needed)
-    until = min(leg.vouched_mono for leg in found) + _max_age(found, rules)
-    return FoundSurebet(found, book_sum, (home, draw, away), until, _doubts(found, fair, now, rules))
+    shares, doubts = (home, draw, away), _doubts(found, fair, now, rules)
+    return FoundSurebet(found, book_sum, shares, until(found, rules), doubts)
+
+
+def until(legs: Sequence[PricedLeg], rules: SurebetRules) -> float:
+    """Return the monotonic second at which a leg is too old."""
+    return min([leg.vouched_mono for leg in legs]) + _max_age(legs, rules)
+
+
+def is_skewed(legs: Sequence[PricedLeg], rules: SurebetRules) -> bool:
+    """Return whether legs were vouched for at times too far apart."""
+    times = [leg.vouched_mono for leg in legs]
+    return rules.max_skew_s is not None and max(times) - min(times) > rules.max_skew_s
 
 
 def _best(prices: Mapping[BookmakerId, Odds], of_outcome: Sequence[float]) -> Best:
@@ -172,10 +183,9 @@ def _max_age(legs: Iterable[PricedLeg], rules: SurebetRules) -> float:
 
 
 def _doubts(legs: Legs, fair: Chances | None, now: float, rules: SurebetRules) -> tuple[Doubt, ...]:
-    times = [leg.vouched_mono for leg in legs]
     found = {
-        Doubt.AGE: now >= min(times) + _max_age(legs, rules),
-        Doubt.SKEW: rules.max_skew_s is not None and max(times) - min(times) > rules.max_skew_s,
+        Doubt.AGE: now >= until(legs, rules),
+        Doubt.SKEW: is_skewed(legs, rules),
         Doubt.LINK: not all(leg.is_sure for leg in legs),
         Doubt.PRICE: any(_is_suspect(leg, fair, rules) for leg in legs),
         Doubt.PROFIT: 1 / sum(_needed(legs)) > 1 + rules.max_profit,  # as floats 1.1 - 1 is above 0.1

@@ -1,17 +1,20 @@
-"""Forms of fixtures: with a bookmaker's fair odds, with doubted surebets. Pure."""
+"""Forms of fixtures: of some bookmakers only, with one's fair odds, with doubted surebets. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 
 import msgspec
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from actors.core.messages import BookmakerId, Prices
+from actors.matches.candidates import Books, Evaluation, holds_until
 from actors.matches.entries import sure_legs
 from actors.matches.model import Fixture, FixtureSettings, FixtureState
-from actors.matches.surebets import Doubt, Surebet
-from actors.matching.event import Chances
+from actors.matches.surebets import Doubt, FoundSurebet, Surebet
+from actors.matching.event import Chances, FixtureId
 from web.encoding.fixture_schemas import FairReason, Reference, fair_odds
 
 _encode = msgspec.json.Encoder().encode
@@ -20,11 +23,14 @@ _encode = msgspec.json.Encoder().encode
 class Form(Struct, frozen=True):
     """How fixtures are shown: with the fair odds of the bookmaker `reference`, or without.
 
-    With `doubted`, surebets that are not believed are shown with their doubts.
+    With `doubted`, surebets that are not believed are shown with their doubts. With `bookmakers` prices and
+    surebets are of these bookmakers alone; fixtures that are `overdue` have no surebet then.
     """
 
     reference: BookmakerId | None = None
     doubted: bool = False
+    bookmakers: tuple[BookmakerId, ...] = ()
+    overdue: tuple[FixtureId, ...] = ()
 
     @property
     def mark(self) -> str:
@@ -36,23 +42,77 @@ USUAL = Form()
 
 
 class Shown(Struct, frozen=True, gc=False):
-    """A fixture in a form: its surebet, which is not believed if there are `doubts`."""
+    """A fixture in a form: its bookmakers and its surebet, which is not believed if there are `doubts`."""
 
     fixture: Fixture
+    bookmakers: tuple[BookmakerId, ...]
     surebet: Surebet | None
     doubts: tuple[Doubt, ...] = ()
 
 
-def shown(fixture: Fixture, form: Form, state: FixtureState) -> Shown:
-    """Return a fixture as that form has it."""
-    if fixture.surebet is not None or not form.doubted:
-        return Shown(fixture, fixture.surebet)
+def whole(fixture: Fixture) -> Shown:
+    """Return a fixture in the usual form."""
+    return Shown(fixture, fixture.bookmakers, fixture.surebet)
+
+
+def shown(fixture: Fixture, form: Form, state: FixtureState) -> Shown | None:
+    """Return a fixture as that form has it, None if it has nothing of it.
+
+    Some bookmakers have a surebet only where all together have: that has stood for long enough.
+    """
+    names, among = fixture.bookmakers, form.bookmakers
+    if among and not (names := tuple([name for name in names if name in among])):
+        return None
+    if not among and (fixture.surebet is not None or not form.doubted):
+        return whole(fixture)
+    return Shown(fixture, names, *_surebet_of(fixture, form, state))
+
+
+def _surebet_of(
+    fixture: Fixture, form: Form, state: FixtureState
+) -> tuple[Surebet | None, tuple[Doubt, ...]]:
+    """Return the surebet that a form shows of a fixture, and its doubts."""
+    found = evaluated(fixture, form, state)
+    if found is None or fixture.id in form.overdue:
+        return None, ()
+    evaluation, surebet = found
+    doubts = surebet.doubts
+    if fixture.surebet is not None and not doubts:
+        return evaluation.published(surebet, fixture.surebet.since), ()
+    if not doubts and (of_all := evaluation.found(state.terms.surebets)) is not None:
+        doubts = of_all.doubts  # what is too good with others is no better without them
+    if not (form.doubted and doubts):
+        return None, ()
+    return evaluation.published(surebet, evaluation.at.wall), doubts
+
+
+def evaluated(fixture: Fixture, form: Form, state: FixtureState) -> tuple[Evaluation, FoundSurebet] | None:
+    """Return the surebet that a fixture's bookmakers of a form make in this version, None for none."""
     candidate = state.candidates.by_fixture.get(fixture.id)
-    seen = None if candidate is None else candidate.seen
-    found = None if seen is None else seen.found(state.terms.surebets)
-    if seen is None or found is None or not found.doubts:
-        return Shown(fixture, None)
-    return Shown(fixture, seen.published(found, seen.at.wall), found.doubts)
+    if candidate is None or candidate.seen is None or (fixture.surebet is None and not form.doubted):
+        return None
+    found = candidate.seen.found(state.terms.surebets, form.bookmakers or None)
+    return None if found is None else (candidate.seen, found)
+
+
+def overdue(form: Form, state: FixtureState, books: Books, holds: Callable[[float], bool]) -> Form:
+    """Return a form with the fixtures whose surebet ended since this version, of some bookmakers only.
+
+    What the version has of all bookmakers ends in a version of its own. `holds` says whether a monotonic
+    second is still to come.
+    """
+    if not form.bookmakers:
+        return form
+    ended = []
+    for fixture_id in state.candidates.by_fixture:
+        if (fixture := state.get(fixture_id)) is None or fixture.surebet is None:
+            continue
+        found = evaluated(fixture, form, state)
+        if found is not None and not found[1].doubts:
+            until = holds_until(found[1], fixture.entries, books, state.terms.surebets)
+            if not holds(until):
+                ended.append(fixture_id)
+    return replace(form, overdue=tuple(ended))
 
 
 def with_reference(

@@ -13,18 +13,18 @@ from actors.matches.entries import prices_of, sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Roster
-from actors.matches.surebets import Best, Commission, Doubt, Surebet, best
+from actors.matches.surebets import Best, Surebet, best
 from actors.matching.event import Chances, Event, FixtureId
 from actors.matching.evidence import Evidence
 from actors.matching.matcher import Member
 from actors.matching.rules import Rule
-from web.encoding.schemas import OddsV2, Price, Version
+from web.encoding.schemas import Names, OddsV2, Price, Version
+from web.encoding.surebet_schemas import DoubtedSurebet, SurebetV2, surebet_v2
 
 Probability = Annotated[float, Meta(ge=0, le=1)]
 T = TypeVar("T")
 
 UNKNOWN = "Unknown"  # a league
-Share = Annotated[float, Meta(ge=0, le=1, description="of the total stake")]
 
 
 class Link(StrEnum):
@@ -96,51 +96,6 @@ class Reference(Struct, frozen=True):
 
     reference: FairOdds | None
     reference_reason: FairReason | UnsetType
-
-
-class SurebetLeg(Struct, frozen=True):
-    """An outcome, whose entry it is (its `id`), the gross price, and what it costs of a net win.
-
-    The price was confirmed `age_s` seconds before.
-    """
-
-    outcome: str
-    id: str
-    bookmaker: str
-    odds: Price
-    commission: Commission
-    stake: Share
-    age_s: Annotated[float, Meta(ge=0)]
-
-
-class SurebetV2(Struct, frozen=True):
-    """Prices that win whatever happens: `profit` of the total, after commissions; times are Unix seconds.
-
-    `book_sum` is the total that returns 1. It ends `until` then if nothing is confirmed again. Ages and
-    `until` are those of the version that changed the fixture last.
-    """
-
-    profit: float
-    since: float
-    book_sum: float
-    until: float
-    legs: tuple[SurebetLeg, ...]
-
-
-class DoubtedSurebet(Struct, frozen=True):
-    """A surebet that is not believed, and why: as a `SurebetV2`, but for `since`."""
-
-    profit: float
-    book_sum: float
-    until: float
-    legs: tuple[SurebetLeg, ...]
-    doubts: tuple[Doubt, ...]
-
-
-class Doubted(Struct, frozen=True):
-    """What a fixture has besides if its surebet is not believed."""
-
-    doubted: DoubtedSurebet
 
 
 class FixtureV2(Struct, frozen=True):
@@ -221,13 +176,29 @@ class OneFixture(Struct, frozen=True):
 EVENTS = {"snapshot": FixtureList, "changes": FixtureChanges}
 """The data of those events of the stream that are others with `view`."""
 
-Names = dict[BookmakerId, str]
 Entries = dict[BookmakerId, Entry]
 
 
-def fixture_v2(fixture: Fixture, names: Names, terms: FixtureSettings, fair: Chances | None) -> FixtureV2:
-    """Return the public form of a fixture; `names` are display names, `fair` is the consensus."""
-    match, entries = fixture.match, fixture.entries
+class Part(Struct, frozen=True):
+    """Some entries of a fixture, and the surebet that these make."""
+
+    entries: Entries
+    surebet: Surebet | None
+
+
+def fixture_v2(
+    fixture: Fixture,
+    names: Names,
+    terms: FixtureSettings,
+    fair: Chances | None,
+    part: Part | None = None,
+) -> FixtureV2:
+    """Return the public form of a fixture, or of a part of it with the names and fair odds of the whole.
+
+    `names` are display names, `fair` is the consensus.
+    """
+    match = fixture.match
+    entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
     prices = best({name: prices_of(entry) for name, entry in entries.items()})
     return FixtureV2(
         fixture.id,
@@ -235,13 +206,13 @@ def fixture_v2(fixture: Fixture, names: Names, terms: FixtureSettings, fair: Cha
         match.away,
         match.league or UNKNOWN,
         match.start_time,
-        max(entry.updated for entry in fixture.listed),
+        max(entry.updated for entry in entries.values()),
         _entries(fixture, entries, names, terms.roster),
-        len(fixture.bookmakers),
+        len(entries),
         BestPrices(*(_best(one, entries, names, terms.roster) for one in prices)),
         round(sum([1 / one.price for one in prices]), 6),
         None if fair is None else fair_odds(terms.method, fair),
-        None if fixture.surebet is None else _surebet(fixture, fixture.surebet, names, terms),
+        None if surebet is None else surebet_v2(surebet, fixture, names, terms),
         FairReason.TOO_FEW if fair is None else UNSET,
     )
 
@@ -302,28 +273,3 @@ def _best(one: Best, entries: Entries, names: Names, roster: Roster) -> BestPric
         tuple(entries[name].id for name in one.bookmakers),
         UNSET if is_live else "collected",
     )
-
-
-def doubted(
-    fixture: Fixture, surebet: Surebet, doubts: tuple[Doubt, ...], names: Names, terms: FixtureSettings
-) -> Doubted:
-    """Return the public form of a surebet that is not believed."""
-    it = _surebet(fixture, surebet, names, terms)
-    return Doubted(DoubtedSurebet(it.profit, it.book_sum, it.until, it.legs, doubts))
-
-
-def _surebet(fixture: Fixture, surebet: Surebet, names: Names, terms: FixtureSettings) -> SurebetV2:
-    entries, roster = fixture.entries, terms.roster
-    legs = tuple(
-        SurebetLeg(
-            one.outcome,
-            entries[one.bookmaker].id,
-            names[one.bookmaker],
-            one.odds,
-            roster[one.bookmaker].commission,
-            one.stake,
-            one.age_s,
-        )
-        for one in surebet.legs
-    )
-    return SurebetV2(surebet.profit, surebet.since, surebet.book_sum, surebet.until, legs)

@@ -28,9 +28,10 @@ from actors.matches.model import (
 )
 from actors.matching.event import Chances, FixtureId
 from web.encoding.fixture_forms import Form, Shown, with_more, with_reference
-from web.encoding.fixture_schemas import Names, doubted, fixture_v2, link
-from web.encoding.schemas import match_v2
+from web.encoding.fixture_schemas import Part, fixture_v2, link
+from web.encoding.schemas import Names, match_v2
 from web.encoding.segments import FIXTURES, UNENCODABLE, Kept, Segment, Segments, UnencodableError
+from web.encoding.surebet_schemas import doubted
 
 MAX_VIEWS = 8
 """Besides the whole view, of so many the segments are kept: each may need as much memory as the whole."""
@@ -52,32 +53,41 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 
     def json(self, fixture: Fixture, terms: FixtureSettings) -> bytes:
         """Return a fixture as JSON. Raises: UnencodableError."""
+        return self._made_of(fixture, terms).json
+
+    def _made_of(self, fixture: Fixture, terms: FixtureSettings) -> _Made:
         known = self._made.get(fixture.id)
         if known is not None and known.fixture is fixture:
-            return known.json
+            return known
         with self._rejecting(fixture):
             of_each = _fair_of_each(fixture, terms.method, known)
             chances = consensus(_live(fixture, of_each, terms))
-            json = _encode(fixture_v2(fixture, self._names_of(fixture), terms, chances))
-        self._made[fixture.id] = _Made(fixture, json, of_each)
+            names = self._names_of(fixture)
+            json = _encode(fixture_v2(fixture, names, terms, chances))
+        made = self._made[fixture.id] = _Made(fixture, json, of_each, chances)
         self._made.move_to_end(fixture.id)
         for _ in range(min(len(self._made) - self._most, 2)):  # so that a smaller board costs no long step
             self._made.popitem(last=False)
-        return json
+        return made
 
     def formed(self, shown: Shown, form: Form, terms: FixtureSettings) -> bytes:
         """Return a fixture as JSON in that form. Raises: UnencodableError."""
-        fixture = shown.fixture
-        json = self.json(fixture, terms)
-        if shown.surebet is not None and shown.doubts:
-            names = self._names_of(fixture)
-            json = with_more(json, doubted(fixture, shown.surebet, shown.doubts, names, terms))
+        fixture, surebet, doubts = shown.fixture, shown.surebet, shown.doubts
+        made, names = self._made_of(fixture, terms), self._names_of(fixture)
+        json = made.json
+        if form.bookmakers:
+            with self._rejecting(fixture):
+                entries = {name: one for name, one in fixture.entries.items() if name in shown.bookmakers}
+                some = Part(entries, None if doubts else surebet)
+                json = _encode(fixture_v2(fixture, names, terms, made.chances, some))
+        if surebet is not None and doubts:
+            json = with_more(json, doubted(surebet, doubts, fixture, names, terms))
         if (name := form.reference) is None:
             return json
         chances: Chances | None = None
         if name in fixture.bookmakers:
             at = 3 * fixture.bookmakers.index(name)
-            home, draw, away = self._made[fixture.id].fair[at : at + 3]
+            home, draw, away = made.fair[at : at + 3]
             chances = home, draw, away
         return with_reference(json, fixture, name, chances, terms)
 
@@ -124,7 +134,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 
 
 class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A fixture, its JSON, and the fair chances in each of its entries: home, draw, away, and so on.
+    """A fixture, its JSON, and fair chances: of each entry (home, draw, away, and so on), and of all.
 
     Of fifty bookmakers one changed: to find these anew for all would be most of the work.
     """
@@ -132,6 +142,7 @@ class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
     fixture: Fixture
     json: bytes
     fair: array[float]
+    chances: Chances | None
 
 
 def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> array[float]:

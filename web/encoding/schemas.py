@@ -8,8 +8,10 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.board.snapshot import Entry, RemovalReason
+from actors.core.messages import BookmakerId
 
 Price = Annotated[float, Meta(gt=1.0, description="decimal odds")]
+Names = dict[BookmakerId, str]
 Version = Annotated[int, Meta(description="names what this URL shows, within an epoch")]
 
 

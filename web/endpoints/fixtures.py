@@ -22,7 +22,7 @@ from web.protocol.contract import (
     Operation,
 )
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKER, CHOICES, FAIR, OF_LISTS, Parameter, Query
+from web.protocol.query import BOOKMAKERS, CHOICES, FAIR, OF_LISTS, Parameter, Query
 from web.protocol.responses import Asked, Handler, Prepared
 
 PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, "/api/v2/surebets": ViewKind.SUREBETS}
@@ -36,7 +36,7 @@ OPERATIONS = {
     **{
         path: Operation(
             summary,
-            "Sorted by kick-off and id. With `bookmaker`, the fixtures that it has prices of, complete.",
+            "Sorted by kick-off and id.",
             (
                 Answer(
                     200,
@@ -55,13 +55,13 @@ OPERATIONS = {
                 "/api/v2/fixtures",
                 ViewKind.FIXTURES,
                 "The same match across bookmakers",
-                (BOOKMAKER, *CHOICES, FAIR),
+                (BOOKMAKERS, *CHOICES, FAIR),
             ),
             (
                 "/api/v2/surebets",
                 ViewKind.SUREBETS,
                 "Fixtures whose prices win whatever happens",
-                (BOOKMAKER, *OF_LISTS),
+                (BOOKMAKERS, *OF_LISTS),
             ),
         )
     },
@@ -115,8 +115,10 @@ def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str])
         choice, view = EVERYTHING, plain.get(request.query)
         if view is None:
             query = Query(request.query)
-            form = Form(query.bookmaker(names, FAIR), kind is ViewKind.SUREBETS and query.doubted())
-            view = FixturesOf(FixtureView(kind, query.bookmaker(names)), form)
+            asked, fair = query.bookmakers(names), query.bookmaker(names, FAIR)
+            only, several = (asked[0], ()) if len(asked) == 1 else (None, asked)
+            form = Form(fair, kind is ViewKind.SUREBETS and query.doubted(), several)
+            view = FixturesOf(FixtureView(kind, only), form)
             if (chosen := Choice(*query.choice())) != EVERYTHING:
                 choice = chosen
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")

@@ -165,14 +165,18 @@ class _Document:
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
     def _parameter(self, parameter: Parameter) -> dict[str, Any]:
-        schema = dict(parameter.schema)
+        schema, style = dict(parameter.schema), {}
         if parameter in OF_BOOKMAKERS:
-            schema["enum"] = self._bookmakers
+            one = {"type": "string", "enum": self._bookmakers}
+            schema |= {"items": one} if schema["type"] == "array" else one
+        if schema.get("type") == "array":
+            style = {"style": "form", "explode": False}
         required = {"required": True} if parameter.is_required else {}
         return {
             "name": parameter.name,
             "in": parameter.place,
             **required,
+            **style,
             "description": parameter.description,
             "schema": schema,
         }

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.board.snapshot import Book, Deadlines, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
-from web.encoding.fixture_forms import USUAL, Form, Shown, shown
+from web.encoding.fixture_forms import USUAL, Form, Shown, overdue, shown
 
 
 class FixturesOf(Struct, frozen=True):
@@ -21,11 +22,13 @@ class FixturesOf(Struct, frozen=True):
 
     @property
     def bookmaker(self) -> BookmakerId | None:
-        """The only bookmaker, None for all."""
+        """The only bookmaker, None for all or several."""
         return self.view.bookmaker
 
     def books(self, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
         """Return the books of which one must be serving."""
+        if among := self.form.bookmakers:
+            return {name: snapshot.books[name] for name in among}
         if self.bookmaker is None:
             return snapshot.books
         return {self.bookmaker: snapshot.books[self.bookmaker]}
@@ -39,7 +42,7 @@ class FixturesOf(Struct, frozen=True):
         return fixtures_of(snapshot).version(FixtureView(kind, self.bookmaker))
 
     def deadlines(self, snapshot: Snapshot) -> Deadlines:
-        """Return when what it may show no longer holds: fixtures are shown whole."""
+        """Return when what it may show no longer holds, but for surebets of some bookmakers (`held`)."""
         return snapshot.deadlines
 
     def shown(self, fixture: Fixture, state: FixtureState) -> Shown | None:
@@ -47,12 +50,28 @@ class FixturesOf(Struct, frozen=True):
         if self.bookmaker is not None and self.bookmaker not in fixture.bookmakers:
             return None
         it = shown(fixture, self.form, state)
-        return None if it.surebet is None and self.view.kind is ViewKind.SUREBETS else it
+        is_empty = it is None or (it.surebet is None and self.view.kind is ViewKind.SUREBETS)
+        return None if is_empty else it
+
+    def held(self, snapshot: Snapshot, holds: Callable[[Deadlines], bool]) -> FixturesOf:
+        """Return the view without those surebets of its bookmakers that ended since its version."""
+        form = overdue(
+            self.form,
+            fixtures_of(snapshot),
+            snapshot.books,
+            lambda mono: holds(Deadlines(mono, inf)),
+        )
+        return self if form is self.form else replace(self, form=form)
 
     @property
     def mark(self) -> str:
         """What its tags have besides the version, because the bytes depend on it."""
         return self.form.mark
+
+    @property
+    def is_fleeting(self) -> bool:
+        """Whether no cache may keep it: surebets of some bookmakers may end without a new version."""
+        return bool(self.form.bookmakers)
 
     @property
     def link(self) -> Mapping[str, str]:

@@ -21,7 +21,7 @@ from actors.core.cooperative import Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
 from actors.matching.event import FixtureId
-from web.encoding.fixture_forms import USUAL, Form, Shown
+from web.encoding.fixture_forms import USUAL, Form, whole
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
 from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
@@ -58,10 +58,20 @@ class View(Struct, frozen=True):
         """Return when what it shows no longer holds."""
         return snapshot.list_deadlines(self.bookmaker)
 
+    def held(self, snapshot: Snapshot, holds: Callable[[Deadlines], bool]) -> View:
+        """Return itself: whatever ends is a version of its own."""
+        del snapshot, holds
+        return self
+
     @property
     def mark(self) -> str:
         """What its tags have besides the version: nothing."""
         return ""
+
+    @property
+    def is_fleeting(self) -> bool:
+        """Whether no cache may keep it: never."""
+        return False
 
     @property
     def link(self) -> Mapping[str, str]:
@@ -97,7 +107,7 @@ class Answers:
         """
         while True:
             snapshot = await self._board.read(view.deadlines)
-            page = self._page(view, snapshot)
+            page = self._page(view.held(snapshot, self._board.is_valid), snapshot)
             if not page.is_serving:
                 raise _unavailable(view)
             coding = _acceptable(accept_encoding)
@@ -109,7 +119,9 @@ class Answers:
                 # If a list was withdrawn for it, or fell due while it was made, there is a newer board.
                 if found is None or not self._board.is_valid(page.deadlines):
                     continue
-            if self._board.is_due(page.deadlines, CACHED_S):
+                if view.held(snapshot, self._board.is_valid) != page.view:
+                    continue
+            if self._board.is_due(page.deadlines, CACHED_S) or page.view.is_fleeting:
                 return msgspec.structs.replace(found, headers=(*found.headers, UNCACHED))
             return found
 
@@ -147,7 +159,7 @@ class Answers:
                 return page.not_modified[coding]
             self.fixtures.fit(state)
             try:
-                shown = self.fixtures.formed(Shown(fixture, fixture.surebet), form, state.terms)
+                shown = self.fixtures.formed(whole(fixture), form, state.terms)
                 links = self.fixtures.links(fixture, state.terms)
             except UnencodableError as error:
                 await self.reject(error)

@@ -35,11 +35,18 @@ class Parameter(Struct, frozen=True):
 
 
 BOOKMAKER: Final = Parameter("bookmaker", "Show only this bookmaker; without it all are shown.")
+MAX_BOOKMAKERS = 20
+BOOKMAKERS: Final = Parameter(
+    "bookmaker",
+    "Show fixtures that this bookmaker has prices of, whole; or, with two to twenty, those that any has"
+    " prices of, with the prices, best prices and surebets of these alone.",
+    {"type": "array", "minItems": 1, "maxItems": MAX_BOOKMAKERS, "uniqueItems": True},
+)
 FAIR: Final = Parameter(
     "fair",
     "Give also the fair odds of this bookmaker: its own prices without its margin.",
 )
-OF_BOOKMAKERS: Final = (BOOKMAKER, FAIR)
+OF_BOOKMAKERS: Final = (BOOKMAKER, BOOKMAKERS, FAIR)
 """Their schemas list the configured bookmakers."""
 VIEW: Final = Parameter(
     "view",
@@ -111,6 +118,20 @@ class Query:
         if given is not None and given not in known:
             raise _invalid(parameter.name, f"was {given[:64]!r}", must)
         return None if given is None else BookmakerId(given)
+
+    def bookmakers(self, known: Collection[BookmakerId]) -> tuple[BookmakerId, ...]:
+        """Return up to twenty bookmakers of a list of fixtures, in the order of `known`; none if absent."""
+        must = f"must be one of these, or two to {MAX_BOOKMAKERS} with commas between: {', '.join(known)}"
+        given = self._one(BOOKMAKERS.name, must)
+        if given is None:
+            return ()
+        names = given.split(",")
+        if not {*names} <= {*known} or len({*names}) < len(names) or len(names) > MAX_BOOKMAKERS:
+            raise _invalid(BOOKMAKERS.name, f"was {given[:64]!r}", must)
+        for of_changes in (SINCE, WAIT):
+            if len(names) > 1 and of_changes.name in self._values:
+                raise _invalid(BOOKMAKERS.name, "names several", f"must be one with '{of_changes.name}'")
+        return tuple(name for name in known if name in names)
 
     def watched(self, known: Collection[BookmakerId]) -> BookmakerId | FixtureView | None:
         """Return the view whose changes are wanted: of the list, or of fixtures."""

@@ -14,7 +14,7 @@ from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, Vi
 from actors.matching.rules import Certainty
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, TERMS, TWO, LinkedBoard
 from tests.support.builders.messages import batch, match
-from web.encoding.fixture_forms import Form, Shown
+from web.encoding.fixture_forms import Form, whole
 from web.encoding.fixture_segments import FixtureSegments
 from web.encoding.segments import UnencodableError
 
@@ -121,7 +121,7 @@ def test_reference_is_live_and_sure_or_there_is_none(
     (fixture,) = board.fixtures()
     terms = FixtureSettings(roster_of({**ROSTER, ALDER: BookmakerInfo(TWO, prices)}))
 
-    found = json.loads(FixtureSegments(NAMES).formed(Shown(fixture, None), Form(ALDER), terms))
+    found = json.loads(FixtureSegments(NAMES).formed(whole(fixture), Form(ALDER), terms))
 
     assert (reason is None) == (found["reference"] is not None)
     assert reason == found.get("reference_reason")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from actors.board.snapshot import Deadlines, Entry, Snapshot
 from actors.core.cooperative import SLICE
-from actors.core.messages import BookmakerId
 from actors.matches.model import FixtureView, ViewKind
-from tests.support.builders.fixtures import ALDER, TERMS, LinkedBoard
+from tests.support.builders.fixtures import ALDER, TERMS
 from tests.support.builders.messages import batch, match
+from tests.support.systems.linked_reading import ReadableBoard
 from web.encoding.fixture_segments import MAX_VIEWS
 from web.feeds.events import FixtureFrames
 from web.feeds.fixture_lists import ALL, Choice, FixturesOf
@@ -20,36 +19,14 @@ pytestmark = pytest.mark.anyio
 ROUNDS, NEW = 24, 16  # matches: a list that loses more than 20 at once is doubted
 
 
-class _Board(LinkedBoard):
-    """A board to be read as it is."""
-
-    @property
-    def newest(self) -> Snapshot:
-        return self.snapshot
-
-    async def read(self, deadlines: object = None) -> Snapshot:
-        del deadlines
-        return self.snapshot
-
-    async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
-        raise AssertionError(f"{bookmaker} {entry} {why}")
-
-    def is_valid(self, deadlines: Deadlines) -> bool:
-        return deadlines == self.snapshot.deadlines
-
-    def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
-        del deadlines, within_s
-        return False
-
-
-def _answers(board: _Board) -> Answers:
+def _answers(board: ReadableBoard) -> Answers:
     return Answers(board, {name: name.title() for name in TERMS.roster})
 
 
 @pytest.mark.parametrize("count", range(1, MAX_VIEWS + 1))
 async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
     """As many as are kept: none of them pushes another one out."""
-    board = _Board()
+    board = ReadableBoard()
     for name in TERMS.roster:
         board.apply(batch([match("a")], bookmaker=name))
     answers = _answers(board)
@@ -64,7 +41,7 @@ async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
 @pytest.mark.parametrize("asked", ["whole", "chosen", "one", "changes"])
 async def test_what_is_kept_is_in_proportion_to_what_is_there(asked: str) -> None:
     """However many matches come and go, and whatever is asked for."""
-    board = _Board()
+    board = ReadableBoard()
     answers = _answers(board)
     frames = FixtureFrames(board.history, answers)
     for day in range(ROUNDS):

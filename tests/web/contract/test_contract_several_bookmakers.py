@@ -1,0 +1,147 @@
+"""Fixtures and surebets of two to twenty bookmakers: the best among these, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from actors.core.messages import BookmakerId
+from tests.support.builders.messages import match
+from tests.support.systems.site import Site
+from tests.support.time.virtual import WALL_0
+from web.protocol.problems import Problem
+from web.protocol.query import Query
+
+pytestmark = pytest.mark.anyio
+
+FIXTURES, SUREBETS = "/api/v2/fixtures", "/api/v2/surebets"
+
+
+def _publish(site: Site) -> None:
+    """List a match at three bookmakers, which make a surebet, and a match of the third alone."""
+    site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0)))
+    site.publish("birch", match("m1", prices=(2.0, 3.0, 4.1)))
+    site.publish("cedar", match("m1", prices=(2.0, 3.0, 4.2)), match("m2", home="Other"))
+    site.clock.pass_(2)
+    site.apply()
+
+
+async def test_prices_are_those_of_these_bookmakers(empty_site: Site) -> None:
+    """Best prices, book sum and count too; names and fair odds are of all, and so is the version."""
+    _publish(empty_site)
+    whole = await empty_site.json(FIXTURES)
+    some = await empty_site.json(f"{FIXTURES}?bookmaker=alder,birch")
+    first = next(one for one in whole["fixtures"] if one["home"] == "Home")
+    (one,) = some["fixtures"]
+
+    assert (whole["version"], 1) == (some["version"], some["fixtures_count"])
+    assert ["alder_m1", "birch_m1"] == [entry["id"] for entry in one["entries"]]
+    assert (2, round(1 / 2.2 + 1 / 3.9 + 1 / 4.1, 6)) == (one["bookmakers_count"], one["book_sum"])
+    assert {"odds": 4.1, "bookmakers": ["Birch & Söhne"], "ids": ["birch_m1"]} == one["best"]["2"]
+    assert first["fair"] == one["fair"] is not None
+    assert [first[name] for name in ("id", "home", "league")] == [one[n] for n in ("id", "home", "league")]
+
+
+async def test_surebet_is_that_of_these_bookmakers(empty_site: Site) -> None:
+    """The most profitable of their own, `since` when the fixture has one; without one no row."""
+    _publish(empty_site)
+    (whole,) = (await empty_site.json(SUREBETS))["fixtures"]
+    (some,) = (await empty_site.json(f"{SUREBETS}?bookmaker=alder,birch"))["fixtures"]
+    none = await empty_site.json(f"{SUREBETS}?bookmaker=birch,cedar")
+    book_sum = 1 / 2.2 + 1 / 3.9 + 1 / 4.1
+
+    assert "cedar_m1" in [leg["id"] for leg in whole["surebet"]["legs"]]
+    assert ["alder_m1", "alder_m1", "birch_m1"] == [leg["id"] for leg in some["surebet"]["legs"]]
+    assert round(1 / book_sum - 1, 6) == some["surebet"]["profit"]
+    assert (WALL_0, WALL_0 + 30) == (some["surebet"]["since"], some["surebet"]["until"])
+    assert [] == none["fixtures"]
+    queries = (
+        "min_profit=0.05",
+        "min_profit=0.05&bookmaker=alder,birch",
+        "min_profit=0.04&bookmaker=alder,birch",
+    )
+    counts = [(await empty_site.json(f"{FIXTURES}?{query}"))["fixtures_count"] for query in queries]
+    assert [1, 0, 1] == counts
+
+
+async def test_each_choice_of_bookmakers_has_a_tag_of_its_own(empty_site: Site) -> None:
+    """Whatever their order; the same tag is the same bytes in each coding."""
+    _publish(empty_site)
+    queries = ("", "?bookmaker=alder,birch", "?bookmaker=birch,alder", "?bookmaker=alder%2Ccedar")
+    plain, some, same, other = [await empty_site.get(FIXTURES + query) for query in queries]
+    tag = some.headers["ETag"]
+    known = await empty_site.get(FIXTURES + queries[1], if_none_match=tag)
+    moved = await empty_site.get(FIXTURES + queries[3], if_none_match=tag)
+    packed = await empty_site.raw("GET", FIXTURES + queries[1], "Accept-Encoding: gzip")
+
+    assert 3 == len({one.headers["ETag"] for one in (plain, some, other)})
+    assert (tag, some.content) == (same.headers["ETag"], same.content)
+    assert (304, 200) == (known.status_code, moved.status_code)
+    assert some.content == gzip.decompress(packed.body)
+    assert "0" == some.headers["X-Accel-Expires"]
+
+
+async def test_surebet_of_some_bookmakers_ends_with_its_own_legs(empty_site: Site) -> None:
+    """Without a version: that of all stands. What is known by then is not what was known before."""
+    site = empty_site
+    site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)), stale_after_s=100)
+    site.clock.pass_(20)
+    site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0)), stale_after_s=30)
+    site.publish("cedar", match("m1", prices=(2.25, 3.95, 3.6)), stale_after_s=100)
+    site.clock.pass_(2)
+    site.apply()
+    paths = SUREBETS, f"{SUREBETS}?bookmaker=alder,birch", f"{SUREBETS}?bookmaker=cedar,birch"
+    before = [await site.get(path) for path in paths]
+    site.clock.pass_(9)
+    after = [await site.get(path, if_none_match=before[1].headers["ETag"]) for path in paths]
+
+    assert [1, 1, 1] == [one.json()["fixtures_count"] for one in before]
+    assert [1, 0, 1] == [one.json()["fixtures_count"] for one in after]
+    assert before[0].json()["version"] == after[1].json()["version"]
+    assert before[1].headers["ETag"] != after[1].headers["ETag"]
+
+
+async def test_nothing_is_served_while_none_of_these_serves(empty_site: Site) -> None:
+    """As for a single bookmaker: 503."""
+    empty_site.publish("cedar", match("m1"))
+    answers = [
+        await empty_site.get(f"{FIXTURES}?bookmaker={names}") for names in ("alder,birch", "alder,cedar")
+    ]
+
+    assert [503, 200] == [one.status_code for one in answers]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *(f"{path}?bookmaker=alder,nobody" for path in (FIXTURES, SUREBETS)),
+        f"{FIXTURES}?bookmaker=alder,alder",
+        f"{FIXTURES}?bookmaker=alder,",
+        f"{FIXTURES}?bookmaker=,",
+        f"{FIXTURES}?bookmaker=alder&bookmaker=birch",
+        f"{FIXTURES}?bookmaker=alder,%20birch",
+        f"{FIXTURES}?bookmaker=alder,birch&since=5000",
+        f"{SUREBETS}?bookmaker=alder,birch&wait=1",
+        "/api/v2/changes?since=5000&view=fixtures&bookmaker=alder,birch",
+        "/api/v2/changes?since=5000&bookmaker=alder,birch",
+        "/api/v2/stream?view=surebets&bookmaker=alder,birch",
+        "/api/v2/odds?bookmaker=alder,birch",
+        "/api/odds?bookmaker=alder,birch",
+    ],
+)
+async def test_other_choices_are_refused(empty_site: Site, target: str) -> None:
+    """Unknown, repeated or empty names, and several where there is one: in lists of odds and changes."""
+    empty_site.publish("alder", match("m1"))
+    response = await empty_site.get(target)
+
+    assert (400, "invalid_bookmaker") == (response.status_code, response.json()["code"])
+
+
+def test_there_are_at_most_twenty() -> None:
+    """In the order of the configuration, whatever the order of the query."""
+    known = [BookmakerId(f"b{number}") for number in range(21)]
+
+    assert tuple(known[:20]) == Query(f"bookmaker={','.join(known[19::-1])}".encode()).bookmakers(known)
+    with pytest.raises(Problem):
+        Query(f"bookmaker={','.join(known)}".encode()).bookmakers(known)

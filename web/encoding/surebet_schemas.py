@@ -1,0 +1,84 @@
+"""The public JSON of surebets (docs/api.md), believed or not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from actors.matches.model import Fixture, FixtureSettings
+from actors.matches.surebets import Commission, Doubt, Surebet
+from web.encoding.schemas import Names, Price
+
+Share = Annotated[float, Meta(ge=0, le=1, description="of the total stake")]
+
+
+class SurebetLeg(Struct, frozen=True):
+    """An outcome, whose entry it is (its `id`), the gross price, and what it costs of a net win.
+
+    The price was confirmed `age_s` seconds before.
+    """
+
+    outcome: str
+    id: str
+    bookmaker: str
+    odds: Price
+    commission: Commission
+    stake: Share
+    age_s: Annotated[float, Meta(ge=0)]
+
+
+class SurebetV2(Struct, frozen=True):
+    """Prices that win whatever happens: `profit` of the total, after commissions; times are Unix seconds.
+
+    `book_sum` is the total that returns 1. It ends `until` then if nothing is confirmed again. Ages and
+    `until` are those of the version that changed the fixture last.
+    """
+
+    profit: float
+    since: float
+    book_sum: float
+    until: float
+    legs: tuple[SurebetLeg, ...]
+
+
+class DoubtedSurebet(Struct, frozen=True):
+    """A surebet that is not believed, and why: as a `SurebetV2`, but for `since`."""
+
+    profit: float
+    book_sum: float
+    until: float
+    legs: tuple[SurebetLeg, ...]
+    doubts: tuple[Doubt, ...]
+
+
+class Doubted(Struct, frozen=True):
+    """What a fixture has besides if its surebet is not believed."""
+
+    doubted: DoubtedSurebet
+
+
+def surebet_v2(surebet: Surebet, fixture: Fixture, names: Names, terms: FixtureSettings) -> SurebetV2:
+    """Return the public form of a surebet of a fixture; `names` are display names."""
+    entries, roster = fixture.entries, terms.roster
+    legs = tuple(
+        SurebetLeg(
+            one.outcome,
+            entries[one.bookmaker].id,
+            names[one.bookmaker],
+            one.odds,
+            roster[one.bookmaker].commission,
+            one.stake,
+            one.age_s,
+        )
+        for one in surebet.legs
+    )
+    return SurebetV2(surebet.profit, surebet.since, surebet.book_sum, surebet.until, legs)
+
+
+def doubted(
+    surebet: Surebet, doubts: tuple[Doubt, ...], fixture: Fixture, names: Names, terms: FixtureSettings
+) -> Doubted:
+    """Return the public form of a surebet that is not believed."""
+    it = surebet_v2(surebet, fixture, names, terms)
+    return Doubted(DoubtedSurebet(it.profit, it.book_sum, it.until, it.legs, doubts))
