@@ -44,7 +44,7 @@ from actors.matching.rules import (
     Objection,
     open_to,
 )
-from actors.matching.tables import load
+from actors.matching.tables import countries_of, load
 from actors.matching.team_class import TeamClass, differ
 
 MUST_RANK = 9.0  # more than evidence can give
@@ -161,6 +161,8 @@ class Comparator:
         country = _countries(ours, theirs)
         league = self._league(ours, theirs, country)
         objection = self._objection(a, b, worse, better)
+        if objection is None and league is not LeagueEvidence.SAME and _are_namesakes(a, b):
+            objection = Objection.LEAGUE
         return _relation(home, away, b.start - a.start, league, country, objection)
 
     def _objection(
@@ -320,6 +322,12 @@ def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
     if better < Likeness.SAME:
         return worse > 0 and far <= LONGEST_FUZZY
     return far <= (LONGEST_FUZZY if worse < 0 else LONGEST if worse is Likeness.SAME else LONGEST_ALIKE)
+
+
+def _are_namesakes(a: Description, b: Description) -> bool:
+    """Return whether clubs of several countries have these names, and a label does not say of which."""
+    unknown = [one for one in (a, b) if one.league.country is None]
+    return any(len(countries_of(one.home) & countries_of(one.away)) > 1 for one in unknown)
 
 
 def _share_stem(a: Name, b: Name) -> bool:

@@ -10,7 +10,15 @@ from msgspec import Struct
 from rapidfuzz.distance import JaroWinkler, Levenshtein
 
 from actors.matching.names import Name, may_be_one
-from actors.matching.tables import clubs_in, country_codes, country_of, is_common, is_spelling, weight
+from actors.matching.tables import (
+    clubs_in,
+    country_codes,
+    country_of,
+    is_common,
+    is_spelling,
+    weight,
+    without_towns,
+)
 
 NEAR_FROM = 0.8
 ALIKE_FROM = 0.5
@@ -22,6 +30,8 @@ STEM = 3  # letters
 
 MOST_WORDS = 12  # the longest real names have eight; pairs of more would take the linker's time
 
+_ONE_SIDED = 0.35  # how much words count that only the longer name has
+_OF_TOWN = 0.12  # the same, if they are a town
 _SHORT = 3  # letters of initials: with two, "St" is Sloboda Tuzla
 _LONG = 4  # letters of a word that is long enough for a comparison letter by letter
 
@@ -121,15 +131,18 @@ def _by_table(alike: float, *, is_same: bool) -> NameEvidence:
 def shared_words(home: Name, away: Name, country: str | None) -> frozenset[str]:
     """Return the uncommon words that both teams of an event have: perhaps an unknown mark of class.
 
-    A spelling of the tables has none: in "Lyn Oslo" against "Skeid Oslo" it is the town. Nor is the code of
-    a country a mark, or that of a state where the league is of Brazil: "Gama DF" against "Brasiliense DF".
+    A spelling of the tables has none: in "Lyn Oslo" against "Skeid Oslo" it is the town. Nor is any other
+    town a mark, the code of a country, or that of a state where the league is of Brazil: "Gama DF" against
+    "Brasiliense DF".
     """
     shared = {*home.words} & {*away.words}
     if not shared or is_spelling(home) or is_spelling(away):
         return frozenset()
     if country == "brazil":
         shared = {word for word in shared if not _is_state(word)}
-    return frozenset(word for word in shared if not is_common(word) and word not in country_codes())
+    return without_towns(
+        frozenset(word for word in shared if not is_common(word) and word not in country_codes())
+    )
 
 
 def is_unmatched(shared: frozenset[str], home: Name, away: Name) -> bool:
@@ -154,7 +167,8 @@ def stems(name: Name) -> frozenset[str]:
 def similarity(a: Name, b: Name) -> float:
     """Return 0 to 1: how much of the names' words, weighted by rarity, resemble each other.
 
-    Words that only the longer name has count a third of those that each has and the other lacks.
+    Words that only the longer name has count a third of those that each has and the other lacks, and a
+    town less.
     """
     if a.joined == b.joined:
         return 1.0 if may_be_one(a, b) else 0.9
@@ -183,10 +197,17 @@ def _similarity(a: tuple[str, ...], b: tuple[str, ...]) -> float:
             heavy = max(weight(a[i]), weight(b[j]))
             score += alike * heavy
             matched += heavy
-    rest = sorted((sum(weight(a[i]) for i in left), sum(weight(b[j]) for j in right)))
     if not matched:
         return 0.3 * Levenshtein.normalized_similarity("".join(a), "".join(b))
-    return score / (matched + rest[0] + 0.35 * (rest[1] - rest[0]))
+    return score / (matched + _left_over([a[i] for i in left], [b[j] for j in right]))
+
+
+def _left_over(a: list[str], b: list[str]) -> float:
+    """Return how much speaks against one team in words of two names that nothing in the other resembles."""
+    fewer, more = sorted((sum(map(weight, a)), sum(map(weight, b))))
+    if fewer == 0 < more and not without_towns(frozenset(a or b)):
+        return _OF_TOWN * more
+    return fewer + _ONE_SIDED * (more - fewer)
 
 
 def _spelled_out(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:

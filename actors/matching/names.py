@@ -20,6 +20,7 @@ NAMES = 1 << 16  # names kept: some 16 spellings of each of 4,000 teams
 _LEGAL = re.compile(  # what kind of club it is, seldom which one
     r"a?[fs]c|cf|ac|as|ss|us|ssc|[fsbnph]k|hnk|gnk|if|ik|il|ff|kf|[fkbjos]k|rcd|cd|ud|sd|ca|cr|ec|se|rc|sv|vf[bl]|ts[vg]"
     r"|fsv|bsc|spvgg|ssv|vv|fcv|kv|krc|rsc|kvc|ks|[mgrl]ks|pf[kc]|sfk|bc|cfc|jk|fbk|sco|og|acsm?|cs[mc]|ogc|rb|kfc|ofk"
+    r"|gd|aa|msk|mfk|tj|fbc|djk|tus|tsg|sf|ce|cp|sl|js|mc|hsk|bsv|[aeu]sv|[bwuz]ks|ofc|sfc"
     r"|club|calcio|sad|asd|spa|fut[eb]bol|fotbal|football|futebol|fotboll|clube|clubul|sportklub"
 ).fullmatch
 _SMALL = re.compile(
@@ -77,6 +78,8 @@ _CANONICAL = {
     "kyiv": "kiev",
     "kyev": "kiev",
     "weds": "wednesday",
+    "kenema": "city",  # Amharic, also Ketema
+    "ketema": "city",
 }
 _LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
 _DIGRAPHS = re.compile("ae|oe|ue|aa")  # other spellings of umlauts and of Scandinavian letters

@@ -122,6 +122,7 @@ CONDITIONS = (
     Condition(Rule.ALIKE_MOVED, _SAME, _ALIKE, LONGEST_ALIKE, AGREE, same_league=True, priced=True),
     Condition(Rule.BOTH_ALIKE, _ALIKE, _ALIKE, LONGEST_FUZZY, OFF, same_league=True),
     Condition(Rule.BOTH_ALIKE, _ALIKE, _ALIKE, LONGEST_FUZZY, AGREE, same_country=True, priced=True),
+    Condition(Rule.BOTH_ALIKE, _NEAR, _NEAR, LONGEST_FUZZY, AGREE, priced=True),
 )
 LIMITS = (
     2 * MINUTE,

@@ -92,3 +92,11 @@ def test_a_club_that_the_larger_table_has_twice_is_one(a: str, b: str) -> None:
 def test_two_clubs_that_the_larger_table_has_as_one_are_two(a: str, b: str) -> None:
     """Both may play on one day."""
     assert Likeness.OTHER is likeness(parse(a), parse(b), None).likeness
+
+
+def test_towns_are_read_as_names_are() -> None:
+    """Each line has telling words as they are compared, in one order."""
+    towns = [town for (town,) in rows("towns.tsv")]
+
+    assert sorted({*towns}) == towns
+    assert [] == [town for town in towns if parse(town).words != tuple(town.split())]

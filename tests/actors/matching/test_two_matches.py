@@ -147,3 +147,45 @@ def test_two_plain_labels_of_unknown_countries_may_be_two_leagues(label: str) ->
 def test_a_plain_label_forbids_no_link(plain: str, full: str, home: str, away: str) -> None:
     """It is not the league of that name which most people know."""
     assert groups(event("a", home, away, plain), event("b", home, away, full))
+
+
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        (("Persepolis Tehran", "Esteghlal Tehran"), ("Persepolis", "Esteghlal")),
+        (("Bolivar La Paz", "The Strongest La Paz"), ("Bolivar", "The Strongest")),
+        (("Fasil Kenema", "Bahir Dar Kenema"), ("Fasil City", "Bahir Dar City")),
+        (("GD Qwerty", "GD Asdfgh"), ("Qwerty", "Asdfgh")),
+        (("Qwerty Bahir Dar", "Asdfgh Bahir Dar"), ("Qwerty", "Asdfgh")),
+        (("MSK Qwerty", "MSK Asdfgh"), ("Qwerty", "Asdfgh")),
+        (("JS Qwerty", "JS Asdfgh"), ("Qwerty", "Asdfgh")),
+    ],
+)
+def test_a_town_or_legal_form_on_both_teams_is_no_mark(
+    marked: tuple[str, str], plain: tuple[str, str]
+) -> None:
+    """They are one match; an unknown word that is neither makes them two."""
+    home, away = plain
+    there = event("b", home, away, None)
+
+    assert groups(event("a", *marked, league=None), there)
+    assert () == groups(event("a", f"{home} Xyz", f"{away} Xyz", None), there)
+
+
+@pytest.mark.parametrize(
+    ("home", "away", "labels", "is_linked"),
+    [
+        ("AEK", "Aris", ("Super League", "First Division"), False),
+        ("AEK", "Aris", (None, "Greece - Super League"), False),
+        ("AEK", "Aris", ("Greece - Super League", "Super League Greece"), True),
+        ("Racing", "River Plate", (None, None), False),
+        ("Racing Montevideo", "River Plate", (None, None), True),
+    ],
+)
+def test_namesakes_of_two_countries_are_told_apart_by_labels_alone(
+    home: str, away: str, labels: tuple[str | None, str | None], *, is_linked: bool
+) -> None:
+    """Both matches may be on at one minute, at about the same prices."""
+    pair = [event(source, home, away, label) for source, label in zip("ab", labels, strict=True)]
+
+    assert is_linked == bool(groups(*pair))
