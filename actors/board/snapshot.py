@@ -90,7 +90,7 @@ class ListState(Struct, frozen=True):
     a complete one comes. `whole_from` (Unix seconds) is when matches last left it as over: should the wall
     clock be set back before that, it may lack some. Infinity when another scope has taken one. `is_cut`:
     there was no room for some of its matches. `vouched` is when the source vouched for the prices of a
-    match (monotonic seconds), where it says so of each. The newest attempt that failed was begun at
+    match (monotonic seconds), where it says so of each. The newest attempt that failed was at
     `failed_mono`.
     """
 

@@ -141,7 +141,7 @@ class Batch(Struct, frozen=True):
 class Failure(Struct, frozen=True):
     """An attempt to get a list that failed: no answer, or none that can be read.
 
-    It was begun at `at_mono` (monotonic seconds), to be compared with `received_mono` of a batch.
+    `at_mono` (monotonic seconds) is when, to be compared with `received_mono` of a batch.
     """
 
     bookmaker: BookmakerId

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from hashlib import blake2b
 from math import inf
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from immutables import Map
 
@@ -31,7 +31,7 @@ from actors.matches.model import (
 )
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
-from actors.matching.rules import Certainty, Rule
+from actors.matching.rules import Rule
 
 Entries = Mapping[BookmakerId, Entry]
 K = TypeVar("K", bound=Hashable)
@@ -264,13 +264,10 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
     )
 
 
-Bond: TypeAlias = tuple[EventKey, Rule, EventKey | None, float, bool, Certainty]
-
-
-def bonds(members: Iterable[Member]) -> list[Bond]:
+def bonds(members: Iterable[Member]) -> list[tuple[object, ...]]:
     """Return what links events and how sure they are, and whether there is evidence, but not which."""
     return [
-        (one.key, one.rule, one.to, one.max_price_gap, one.evidence is None, one.certainty)
+        (one.key, one.rule, one.to, one.max_price_gap, one.evidence is None, one.certainty, one.limits)
         for one in members
     ]
 
@@ -287,9 +284,9 @@ def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
     root = next((one for one in loose if one.to is None), loose[0])
     if len(loose) == 1 and root.to is None:
         return members
-    new = {one.key: Member(one.key, one.rule, root.key, certainty=one.certainty) for one in loose} | {
-        root.key: Member(root.key, Rule.FIRST, certainty=root.certainty)
-    }
+    new = {
+        one.key: Member(one.key, one.rule, root.key, None, inf, one.certainty, one.limits) for one in loose
+    } | {root.key: Member(root.key, Rule.FIRST, certainty=root.certainty)}
     return tuple(new.get(one.key, one) for one in members)
 
 

@@ -8,7 +8,7 @@ from statistics import median
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, SourceName
 from actors.matches.fair import Odds
-from actors.matches.model import Fixture, Roster
+from actors.matches.model import Fixture, FixtureState, Roster
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.rules import AGREE, Certainty
 
@@ -42,6 +42,12 @@ def chances_by_source(fixture: Fixture, roster: Roster) -> dict[SourceName, Chan
     for name, entry in fixture.entries.items():
         listed.setdefault(roster[name].source, []).append(entry)
     return {source: chances_of(entries) for source, entries in listed.items()}
+
+
+def chances_in(state: FixtureState, key: EventKey) -> Chances | None:
+    """Return the chances of an event by the prices of now, None if no source lists it."""
+    fixture = state.of_event(key)
+    return None if fixture is None else chances_of(entries_of(fixture, key.source, state.terms.roster))
 
 
 def is_other_event(old: Entry, new: Entry) -> bool:

@@ -24,6 +24,7 @@ from actors.matching.matcher import Group, GroupChanges, Member
 from actors.matching.rules import Rule, rules_of
 
 MAX_WAITING = 100_000  # events; with more all are linked again, which needs no more memory
+LOOKED_AT_AGAIN = 1000  # events at once
 PORTION = 48  # events linked in one commit: some milliseconds, for which prices wait
 
 
@@ -44,6 +45,10 @@ class Partition(Protocol):
 
     def group(self, key: EventKey) -> Group | None:
         """Return the group that an event is in, None if it is in none."""
+        ...
+
+    def open(self, most: int) -> list[EventKey]:
+        """Return so many events that other prices may group otherwise, others the next time."""
         ...
 
 
@@ -104,13 +109,17 @@ class Linking:
         self.linker = linker
         self._roster = roster
 
-    def update(self, state: FixtureState, keys: Iterable[EventKey] | None) -> Sliced[list[Links]]:
+    def update(
+        self, state: FixtureState, keys: Iterable[EventKey] | None, *, look_again: bool = False
+    ) -> Sliced[list[Links]]:
         """Have these events, or (None) all there are, grouped as `state` has them.
 
-        Returns what has to be linked otherwise than `state` has it, in portions; all have to be applied, or
+        With `look_again` also some of those that other prices than they had may group otherwise. Returns
+        what has to be linked otherwise than `state` has it, in portions; all have to be applied, or
         dropped, before the next call. Groups that end links are first.
         """
-        due, gone, events = yield from self._sorted(state, keys)
+        again = self.linker.open(LOOKED_AT_AGAIN) if look_again else []
+        due, gone, events = yield from self._sorted(state, keys, dict.fromkeys(again))
         changes = yield from self.linker.update(events, gone)
         ending: list[Group] = []
         others: list[Group] = []
@@ -125,11 +134,12 @@ class Linking:
         return (yield from self._links(state, ending + others))
 
     def _sorted(
-        self, state: FixtureState, keys: Iterable[EventKey] | None
+        self, state: FixtureState, keys: Iterable[EventKey] | None, again: Mapping[EventKey, None]
     ) -> Sliced[tuple[list[EventKey], list[EventKey], list[Event]]]:
         """Return which are there, which are gone, and the events that the linker has to look at.
 
-        Not those whose fixture is as it says: new prices have not ended their links.
+        Of those that are not to be looked at `again` only such as are not grouped as their fixture is: new
+        prices have not ended their links.
         """
         if keys is None:
             here = (member.key for fixture in state for member in fixture.members)
@@ -138,14 +148,14 @@ class Linking:
         gone: list[EventKey] = []
         events: list[Event] = []
         settled: set[EventKey] = set()
-        for count, key in enumerate(keys, 1):
+        for count, key in enumerate({**dict.fromkeys(keys), **again}, 1):
             if (fixture := state.of_event(key)) is None:
                 gone.append(key)
             else:
                 due.append(key)
                 if key not in settled and _is_grouped(fixture, self._group(key)):
                     settled.update([member.key for member in fixture.members])
-                if key not in settled or not self._lists(fixture, key):
+                if key in again or key not in settled or not self._lists(fixture, key):
                     events.append(event_of(fixture, key, self._roster))
             if count % (SLICE // 4) == 0:
                 yield

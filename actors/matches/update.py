@@ -151,17 +151,18 @@ class FixtureUpdater:
             member.key
             for member in fixture.members
             if member.to is not None
-            and member.max_price_gap < inf
-            and (member.key.source in sources or member.to.source in sources)
-            and self._is_apart(fixture, member, member.to)
+            and any(
+                limit < inf
+                and (member.key.source in sources or other.source in sources)
+                and self._gap(fixture, member.key, other) > limit
+                for other, limit in ((member.to, member.max_price_gap), *member.limits)
+            )
         ]
 
-    def _is_apart(self, fixture: Fixture, member: Member, to: EventKey) -> bool:
-        """Return whether the prices of two events are further apart than the rule of their link bears."""
+    def _gap(self, fixture: Fixture, key: EventKey, other: EventKey) -> float:
+        """Return how far the prices of two events are apart; 0 if one has gone."""
         ours, theirs = (
             [entry for name in self._of_source[source] if (entry := fixture.entry(name)) is not None]
-            for source in (member.key.source, to.source)
+            for source in (key.source, other.source)
         )
-        if not ours or not theirs:
-            return False
-        return (price_gap(chances_of(ours), chances_of(theirs)) or 0.0) > member.max_price_gap
+        return (price_gap(chances_of(ours), chances_of(theirs)) or 0.0) if ours and theirs else 0.0

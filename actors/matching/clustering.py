@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from heapq import merge
-from itertools import chain, combinations, combinations_with_replacement
+from itertools import chain, combinations, combinations_with_replacement, product
 from math import inf
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from actors.core.bitset import bits, connect, largest_clique
 from actors.core.cooperative import SLICE, Sliced
 from actors.matching.comparison import MUST_RANK, Comparator, Description, Relation, rank_with
 from actors.matching.event import Chances, Event, EventKey
@@ -24,7 +25,6 @@ from actors.matching.rules import ON_TIME, Certainty, Group, Member, Rule, price
 
 MARGIN = 0.25  # a rival with a rank nearer than that makes two candidates
 RUN = 4096  # edges sorted in one step, some milliseconds
-MOST_STEPS = 1000  # in search of a sure core; a group has few spellings
 FEW = 50  # descriptions that take no longer to compare with one than to look up which resemble it
 
 Edge: TypeAlias = tuple[float, int, int, Rule, float, bool]
@@ -32,6 +32,8 @@ Edge: TypeAlias = tuple[float, int, int, Rule, float, bool]
 
 The best is the least: what the operator says has the highest rank.
 """
+Related: TypeAlias = list[tuple[int, int, Relation]]
+Limits: TypeAlias = Mapping[int, Mapping[int, float]]
 Resembling: TypeAlias = Callable[[Description], set[Description]]
 
 
@@ -58,6 +60,7 @@ class _Pairs:
 
     def __init__(self, nodes: list[Node]) -> None:
         self.edges: list[Edge] = []
+        self.apart: list[tuple[int, int]] = []  # what only prices keep from an edge
         self.compatible = [0] * len(nodes)  # ... are of other sources, and may be the same match
         self.duplicates = [0] * len(nodes)  # ... are of its source, with the same names and league
         self.forbidden = [0] * len(nodes)  # ... the operator keeps apart from it
@@ -75,20 +78,15 @@ class _Pairs:
 
     def forbid(self, a: int, b: int) -> None:
         """Keep two events apart."""
-        _add(self.forbidden, a, b)
+        connect(self.forbidden, a, b)
         self.compatible[a] &= ~(1 << b)
         self.compatible[b] &= ~(1 << a)
 
 
-def _add(sets: list[int], a: int, b: int) -> None:
-    sets[a] |= 1 << b
-    sets[b] |= 1 << a
-
-
 def clustered(
     nodes: list[Node], comparator: Comparator, overridden: Overridden, resembling: Resembling
-) -> Sliced[tuple[list[list[Node]], list[Group]]]:
-    """Return the components that these events form, and the groups in them; the events are in order."""
+) -> Sliced[tuple[list[list[Node]], list[Group], bool]]:
+    """Return the components and the groups of events in order, and if other prices may group otherwise."""
     pairs = _Pairs(nodes)
     yield from _compare(nodes, pairs, comparator, resembling)
     yield from _apply(overridden, nodes, pairs, comparator)
@@ -106,10 +104,17 @@ def clustered(
     found = []
     for group in groups:
         if group & (group - 1):
-            core = _sure_core(nodes, group, comparator, overridden)
-            found.append(_group(nodes, group, links, comparator, core))
+            inside = [edge for edge in links if group >> edge[1] & 1]
+            related = _related(nodes, group, comparator)
+            core = _sure_core(nodes, group, related, overridden)
+            is_free = all(edge[3] is not Rule.MUST for edge in inside)
+            limits = _limits(related) if is_free else {}
+            found.append(_group(nodes, group, inside, comparator, core=core, limits=limits))
             yield
-    return [[nodes[i] for i in _bits(part)] for part in parts], found
+    home = {i: group for group in groups for i in bits(group)}
+    rivals_of = chain(pairs.apart, ((edge[1], edge[2]) for edge in edges if len(groups) > 1))
+    is_open = any(home[i] != home[j] for i, j in rivals_of)
+    return [[nodes[i] for i in bits(part)] for part in parts], found, is_open
 
 
 def _compare(
@@ -151,11 +156,13 @@ def _compare_events(
                 continue
             gap = price_gap(chances, their_chances)
             if relation.bears(gap):
-                _add(pairs.compatible, i, j)
+                connect(pairs.compatible, i, j)
             if (one := relation.condition(gap)) is not None:
                 a, b = (i, j) if i < j else (j, i)
                 rank = rank_with(relation, one, gap)
                 pairs.edges.append((-rank, a, b, one.rule, one.gap, is_on_time))
+            elif relation.conditions:
+                pairs.apart.append((i, j))
         yield
 
 
@@ -210,7 +217,7 @@ class _Rivals:
         self._linked = [0] * len(pairs.compatible)  # by event: those that it has an edge to
         self._ranked: dict[int, tuple[list[float], list[int]]] = {}
         for _, a, b, *_ in edges:
-            _add(self._linked, a, b)
+            connect(self._linked, a, b)
 
     def has(self, edge: Edge) -> bool:
         """Return whether either end has another candidate that is nearly as good and excludes this one."""
@@ -250,7 +257,7 @@ def _united(
         ours, theirs = of[edge[1]], of[edge[2]]
         if ours != theirs and may_join(ours, theirs, edge):
             links.append(edge)
-            for i in _bits(ours | theirs):
+            for i in bits(ours | theirs):
                 of[i] = ours | theirs
         if number % (SLICE // 16) == 0:
             yield
@@ -259,63 +266,67 @@ def _united(
 
 def _may_join(pairs: _Pairs, ours: int, theirs: int, edge: Edge) -> bool:
     is_forced = edge[3] is Rule.MUST
-    for i in _bits(ours):
+    for i in bits(ours):
         against = pairs.same_source[i] | pairs.forbidden[i] if is_forced else ~pairs.compatible[i]
         if theirs & against:
             return False
     return True
 
 
+def _related(nodes: list[Node], group: int, comparator: Comparator) -> Related:
+    """Return the relations in a group: of the events of one set with those of another, or the same."""
+    listed: dict[Description, int] = defaultdict(int)
+    for i in bits(group):
+        listed[nodes[i].description] |= 1 << i
+    return [
+        (listed[ours], listed[theirs], relation)
+        for ours, theirs in combinations_with_replacement(listed, 2)
+        if (relation := comparator.relation(ours, theirs)) is not None
+    ]
+
+
+def _limits(related: Related) -> Limits:
+    """Return with which events before it the prices of an event may differ by at most so much."""
+    limits: dict[int, dict[int, float]] = defaultdict(dict)
+    for some, others, relation in related:
+        if relation.bearable < inf:
+            for ours, theirs in product(bits(some), bits(others)):
+                if ours != theirs:
+                    limits[max(ours, theirs)][min(ours, theirs)] = relation.bearable
+    return limits
+
+
 def _sure_core(
-    nodes: list[Node], group: int, comparator: Comparator, overridden: Overridden
+    nodes: list[Node], group: int, related: Related, overridden: Overridden
 ) -> dict[int, Certainty]:
     """Return the most events of a group that are sure with each other, and if that depends on prices."""
     sure, priced = [0] * len(nodes), [0] * len(nodes)
-    listed: dict[Description, int] = defaultdict(int)
-    for i in _bits(group):
-        listed[nodes[i].description] |= 1 << i
-    for one, other in combinations_with_replacement(listed, 2):
-        if (found := comparator.certainty(one, other)) is not Certainty.LIKELY:
-            sets = sure if found is Certainty.SURE else priced
-            for ours, theirs in ((listed[one], listed[other]), (listed[other], listed[one])):
-                for i in _bits(ours):
+    for some, others, relation in related:
+        if relation.certainty is not Certainty.LIKELY:
+            sets = sure if relation.certainty is Certainty.SURE else priced
+            for ours, theirs in ((some, others), (others, some)):
+                for i in bits(ours):
                     sets[i] |= theirs & ~(1 << i)
-    by_hand = [i for i in _bits(group) if nodes[i].event.key in overridden.must]
+    by_hand = [i for i in bits(group) if nodes[i].event.key in overridden.must]
     for i, j in combinations(by_hand, 2):
         if nodes[j].event.key in overridden.must[nodes[i].event.key]:
-            _add(sure, i, j)
+            connect(sure, i, j)
             priced[i], priced[j] = priced[i] & ~(1 << j), priced[j] & ~(1 << i)
-    core = _largest_clique([a | b for a, b in zip(sure, priced, strict=True)], group)
-    return {i: Certainty.PRICED if priced[i] & core else Certainty.SURE for i in _bits(core)}
-
-
-def _largest_clique(adjacent: list[int], every: int) -> int:
-    """Return the most events that are all adjacent to each other; of equal sets that with the first events.
-
-    After `MOST_STEPS`, which a group of a few spellings does not need, the best that was found until then.
-    """
-    best, steps = 0, 0
-    rest = [(0, every)]
-    while rest and steps < MOST_STEPS:
-        steps += 1
-        chosen, candidates = rest.pop()
-        if (chosen | candidates).bit_count() <= best.bit_count():
-            continue
-        if not candidates:
-            best = chosen
-            continue
-        first = candidates & -candidates
-        among = adjacent[first.bit_length() - 1]
-        rest += [(chosen, candidates ^ first), (chosen | first, candidates & among)]
-    return best
+    core = largest_clique([a | b for a, b in zip(sure, priced, strict=True)], group)
+    return {i: Certainty.PRICED if priced[i] & core else Certainty.SURE for i in bits(core)}
 
 
 def _group(
-    nodes: list[Node], group: int, links: list[Edge], comparator: Comparator, core: Mapping[int, Certainty]
+    nodes: list[Node],
+    group: int,
+    inside: list[Edge],
+    comparator: Comparator,
+    *,
+    core: Mapping[int, Certainty],
+    limits: Limits,
 ) -> Group:
     """Return the members of a group; each is linked with the next one toward the first."""
-    inside = [edge for edge in links if group >> edge[1] & 1]
-    first = next(_bits(group))
+    first = next(bits(group))
     certain = core.get(first, Certainty.LIKELY)
     members = {first: Member(nodes[first].event.key, Rule.FIRST, certainty=certain)}
     reached = [first]
@@ -324,20 +335,12 @@ def _group(
             one = edge[2] if edge[1] == to else edge[1] if edge[2] == to else to
             if one not in members:
                 certain = core.get(one, Certainty.LIKELY)
-                members[one] = _member(nodes[one], nodes[to], edge, comparator, certain)
+                borne = [(nodes[i].event.key, limit) for i, limit in sorted(limits.get(one, {}).items())]
+                a, b = nodes[one], nodes[to]
+                gap = price_gap(a.event.chances, b.event.chances)
+                evidence = comparator.evidence(a.description, b.description, gap)
+                members[one] = Member(
+                    a.event.key, edge[3], b.event.key, evidence, edge[4], certain, tuple(borne)
+                )
                 reached.append(one)
     return tuple([members[i] for i in sorted(members)])
-
-
-def _member(one: Node, to: Node, edge: Edge, comparator: Comparator, certain: Certainty) -> Member:
-    gap = price_gap(one.event.chances, to.event.chances)
-    evidence = comparator.evidence(one.description, to.description, gap)
-    return Member(one.event.key, edge[3], to.event.key, evidence, edge[4], certain)
-
-
-def _bits(mask: int) -> Iterator[int]:
-    """Yield the numbers of the bits of a set, ascending."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low

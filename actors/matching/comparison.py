@@ -116,6 +116,16 @@ class Relation(Struct, frozen=True, gc=False):
         """Return whether the two may be one match, although perhaps nothing shows it."""
         return self.bearable >= (gap or 0.0)
 
+    @property
+    def certainty(self) -> Certainty:
+        """How sure it is that the two are one match, whatever other events say."""
+        is_same = min(self.home.likeness, self.away.likeness) is Likeness.SAME
+        if not self.conditions or abs(self.delta_s) > SURE_WITHIN or not is_same:
+            return Certainty.LIKELY
+        if self.league is LeagueEvidence.SAME:
+            return Certainty.SURE
+        return Certainty.LIKELY if self.league is LeagueEvidence.DIFFERENT else Certainty.PRICED
+
 
 class Comparator:
     """Finds the relation of two descriptions. Reads the shipped tables when it is made, some 0.5 s."""
@@ -181,17 +191,6 @@ class Comparator:
         """Return whether the names fit at least as well with home and away the other way round."""
         crossed = self._names(a, b, a.home, b.away).likeness, self._names(a, b, a.away, b.home).likeness
         return min(crossed) >= worse and max(crossed) >= better
-
-    def certainty(self, a: Description, b: Description) -> Certainty:
-        """Return how sure it is that the two are one match, whatever other events say."""
-        relation = self.relation(a, b)
-        if relation is None or not relation.conditions or abs(relation.delta_s) > SURE_WITHIN:
-            return Certainty.LIKELY
-        if min(relation.home.likeness, relation.away.likeness) < Likeness.SAME:
-            return Certainty.LIKELY
-        if relation.league is LeagueEvidence.SAME:
-            return Certainty.SURE
-        return Certainty.LIKELY if relation.league is LeagueEvidence.DIFFERENT else Certainty.PRICED
 
     def is_swapped(self, a: Description, b: Description) -> bool:
         """Return whether the teams are the same with home and away the other way round."""

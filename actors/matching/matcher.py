@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from msgspec import Struct
 
@@ -15,7 +16,7 @@ from actors.core.messages import SourceName
 from actors.matching.blocking import Index
 from actors.matching.clustering import Component, Node, clustered
 from actors.matching.comparison import Comparator, Description, described
-from actors.matching.event import Event, EventKey
+from actors.matching.event import Chances, Event, EventKey
 from actors.matching.leagues import League
 from actors.matching.names import Name, parse
 from actors.matching.overrides import Overridden, Overrides
@@ -42,6 +43,7 @@ class Matcher:
         self._descriptions: dict[tuple[Name, Name, League, int | None], Description] = {}
         self._sources: Counter[SourceName] = Counter()  # of the events
         self._dirty: dict[Component, None] = {}  # to be grouped anew
+        self._open: dict[EventKey, None] = {}  # that other prices may group otherwise
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
         """Add or replace events, remove others, and return what that changed in the groups.
@@ -69,6 +71,11 @@ class Matcher:
         """Return an event with what is known of it; None if it is not here."""
         return self._nodes.get(key)
 
+    def chances(self, key: EventKey) -> Chances | None:
+        """Return the chances that an event was last given with, None if it is not here."""
+        node = self._nodes.get(key)
+        return None if node is None else node.event.chances
+
     def others(self, description: Description, source: SourceName) -> Iterator[Node]:
         """Yield the events with a description that are not of this source."""
         for name, keys in description.keys.items():
@@ -89,11 +96,19 @@ class Matcher:
         """Iterate over all events that are here; they may change meanwhile."""
         return iter([*self._nodes])
 
+    def open(self, most: int) -> list[EventKey]:
+        """Return so many events that other prices may group otherwise, others the next time."""
+        keys = [*islice(self._open, most)]
+        for key in keys:
+            self._open[key] = self._open.pop(key)
+        return keys
+
     def _remove(self, key: EventKey) -> Node | None:
         """Remove an event, if it is there, and its description if it was the last with that."""
         node = self._nodes.pop(key, None)
         if node is None:
             return None
+        self._open.pop(key, None)
         self._sources -= Counter([key.source])  # which keeps no zero
         description, component = node.description, node.component
         del description.keys[key.source][key]
@@ -112,13 +127,22 @@ class Matcher:
     def _add(self, event: Event, group: Group | None) -> Sliced[None]:
         """Add an event that is not there, and connect it; `group` is what was last returned for it."""
         key = event.key
-        description = self._described(event)
-        node = Node(event, description, Component({key}), group)
+        node = Node(event, self._described(event), Component({key}), group)
         self._nodes[key] = node
         self._sources[event.source] += 1
-        there = dict.fromkeys([node.component])
-        has_others = any(source != event.source for source in self._sources)
-        for count, other in enumerate(self.index.near(description) if has_others else (), 1):
+        there = yield from self._connected(node)
+        for by_hand in self.overridden.must.get(key, ()):
+            if by_hand in self._nodes:
+                there[self._nodes[by_hand].component] = None
+        self._connect([*there])
+
+    def _connected(self, node: Node) -> Sliced[dict[Component, None]]:
+        """Return the components that rules connect with an event; what only prices keep apart is open."""
+        event, description, there = node.event, node.description, {node.component: None}
+        if all(source == event.source for source in self._sources):
+            return there
+        apart: list[Node] = []
+        for count, other in enumerate(self.index.near(description), 1):
             if other.keys.keys() == {event.source}:
                 continue  # a source may list thousands of matches alike
             if (relation := self.comparator.relation(description, other)) is None:
@@ -128,12 +152,13 @@ class Matcher:
                     continue  # nearly always: prices are compared with few of them
                 if relation.condition(price_gap(event.chances, known.event.chances)) is not None:
                     there[known.component] = None
+                else:
+                    apart.append(known)
             if count % (SLICE // 8) == 0:
                 yield
-        for by_hand in self.overridden.must.get(key, ()):
-            if by_hand in self._nodes:
-                there[self._nodes[by_hand].component] = None
-        self._connect([*there])
+        if others := sorted([known.event.key for known in apart if known.component not in there]):
+            self._open |= dict.fromkeys([event.key, *others])
+        return there
 
     def _described(self, event: Event) -> Description:
         """Return the description of an event, the same for all that list a match alike."""
@@ -158,7 +183,10 @@ class Matcher:
     def _settle(self, component: Component, groups: list[Group], alone: list[EventKey]) -> Sliced[None]:
         """Group a component anew, and note what that changed."""
         nodes = [self._nodes[key] for key in sorted(component.keys)]
-        parts, found = yield from clustered(nodes, self.comparator, self.overridden, self.index.find)
+        steps = clustered(nodes, self.comparator, self.overridden, self.index.find)
+        parts, found, is_open = yield from steps
+        if is_open:
+            self._open |= dict.fromkeys([node.event.key for node in nodes])
         for part in parts:
             own = Component({node.event.key for node in part})
             for node in part:

@@ -67,9 +67,10 @@ class Objection(StrEnum):
 class Member(Struct, frozen=True, gc=False):
     """An event in its group, with the rule and the evidence that link it with the event `to`.
 
-    The link holds while their prices are at most `max_price_gap` apart. The links are those that made the
-    group, the best first; all lead to the first member, perhaps through others. That has the rule `first`
-    and no link. In the evidence this event is a, the other b.
+    The link holds while their prices are at most `max_price_gap` apart, and while those of this event and
+    of each member in `limits` are at most so far apart. The links are those that made the group, the best
+    first; all lead to the first member, perhaps through others. That has the rule `first` and no link. In
+    the evidence this event is a, the other b.
 
     The sure core are the most events of a group of which each is sure with each other, compared directly:
     `certainty` is that with all of them, `likely` of an event that is not in it.
@@ -81,6 +82,7 @@ class Member(Struct, frozen=True, gc=False):
     evidence: Evidence | None = None
     max_price_gap: float = inf
     certainty: Certainty = Certainty.SURE
+    limits: tuple[tuple[EventKey, float], ...] = ()
 
 
 Group: TypeAlias = tuple[Member, ...]  # two or more members, ordered by key
@@ -183,10 +185,13 @@ def lacks(  # noqa: PLR0917
     return ""
 
 
-def rules_of(members: Iterable[Member]) -> set[tuple[EventKey, Rule, bool, Certainty]]:
+def rules_of(members: Iterable[Member]) -> set[tuple[object, ...]]:
     """Return who is a member by which rule, whether with evidence, how sure, but not to whom each leads.
 
     That is what differs between two groups of the same events. Which of several equal links made the group
     depends on the prices of the moment; each holds by itself.
     """
-    return {(member.key, member.rule, member.evidence is None, member.certainty) for member in members}
+    return {
+        (member.key, member.rule, member.evidence is None, member.certainty, member.limits)
+        for member in members
+    }

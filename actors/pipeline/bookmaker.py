@@ -12,7 +12,7 @@ from structlog.typing import FilteringBoundLogger
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import PayloadError
-from actors.core.messages import Batch, Failure
+from actors.core.messages import Batch, Failure, Scope
 from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
 from actors.pipeline.fanout import Delivery, Extractor, read_delivery
@@ -48,7 +48,8 @@ class BookmakerActor:
                     raise
             else:
                 error = f"set aside: list {delivery.list_id} has crashed this actor twice"
-                self._failed(delivery, error)
+                self._failed(delivery.scope, error)
+                self._report_failure(delivery)
             self.poison_guard.end()
             self.inbox.ack_all()
 
@@ -64,14 +65,16 @@ class BookmakerActor:
         self.refresh.set()
 
     async def _deliver(self, delivery: Delivery) -> None:
+        is_read = False
         try:
             read = await run_sliced(read_delivery(self.status.id, delivery, self.extract, self.bounds))
+            is_read = True
         except PayloadError as error:
-            self._failed(delivery, str(error))
+            self._failed(delivery.scope, str(error))
             return
-        except Exception:
-            self._report_failure(delivery)
-            raise
+        finally:  # also after a crash
+            if not is_read:
+                self._report_failure(delivery)
         self.status.rejected.update(read.rejected)
         self.status.learn_name(read.title, is_in_use=bool(read.batch.matches))
         self.bus.publish(read.batch)
@@ -80,9 +83,7 @@ class BookmakerActor:
         self.status.batches += 1
         self.status.last_batch_at = self.clock.now().wall
 
-    def _failed(self, delivery: Delivery, error: str) -> None:
-        self._report_failure(delivery)
-        scope = delivery.scope
+    def _failed(self, scope: Scope, error: str) -> None:
         if scope not in self.status.errors:
             self._logger().warning("bookmaker.lost", scope=scope, error=error)
         self.status.errors[scope] = error

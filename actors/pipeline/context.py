@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Generic, TypeVar
@@ -48,10 +49,17 @@ class SourceContext(Generic[Options]):
     record: Callable[[Payload], None] | None = None
     bus: Bus = field(default_factory=Bus)
 
-    def report_failure(self, scope: Scope, at_mono: float) -> None:
-        """Tell the board of each bookmaker that an attempt begun then has given no list of `scope`."""
-        for bookmaker in self.inboxes:
-            self.bus.publish(Failure(bookmaker, scope, at_mono))
+    @contextmanager
+    def attempt(self, scope: Scope) -> Iterator[None]:
+        """Tell the board of each bookmaker if the block, an attempt to get a list, does not end well."""
+        is_done = False
+        try:
+            yield
+            is_done = True
+        finally:
+            if not is_done:
+                for bookmaker in self.inboxes:
+                    self.bus.publish(Failure(bookmaker, scope, self.clock.now().mono))
 
     def record_payload(self, scope: Scope, now: Instant, body: bytes = b"", list_id: str = "") -> None:
         """Record what was received, or what the source did itself, at `now`."""

@@ -5,15 +5,21 @@ The board never waits for it: without it fixtures stay as they are, but for what
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import anyio
+
 from actors.board.published import Published
+from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.matches.linking import Linking, Links, Partition, Waiting
 from actors.matches.model import Roster, fixtures_of
+from actors.matching.event import EventKey
 from actors.matching.matcher import Matcher
 from actors.review.review import Review
+
+LOOK_AGAIN_S = 5.0  # between two looks at events that other prices may link otherwise
 
 
 @dataclass(slots=True)
@@ -21,7 +27,8 @@ class LinkerActor:
     """Groups the events in `waiting`, and gives `send` the links that the fixtures lack, one after another.
 
     A new instance begins with all events, in a matcher from `start`. So does this instance when the
-    operator's overrides are replaced.
+    operator's overrides are replaced. Links that prices alone kept from being made follow within seconds
+    after the prices agree, so that what is linked does not depend on the prices of an event's first moment.
     """
 
     published: Published
@@ -30,6 +37,7 @@ class LinkerActor:
     start: Callable[[], Partition]
     send: Callable[[Links], None]
     review: Review
+    clock: Clock
 
     async def run(self) -> None:
         """Run for ever: link whenever events have changed."""
@@ -41,13 +49,19 @@ class LinkerActor:
     async def _link(self) -> None:
         linking, overrides = None, self.review.overrides
         self.waiting.begin_anew()
+        looked_mono = self.clock.now().mono
         while True:
-            keys = await self.waiting.get()
+            keys: Iterable[EventKey] | None = ()
+            with anyio.move_on_after(max(looked_mono + LOOK_AGAIN_S - self.clock.now().mono, 0.0)):
+                keys = await self.waiting.get()
+            now_mono = self.clock.now().mono
+            if look_again := now_mono >= looked_mono + LOOK_AGAIN_S:
+                looked_mono = now_mono
             async with self.review.turn:  # from when it is begun: a survey must not see it without events
                 if linking is None or overrides is not self.review.overrides:
                     linking, overrides = self._begun(), self.review.overrides
                     keys = self.waiting.get_nowait()
-                steps = linking.update(fixtures_of(self.published.newest), keys)
+                steps = linking.update(fixtures_of(self.published.newest), keys, look_again=look_again)
                 portions = await run_sliced(steps)
             for links in portions:
                 if overrides is not self.review.overrides:

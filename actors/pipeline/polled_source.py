@@ -97,13 +97,10 @@ class SourceActor:
             self._context.wake.set()
 
     async def _poll(self, transport: Transport, target: Target) -> None:
-        asked_mono = self._context.clock.now().mono
         try:
-            await self._ask(transport, target)
-        except Exception as error:
-            self._context.report_failure(target.scope, asked_mono)
-            if not isinstance(error, SourceError):
-                raise
+            with self._context.attempt(target.scope):
+                await self._ask(transport, target)
+        except SourceError as error:
             if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
                 self._kind.explain(error)
             redact(error, secrets_of(self._context.options))

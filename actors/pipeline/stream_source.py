@@ -67,14 +67,12 @@ class StreamSourceActor:
             while True:
                 self._status.attempts += 1
                 try:
-                    await self._receive(tasks)
-                except Exception as error:
-                    self._context.report_failure(SCOPE, self._context.clock.now().mono)
-                    if not isinstance(error, SourceError):
-                        raise
+                    with self._context.attempt(SCOPE):
+                        await self._receive(tasks)
+                except StreamError as error:
+                    delay_s = max(self._failed(error), await tasks.prepare_retry(error))
+                except SourceError as error:
                     delay_s = self._failed(error)
-                    if isinstance(error, StreamError):
-                        delay_s = max(delay_s, await tasks.prepare_retry(error))
                 self._status.next_attempt_at = self._context.clock.now().wall + delay_s
                 await anyio.sleep(delay_s)
 

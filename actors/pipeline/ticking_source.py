@@ -46,12 +46,12 @@ class TickingSourceActor:
 
     async def _tick(self, machine: Machine, now: Instant) -> None:
         try:
-            changes = await run_sliced(machine.advance(now))
+            with self._context.attempt(machine.scope):
+                changes = await run_sliced(machine.advance(now))
         except SourceError as error:
             self._status.attempts += 1
             redact(error, secrets_of(self._context.options))
             failed(self._status, error, now, self._log)
-            self._context.report_failure(machine.scope, now.mono)
             return
         if self._context.refresh.is_set():
             self._context.refresh.clear()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from actors.core.cooperative import Sliced
 from actors.matching.clustering import Node
 from actors.matching.comparison import Description, Relation, rank_with, swapped
-from actors.matching.event import EventKey
+from actors.matching.event import Chances, EventKey
 from actors.matching.evidence import Evidence, Likeness
 from actors.matching.matcher import Matcher
 from actors.matching.rules import CONDITIONS, Condition, Group, Objection, Rule, lacks, price_gap
 
 NEAR = 0.9  # the least rank of a pair that is reported
+
+Prices: TypeAlias = Callable[[EventKey], Chances | None]
+"""The probabilities in the prices of an event, such as it has on the board now."""
 
 
 class Explanation(Struct, frozen=True):
@@ -54,12 +58,16 @@ class _Found(Struct, frozen=True):
         return rank_with(self.relation, self.condition, self.gap)
 
 
-def explain(matcher: Matcher, a: EventKey, b: EventKey) -> Explanation | None:
-    """Return the evidence about two events; None if one of them is not here."""
+def explain(matcher: Matcher, a: EventKey, b: EventKey, prices: Prices | None = None) -> Explanation | None:
+    """Return the evidence about two events; None if one of them is not here.
+
+    At these prices; without them, at those that the matcher was last given.
+    """
     one, other, compare = matcher.node(a), matcher.node(b), matcher.comparator
     if one is None or other is None:
         return None
-    gap = price_gap(one.event.chances, other.event.chances)
+    prices = prices or matcher.chances
+    gap = price_gap(prices(a), prices(b))
     evidence = compare.evidence(one.description, other.description, gap)
     relation = compare.relation(one.description, other.description)
     holds = None if relation is None else relation.condition(gap)
@@ -67,20 +75,22 @@ def explain(matcher: Matcher, a: EventKey, b: EventKey) -> Explanation | None:
     if is_linked:
         rule, reason = _rule_in(one.group or (), a, b) or (holds.rule if holds else None), None
     else:
-        rule, reason = None, _reason(matcher, one, other)
+        rule, reason = None, _reason(matcher, one, other, gap)
     lacking = _shortfalls(evidence)
     if relation is None or not relation.conditions:  # whatever the rules say
         lacking = tuple((each, lack or str(reason or Objection.NAME)) for each, lack in lacking)
     return Explanation(rule, reason, evidence, lacking, is_linked=is_linked)
 
 
-def nearest(matcher: Matcher, keys: Iterable[EventKey]) -> Sliced[list[Abstention]]:
+def nearest(
+    matcher: Matcher, keys: Iterable[EventKey], prices: Prices | None = None
+) -> Sliced[list[Abstention]]:
     """Return for each event without a link, and each group, the nearest candidate that is not linked."""
     found: list[Abstention] = []
     for key in keys:
         node = matcher.node(key)
         if node is not None and (node.group is None or node.group[0].key == key):
-            one = _nearest(matcher, node)
+            one = _nearest(matcher, node, prices or matcher.chances)
             if one is not None:
                 found.append(one)
         yield
@@ -98,19 +108,19 @@ def _rule_in(group: Group, a: EventKey, b: EventKey) -> Rule | None:
     return next((one.rule for one in group if (one.key, one.to) in {(a, b), (b, a)}), None)
 
 
-def _nearest(matcher: Matcher, node: Node) -> Abstention | None:
+def _nearest(matcher: Matcher, node: Node, prices: Prices) -> Abstention | None:
     """Return the nearest candidate of an event outside its group and of a source that is not in it."""
     event, group = node.event, node.group or ()
     sources = {member.key.source for member in group} | {event.source}
     near = [
         found
-        for found in _resembling(matcher, node, node.description)
+        for found in _resembling(matcher, node, node.description, prices)
         if found.rank >= NEAR and found.node.event.source not in sources
     ]
     if not near:
         return None if group else _swapped(matcher, node)
     best = min(near, key=lambda found: (-found.rank, found.node.event.key))
-    reason = _reason(matcher, node, best.node)
+    reason = _reason(matcher, node, best.node, best.gap)
     return Abstention(event.key, best.node.event.key, reason, best.rank, _evidence(matcher, node, best))
 
 
@@ -118,7 +128,7 @@ def _swapped(matcher: Matcher, node: Node) -> Abstention | None:
     """Return an event that lists the same match with home and away the other way round, if there is one."""
     there = [
         found
-        for found in _resembling(matcher, node, swapped(node.description), has_prices=False)
+        for found in _resembling(matcher, node, swapped(node.description), lambda _: None)
         if found.condition is not None and found.node.group is None
     ]
     if not there:
@@ -128,15 +138,13 @@ def _swapped(matcher: Matcher, node: Node) -> Abstention | None:
     return Abstention(node.event.key, found.node.event.key, Objection.SWAPPED, 0.0, evidence)
 
 
-def _resembling(
-    matcher: Matcher, node: Node, description: Description, *, has_prices: bool = True
-) -> Iterator[_Found]:
+def _resembling(matcher: Matcher, node: Node, description: Description, prices: Prices) -> Iterator[_Found]:
     """Yield the events of other sources that resemble an event with that description, in no order."""
-    chances = node.event.chances if has_prices else None
+    chances = prices(node.event.key)
     for other in matcher.index.find(description):
         if (relation := matcher.comparator.relation(description, other)) is not None:
             for there in matcher.others(other, node.event.source):
-                gap = price_gap(chances, there.event.chances)
+                gap = price_gap(chances, prices(there.event.key))
                 yield _Found(there, relation, gap, relation.condition(gap))
 
 
@@ -144,8 +152,8 @@ def _evidence(matcher: Matcher, node: Node, found: _Found) -> Evidence:
     return matcher.comparator.evidence(node.description, found.node.description, found.gap)
 
 
-def _reason(matcher: Matcher, a: Node, b: Node) -> Objection:
-    """Return why two events are not linked."""
+def _reason(matcher: Matcher, a: Node, b: Node, gap: float | None) -> Objection:
+    """Return why two events, whose prices are so far apart, are not linked."""
     if b.event.key in matcher.overridden.must_not.get(a.event.key, ()):
         return Objection.MUST_NOT
     if matcher.comparator.is_swapped(a.description, b.description):
@@ -155,7 +163,7 @@ def _reason(matcher: Matcher, a: Node, b: Node) -> Objection:
         names = matcher.comparator.evidence(a.description, b.description, None)
         is_same = min(names.home.likeness, names.away.likeness) is Likeness.SAME
         return Objection.KICK_OFF if is_same else Objection.NAME
-    if relation.condition(price_gap(a.event.chances, b.event.chances)) is None:
+    if relation.condition(gap) is None:
         return Objection.PRICES if relation.conditions else relation.reason
     members = {member.key for node in (a, b) for member in node.group or ()} - {a.event.key, b.event.key}
     return Objection.MEMBER if members else Objection.TWO_CANDIDATES

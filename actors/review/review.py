@@ -6,13 +6,15 @@ questions, and questions about all events are answered in portions.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 
 import anyio
 
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_sliced
-from actors.matches.model import fixtures_of
+from actors.matches.entries import chances_in
+from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import EventKey
 from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides
@@ -43,15 +45,17 @@ class Review:
         """Take over what is known by hand; the caller has all events linked again, by another matcher."""
         self.overrides, self.survey, self.matcher = overrides, None, None
 
-    async def explain(self, a: EventKey, b: EventKey) -> Explanation | None:
+    async def explain(self, state: FixtureState, a: EventKey, b: EventKey) -> Explanation | None:
         """Return the evidence about two events; None if there is no matcher, or one is not there yet."""
         async with self.turn:
-            return None if self.matcher is None else explain(self.matcher, a, b)
+            matcher, prices = self.matcher, partial(chances_in, state)
+            return None if matcher is None else explain(matcher, a, b, prices)
 
-    async def nearest(self, keys: tuple[EventKey, ...]) -> list[Abstention]:
+    async def nearest(self, state: FixtureState, keys: tuple[EventKey, ...]) -> list[Abstention]:
         """Return the nearest candidates of some events that are not linked with them."""
         async with self.turn:
-            return [] if self.matcher is None else await run_sliced(nearest(self.matcher, keys))
+            matcher, prices = self.matcher, partial(chances_in, state)
+            return [] if matcher is None else await run_sliced(nearest(matcher, keys, prices))
 
     async def all(self, snapshot: Snapshot) -> Survey | None:
         """Look at all events; None if there is no matcher, or another one by now.
@@ -66,7 +70,7 @@ class Review:
                 keys = iter(()) if matcher is None else matcher.keys()
             found: list[Abstention] = []
             while matcher is self.matcher and (portion := tuple(islice(keys, PORTION))):
-                found += await self.nearest(portion)
+                found += await self.nearest(fixtures_of(snapshot), portion)
             missing = await run_sliced(absent(overrides, fixtures_of(snapshot)))
             if matcher is None or matcher is not self.matcher:
                 return None

@@ -126,7 +126,9 @@ class System:
         self.published.follow(self.fixture_history.add, self.fixture_history.digest)
         actor.mailbox_depth = lambda: waiting.depth
         parts = (self.published, waiting, self._terms.roster, linker or self.review.new_matcher)
-        return ChildSpec(actor, partial(LinkerActor, *parts, self._intake.put_nowait, self.review))
+        return ChildSpec(
+            actor, partial(LinkerActor, *parts, self._intake.put_nowait, self.review, self._clock)
+        )
 
     async def read_links_again(self) -> None:
         """Read the file of links again, and link by it; a bad file is logged and changes nothing."""

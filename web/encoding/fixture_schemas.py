@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import replace
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, Prices
@@ -14,10 +16,10 @@ from actors.matches.fair import Method
 from actors.matches.history import Gone
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Roster
 from actors.matches.surebets import Best, Surebet, best
-from actors.matching.event import Chances, Event, FixtureId
+from actors.matching.event import Chances, Event, EventKey, FixtureId
 from actors.matching.evidence import Evidence
 from actors.matching.matcher import Member
-from actors.matching.rules import Rule
+from actors.matching.rules import Rule, price_gap
 from web.encoding.schemas import Names, OddsV2, Price, Version
 from web.encoding.surebet_schemas import DoubtedSurebet, SurebetV2, surebet_v2
 
@@ -228,12 +230,17 @@ def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:
     return RemovedFixture(fixture_id, gone.reason, gone.version, into)
 
 
-def link(member: Member, event: Event) -> FixtureLink:
-    """Return the public form of a link, the event being that of the member."""
+def link(member: Member, events: Mapping[EventKey, Event]) -> FixtureLink:
+    """Return the public form of what links an event of a fixture, of which these are all, with another."""
+    event, evidence, to = events[member.key], member.evidence, None
+    if member.to is not None:
+        to = member.to.source, member.to.source_match_id
+        if evidence is not None:  # its prices are those of the time of linking
+            gap = price_gap(event.chances, events[member.to].chances)
+            evidence = replace(evidence, price_gap=gap)
     names = event.home, event.away, event.league or UNKNOWN
-    to = None if member.to is None else (member.to.source, member.to.source_match_id)
     key = event.source, event.source_match_id
-    return FixtureLink(*key, *names, event.start_time, member.rule, to, member.evidence)
+    return FixtureLink(*key, *names, event.start_time, member.rule, to, evidence)
 
 
 def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -> tuple[FixtureEntry, ...]:

@@ -98,7 +98,8 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
     def links(self, fixture: Fixture, terms: FixtureSettings) -> bytes:
         """Return what links the events of a fixture as JSON. Raises: UnencodableError."""
         with self._rejecting(fixture):
-            return _encode([link(one, event_of(fixture, one.key, terms.roster)) for one in fixture.members])
+            events = {member.key: event_of(fixture, member.key, terms.roster) for member in fixture.members}
+            return _encode([link(member, events) for member in fixture.members])
 
     def _names_of(self, fixture: Fixture) -> Names:
         return {name: self._names[name] for name in fixture.bookmakers}

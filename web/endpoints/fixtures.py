@@ -67,7 +67,7 @@ OPERATIONS = {
     },
     ONE: Operation(
         "One fixture, and why its events are one match",
-        "The evidence is that of the time of linking.",
+        "The evidence is that of the time of linking, but for `price_gap`, which is of the prices shown.",
         (
             Answer(200, "The fixture.", OneFixture, headers=(*_OF_ONE, "Content-Encoding")),
             Answer(304, "The client has this version already.", headers=_OF_ONE),

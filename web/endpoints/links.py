@@ -92,7 +92,7 @@ class _Links:
         snapshot = await self.board.read()
         state = fixtures_of(snapshot)
         keys = _keys(state, _last(request))
-        fixture, nearest = state.of_event(keys[0]), await self.review.nearest(keys)
+        fixture, nearest = state.of_event(keys[0]), await self.review.nearest(state, keys)
         links = [(member.key, member.to) for member in fixture.members] if fixture else []
         pairs = [(a, b) for a, b in links if b is not None] + [(pair.a, pair.b) for pair in nearest]
         return await self._explained(snapshot, pairs)
@@ -129,7 +129,7 @@ class _Links:
         return prepared_json(schemas.LinkSuggestions(snapshot.version, linking, reasons, absent, some))
 
     async def _pair(self, state: FixtureState, a: EventKey, b: EventKey) -> schemas.PairExplained | None:
-        first, other, found = _shown(state, a), _shown(state, b), await self.review.explain(a, b)
+        first, other, found = _shown(state, a), _shown(state, b), await self.review.explain(state, a, b)
         if found is None or first is None or other is None:
             return None
         return schemas.PairExplained(

@@ -13,7 +13,7 @@ from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureView, ViewKind, first_snapshot, fixtures_of
 from actors.matching.event import Event, EventKey
 from actors.matching.matcher import GroupChanges
-from actors.pipeline.linker import LinkerActor
+from actors.pipeline.linker import LOOK_AGAIN_S, LinkerActor
 from actors.review.review import Review
 from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.supervisor import ChildSpec
@@ -21,7 +21,7 @@ from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, ROSTER, TER
 from tests.support.builders.messages import batch, match
 from tests.support.systems.aggregator_stage import AggregatorStage
 from tests.support.systems.supervision import supervised
-from tests.support.time.virtual import settle
+from tests.support.time.virtual import VirtualClock, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -49,7 +49,9 @@ class Stage(AggregatorStage):
         self.published.follow(waiting.add)
         start: type[Partition] = Breaking
         parts = (self.published, waiting, ROSTER, start, self.intake.put_nowait)
-        self.linker = ChildSpec(ActorStatus("linker"), lambda: LinkerActor(*parts, Review()))
+        self.linker = ChildSpec(
+            ActorStatus("linker"), lambda: LinkerActor(*parts, Review(), VirtualClock())
+        )
 
     async def put(self, *batches: Batch) -> None:
         """Commit batches, and let everything run."""
@@ -121,3 +123,19 @@ async def test_linker_links_everything_after_its_quarantine() -> None:
         assert [[ALDER], [BIRCH]] == sorted(before)
         assert [[ALDER, BIRCH]] == await stage.linked()
         assert ActorState.RUNNING is stage.linker.status.state
+
+
+async def test_prices_that_agree_later_link_within_seconds() -> None:
+    """Without anything else that changes, and although the prices were far apart when the events came."""
+    stage = Stage()
+    async with supervised(stage.child, stage.linker):
+        await stage.put(
+            batch([match("a")], bookmaker=ALDER),
+            batch([match("b", prices=(30.0, 9.0, 1.05))], bookmaker=BIRCH),
+        )
+        apart = await stage.linked()
+        await stage.put(batch([match("b")], bookmaker=BIRCH, complete=False))
+        await anyio.sleep(LOOK_AGAIN_S)
+        await settle()
+
+        assert ([[ALDER], [BIRCH]], [[ALDER, BIRCH]]) == (sorted(apart), await stage.linked())

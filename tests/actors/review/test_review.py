@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
+from actors.matches.entries import event_of
 from actors.matching.event import Event, EventKey
 from actors.matching.overrides import Overrides, Pair, TeamAlias
 from actors.matching.rules import Objection, Rule
@@ -17,7 +18,7 @@ from actors.review.links_file import parse
 from actors.review.review import Review
 from actors.review.suggestions import Suggestion, suggestions, text_for
 from actors.review.survey import Counts, Survey, absent, counts
-from tests.support.builders.fixtures import ALDER, BIRCH, LinkedBoard
+from tests.support.builders.fixtures import ALDER, BIRCH, ROSTER, LinkedBoard
 from tests.support.builders.messages import batch, match
 
 pytestmark = pytest.mark.anyio
@@ -194,4 +195,25 @@ async def test_an_event_that_the_linker_does_not_know_is_not_explained() -> None
     review.matcher = review.new_matcher()
     run_now(review.matcher.update([known]))
 
-    assert None is await review.explain(known.key, event("two", "Leeds", "Hull").key)
+    assert None is await review.explain(LinkedBoard().state, known.key, event("two", "Leeds", "Hull").key)
+
+
+async def test_explanation_speaks_of_the_prices_on_the_board() -> None:
+    """Also while the matcher still has those with which an event came."""
+    board, review = LinkedBoard(), Review()
+    board.apply(
+        batch([match("a")], bookmaker=ALDER), batch([match("b", prices=(30.0, 9.0, 1.05))], bookmaker=BIRCH)
+    )
+    review.matcher = review.new_matcher()
+    keys = [member.key for fixture in board.state for member in fixture.members]
+    found = [fixture for key in keys if (fixture := board.state.of_event(key)) is not None]
+    events = [event_of(fixture, key, ROSTER) for fixture, key in zip(found, keys, strict=True)]
+    run_now(review.matcher.update(events))
+    apart = await review.explain(board.state, keys[0], keys[1])
+    board.apply(batch([match("b")], bookmaker=BIRCH))
+    together = await review.explain(board.state, keys[0], keys[1])
+
+    assert apart is not None
+    assert together is not None
+    assert 0.4 < (apart.evidence.price_gap or 0)
+    assert 0 == together.evidence.price_gap

@@ -97,6 +97,10 @@ class EqualNames:
         """Return what is equal for events of one match."""
         return event.home, event.away, event.start_time
 
+    def open(self, most: int) -> list[EventKey]:
+        """Return the events that are in no group."""
+        return [key for key in self._events if key not in self._groups][:most]
+
     def _partition(self) -> dict[EventKey, Group]:
         by_match: dict[object, list[Event]] = {}
         for key in sorted(self._events):
@@ -153,7 +157,7 @@ class LinkedBoard:
         self.publish(board)
 
     def fail(self, bookmaker: str, at_mono: float) -> None:
-        """Tell the board that an attempt, begun then, to get the list of a bookmaker failed."""
+        """Tell the board that an attempt to get the list of a bookmaker failed then."""
         board = self.board()
         board.fail(BookmakerId(bookmaker), SCOPE, at_mono)
         self.publish(board)

@@ -95,7 +95,9 @@ def test_link_has_the_names_of_its_own_source() -> None:
     """Each event as its source lists it, whatever names the fixture has."""
     (fixture,) = _linked().fixtures()
 
-    links = _decoded([link(one, event_of(fixture, one.key, TERMS.roster)) for one in fixture.members])
+    events = {member.key: event_of(fixture, member.key, TERMS.roster) for member in fixture.members}
+
+    links = _decoded([link(member, events) for member in fixture.members])
 
     assert {(TWO, "League"), (ONE, "Unknown")} == {(one["source"], one["league"]) for one in links}
     assert {("Home", "Away", fixture.match.start_time)} == {

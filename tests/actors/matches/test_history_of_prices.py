@@ -1,0 +1,125 @@
+"""What is one match is a function of what is on the board, whatever the prices were before."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.core.cooperative import run_now
+from actors.core.messages import BookmakerId, Match, SourceName
+from actors.matches.linking import Linking
+from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
+from actors.matching.matcher import Matcher
+from actors.matching.overrides import Overrides
+from tests.support.builders.events import SATURDAY, any_event
+from tests.support.builders.fixtures import LinkedBoard
+from tests.support.builders.messages import batch, match
+from tests.support.time.virtual import WALL_0
+
+NAMES = [f"s{number}" for number in range(5)]
+TERMS = FixtureSettings(roster_of({BookmakerId(name): BookmakerInfo(SourceName(name)) for name in NAMES}))
+Listed = dict[str, dict[str, Match]]
+
+
+class Board(LinkedBoard):
+    """A board of five sources that the real matcher links."""
+
+    def __init__(self) -> None:
+        super().__init__(TERMS)
+        self.linking = Linking(Matcher(Overrides()), TERMS.roster)
+
+    def show(self, listed: Listed) -> None:
+        """List these matches, and no others."""
+        some = [batch(of.values(), bookmaker=name, is_image=True) for name, of in listed.items()]
+        self.apply(*some)
+        self.link()
+
+    def look_again(self) -> None:
+        """Look at what other prices may link otherwise, and at what that shows to be so, too."""
+        for _ in range(5):
+            self.links = run_now(self.linking.update(self.state, (), look_again=True))
+            while self.links:
+                self.publish_links()
+            self.link()
+
+    def grouped(self) -> set[frozenset[str]]:
+        """Return the events of each fixture."""
+        return {frozenset(str(member.key) for member in fixture.members) for fixture in self.state}
+
+
+def _listed(random: Random) -> Listed:
+    listed: Listed = {name: {} for name in NAMES}
+    for one in (any_event(random) for _ in range(25)):
+        chances = one.chances or (0.3, 0.3, 0.4)
+        listed[one.source][one.source_match_id] = match(
+            one.source_match_id,
+            home=one.home,
+            away=one.away,
+            league=one.league,
+            start_time=None if one.start_time is None else int(one.start_time - SATURDAY + WALL_0 + 86_400),
+            prices=(1 / chances[0], 1 / chances[1], 1 / chances[2]),
+        )
+    return listed
+
+
+def _with_other_prices(random: Random, listed: Listed) -> Listed:
+    """Return the same matches, some at the prices of others."""
+    every = [one for of in listed.values() for one in of.values()]
+    found: Listed = {}
+    for name, of in listed.items():
+        found[name] = dict(of)
+        for match_id in random.sample(sorted(of), len(of) // 2):
+            given = random.choice(every)
+            found[name][match_id] = msgspec.structs.replace(
+                of[match_id],
+                home_price=given.home_price,
+                draw_price=given.draw_price,
+                away_price=given.away_price,
+            )
+    return found
+
+
+@pytest.mark.parametrize("seed", [*range(30), 373, 557])
+def test_fixtures_are_those_of_a_board_that_began_with_the_prices_of_now(seed: int) -> None:
+    """Prices that agree by now link what they kept apart; such as part, or let a rival in, end links."""
+    random = Random(seed)
+    listed = _listed(random)
+    board = Board()
+    board.show(listed)
+    for _ in range(4):
+        listed = _with_other_prices(random, listed)
+        board.show(listed)
+    board.look_again()
+    fresh = Board()
+    fresh.show(listed)
+
+    assert fresh.grouped() == board.grouped()
+
+
+@pytest.mark.parametrize(
+    ("other", "parted"),
+    [
+        # Known to differ, at one minute: linked while the prices are not off.
+        ({"home": "Bromley", "away": "Wimbledon", "league": "League Two"}, (2.75, 3.3, 2.5)),
+        # One name alike, leagues unknown: linked while they agree.
+        ({"home": "Bromley", "away": "Wimbledon FC Town", "league": None}, (2.6, 3.3, 2.6)),
+    ],
+)
+def test_link_ends_in_the_version_in_which_prices_part_beyond_the_condition_that_holds(
+    other: dict[str, Any], parted: tuple[float, float, float]
+) -> None:
+    """Not only at the widest gap of any condition of its rule; no surebet is made of the two."""
+    start = int(WALL_0 + 86_400)
+    first = match("1", home="Bromley", away="Wimbledon", league="EFL Cup", start_time=start)
+    second = match("1", start_time=start, **other)
+    board = Board()
+    board.show({"s0": {"1": first}, "s1": {"1": second}})
+    linked = board.grouped()
+    home, draw, away = parted
+    moved = msgspec.structs.replace(second, home_price=home, draw_price=draw, away_price=away)
+    board.apply(batch([moved], bookmaker="s1", is_image=True))
+
+    assert ({frozenset({"s0:1", "s1:1"})}, 2) == (linked, len(board.grouped()))
