@@ -74,6 +74,7 @@ E0,02/05/2099,17:30,Leeds,Everton,2.5,3.3,2.8
 """
 PLAIN = {"pinnacle": (2.1, 3.4, 3.6), "williamhill": (2.0, 3.5, 3.5), "marathonbet": (2.05, 3.4, 3.7)}
 SURE = {**PLAIN, "williamhill": (2.0, 3.9, 3.5), "marathonbet": (2.05, 3.5, 3.9)}
+BETTER = {"pinnacle": (2.2, 3.6, 3.85), "williamhill": (2.0, 3.9, 3.5), "marathonbet": (2.05, 3.5, 4.1)}
 CUT = """(row) => [...row.querySelectorAll(".team, .surebet, .day")]
     .filter((text) => text.scrollWidth > text.clientWidth)
     .map((text) => text.textContent)"""
@@ -261,6 +262,32 @@ def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> 
     two.offer(PLAIN)
     expect(page.locator("#empty")).to_contain_text("No surebet fits the filter")
     expect(page.locator("#details-surebet")).to_be_hidden()
+
+
+def test_best_prices_and_surebets_are_those_of_the_chosen_bookmakers(two: Two, page: Page) -> None:
+    """In the row and in the details; those of all are back when all are shown."""
+    two.offer(BETTER)
+    row = _opened(page, two)
+    of_all = 1 / 2.2 + 1 / 3.9 + 1 / (1 + 3.1 * 0.98)
+    expect(row.locator(".surebet")).to_have_text(f"{(1 / of_all - 1) * 100:.2f} %")
+    row.click()
+    for name in ("Pinnacle", "William Hill"):
+        page.locator("#bookmakers").get_by_role("button", name=name).click()
+
+    of_two = 1 / 2.2 + 1 / 3.9 + 1 / 3.85
+    expect(row.locator(".best")).to_have_text(["2.20", "3.85", "3.90"])
+    expect(row.locator(".surebet")).to_have_text(f"{(1 / of_two - 1) * 100:.2f} %")
+    margin = page.locator("#details-margin")
+    expect(margin).to_contain_text(f"of the chosen bookmakers: {(of_two - 1) * 100:.2f} %")
+    expect(page.locator("#details-best tbody tr").last).to_contain_text("Pinnacle")
+    expect(page.locator("#details-profit")).to_contain_text(f"(book sum {of_two:.4f})")
+    staked = page.locator("#details-stakes tbody tr")
+    expect(staked).to_contain_text(["Pinnacle", "William Hill", "Pinnacle"])
+    page.locator("#bookmakers").get_by_role("button", name="William Hill").click()
+    expect(row.locator(".surebet")).to_be_empty()
+    expect(page.locator("#surebet-count")).to_have_text("0")
+    page.locator("#bookmakers").get_by_role("button", name="Pinnacle").click()
+    expect(row.locator(".surebet")).to_have_text(f"{(1 / of_all - 1) * 100:.2f} %")
 
 
 def test_a_surebet_is_not_shown_when_the_connection_is_lost(

@@ -112,7 +112,7 @@ function check({ id, home, away, league, start_time, entries, surebet }) {
     const odds = [...entries, ...legs].flatMap(numbersOf);
     const named = entries.flatMap((entry) => [entry.id, entry.bookmaker, entry.rule, entry.link]);
     const texts = [id, home, away, league, ...named, ...legs.map((leg) => leg.id)];
-    const numbers = [start_time ?? 0, surebet ? surebet.profit : 0, ...odds];
+    const numbers = [start_time ?? 0, ...(surebet ? [surebet.profit, surebet.book_sum] : []), ...odds];
     const isMarked = entries.every(({ prices }) => prices === "live" || prices === "collected");
     if (!isMarked || !texts.every((text) => typeof text === "string") || !numbers.every(Number.isFinite)) {
         throw new Error(`${id} is no fixture of a list`);
@@ -124,9 +124,9 @@ function numbersOf({ odds, updated, commission, stake }) {
     return [updated, ...OUTCOMES.map((outcome) => odds[outcome])];
 }
 
-/** The highest price of each outcome; empty with fewer than two offers. */
-export function bestOf(match) {
-    const offers = [...match.offers.values()];
+/** The highest price of each outcome at these bookmakers; empty with fewer than two offers. */
+export function bestOf(match, ids) {
+    const offers = ids.flatMap((id) => match.offers.get(id) ?? []);
     if (offers.length < 2) return [];
     return OUTCOMES.map((_, index) => Math.max(...offers.map((offer) => offer.prices[index])));
 }

@@ -23,6 +23,8 @@ export class Details {
     #match = null;
     #names = new Map();
     #trust = "none";
+    #surebet = null;
+    #shows = () => true; // by the id of a bookmaker: whether it is chosen
     #asked = { key: "", stamp: null, at: -Infinity }; // for which links, and when they were answered
     #listed = ""; // the links that are shown
     #ages = new Ages(() => this.#match && this.#fill());
@@ -51,12 +53,16 @@ export class Details {
         this.#total.addEventListener("input", () => this.#fillStakes());
     }
 
-    /** Show this match, or with undefined that it is not there any more, or with null nothing. */
-    show(match, names, trust) {
+    /**
+     * Show this match, or with undefined that it is not there any more, or with null nothing. Best prices are
+     * those of the bookmakers that `shows(id)`, as is the surebet.
+     */
+    show(match, names, trust, { surebet, shows }) {
         this.#aside.hidden = match === null;
         this.#aside.parentElement.classList.toggle("split", match !== null);
         this.#aside.dataset.trust = trust;
         [this.#match, this.#names, this.#trust] = [match ?? null, names, trust];
+        [this.#surebet, this.#shows] = [surebet, shows];
         byId("details-gone").hidden = match !== undefined;
         byId("details-body").hidden = !match;
         if (match === undefined) setText(byId("details-title"), "Not on the board");
@@ -77,12 +83,12 @@ export class Details {
         setText(byId("details-when"), `${league} · ${startOf(start)}`);
         const offers = [...this.#match.offers].map(([id, offer]) => ({ name: this.#names.get(id), offer }));
         this.#prices.show(offers.map((row) => ({ ...row, key: row.offer.bookmaker })));
-        this.#fillBest(offers);
+        this.#fillBest(offers.filter(({ offer }) => this.#shows(offer.bookmaker)));
         this.#fillStakes();
     }
 
     #fillBest(offers) {
-        const best = OUTCOMES.map((outcome, index) => {
+        const best = (offers.length > 0 ? OUTCOMES : []).map((outcome, index) => {
             const highest = Math.max(...offers.map(({ offer }) => offer.prices[index]));
             const at = offers.filter(({ offer }) => offer.prices[index] === highest);
             const isLive = at.some(({ offer }) => !offer.isCollected);
@@ -96,19 +102,22 @@ export class Details {
         const margin = `${percent(sum - 1)} (book sum ${sum.toFixed(4)})${doubt}`;
         const { fair } = this.#match;
         const means = fair ? ` Fair prices: ${fair.method}, the median of the live bookmakers.` : "";
-        const known = `Margin of the best prices: ${margin}${means}`;
-        setText(byId("details-margin"), this.#trust === "live" ? known : "");
+        const of = offers.length < this.#match.offers.size ? " of the chosen bookmakers" : "";
+        const known = `Margin of the best prices${of}: ${margin}${means}`;
+        const isKnown = this.#trust === "live" && offers.length > 0;
+        setText(byId("details-margin"), isKnown ? known : "");
     }
 
     /** Stakes are for live prices only. */
     #fillStakes() {
-        const surebet = this.#trust === "live" ? this.#match?.surebet : null;
+        const surebet = this.#trust === "live" && this.#match ? this.#surebet : null;
         byId("details-surebet").hidden = !surebet;
         if (!surebet) return;
-        const { profit, since, legs } = surebet;
+        const { profit, since, book_sum: sum, legs } = surebet;
         const isNet = legs.some(({ commission }) => commission > 0);
         const gain = percent(profit) + (isNet ? " after commission" : "");
-        setText(byId("details-profit"), `${gain} whatever the result, since ${moment(since)}.`);
+        const whatever = `${gain} whatever the result, since ${moment(since)} (book sum ${sum.toFixed(4)}).`;
+        setText(byId("details-profit"), whatever);
         const divided = stakes(legs, Math.max(this.#total.valueAsNumber || 0, 0));
         const rows = legs.map((leg, index) => {
             const cents = divided ? amount(divided.amounts[index]) : percent(leg.stake);

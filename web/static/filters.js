@@ -48,12 +48,15 @@ export class Filters {
         return this.bookmakers.size === 0 || this.bookmakers.has(bookmaker);
     }
 
-    /** Those with every word of the text that a shown bookmaker offers, as league and surebets say. */
-    apply(matches) {
+    /**
+     * Those with every word of the text that a shown bookmaker offers, as league and surebets say;
+     * `surebetOf` gives the surebet of a match, null for none.
+     */
+    apply(matches, surebetOf) {
         const words = folded(this.text).split(/\s+/).filter(Boolean);
         return matches.filter(
             (match) =>
-                (!this.surebets || match.surebet !== null) &&
+                (!this.surebets || surebetOf(match) !== null) &&
                 (!this.league || match.league === this.league) &&
                 words.every((word) => match.words.includes(word)) &&
                 [...match.offers.keys()].some((bookmaker) => this.shows(bookmaker)),

@@ -2,6 +2,7 @@
 
 import { Board } from "./board.js";
 import { Bookmakers } from "./bookmakers.js";
+import { Chosen } from "./chosen.js";
 import { Details } from "./details.js";
 import { byId, setText } from "./dom.js";
 import { Filters } from "./filters.js";
@@ -21,6 +22,7 @@ const buttons = new Bookmakers(byId("bookmakers"), (bookmaker) => {
     filters.toggle(bookmaker);
     filtered();
 });
+const chosen = new Chosen(() => changed());
 const details = new Details(() => {
     choose("");
     grid.focus();
@@ -83,6 +85,16 @@ function bookmakers() {
     return [...ids].map((id) => ({ id, name: board.names.get(id) ?? checks[id].name }));
 }
 
+/** Ask for the surebets of the chosen bookmakers; those of the address may be unknown. */
+function askChosen() {
+    const ids = bookmakers().map(({ id }) => id);
+    const isNeeded = trust() === "live" && board.sorted.some(({ surebet }) => surebet !== null);
+    chosen.ask(new Set(ids.filter((id) => filters.bookmakers.has(id))), isNeeded);
+}
+
+/** The surebet of a match at the shown bookmakers, null for none. */
+const surebetOf = (match) => chosen.surebetOf(match);
+
 let pending = 0;
 function changed() {
     pending ||= requestAnimationFrame(() => {
@@ -93,11 +105,12 @@ function changed() {
 
 function draw() {
     const all = bookmakers();
+    askChosen();
     const columns = all.filter(({ id }) => filters.shows(id));
-    const key = JSON.stringify([filters.query, columns, trust()]);
+    const key = JSON.stringify([filters.query, columns, trust(), chosen.stamp]);
     if (shown.sorted !== board.sorted || shown.key !== key) {
         const areKnown = trust() === "live" || !filters.surebets; // a surebet counts only while it is live
-        const matches = areKnown ? filters.apply(board.sorted) : [];
+        const matches = areKnown ? filters.apply(board.sorted, surebetOf) : [];
         grid.show(rowsOf(matches), columns, trust());
         shown = { key, sorted: board.sorted, matches };
         showLeagues();
@@ -122,7 +135,7 @@ function rowsOf(matches) {
             rows.push(header);
         }
         header.count += 1;
-        rows.push({ key: match.key, match, header: header.key });
+        rows.push({ key: match.key, match, surebet: surebetOf(match), header: header.key });
     }
     return rows;
 }
@@ -130,11 +143,13 @@ function rowsOf(matches) {
 /** Before the first list it is not known whether a match is there. */
 function showDetails() {
     const isKnown = filters.fixture && stream.age !== null;
-    details.show(isKnown ? board.match(filters.fixture) : null, board.names, trust());
+    const match = isKnown ? board.match(filters.fixture) : null;
+    const shows = (bookmaker) => filters.shows(bookmaker);
+    details.show(match, board.names, trust(), { surebet: match ? surebetOf(match) : null, shows });
 }
 
 function showSurebets() {
-    const found = trust() === "live" ? board.sorted.filter(({ surebet }) => surebet !== null).length : 0;
+    const found = trust() === "live" ? board.sorted.filter((match) => surebetOf(match) !== null).length : 0;
     setText(byId("surebet-count"), String(found));
     byId("surebets").ariaPressed = String(filters.surebets);
 }
@@ -220,6 +235,7 @@ function look() {
     byId("retry").hidden = stream.untilRetry === null;
     byId("warning").hidden = warnings[now] === undefined;
     setText(byId("warning"), warnings[now] ?? "");
+    askChosen();
     showDetails(); // its ages
     if (now !== wasTrusted) {
         announce(now);

@@ -35,8 +35,8 @@ export class OddsBoard extends HTMLElement {
     }
 
     /**
-     * Show these rows, `{ key, header, league, count }` or `{ key, header, match }`, where `header` is the
-     * key of the league's row, with these columns, `{ id, name }`.
+     * Show these rows, `{ key, header, league, count }` or `{ key, header, match, surebet }`, where `header`
+     * is the key of the league's row, with these columns, `{ id, name }`.
      */
     show(rows, columns, trust) {
         const anchor = this.#anchor();
@@ -159,7 +159,7 @@ export class OddsBoard extends HTMLElement {
             shown.element.style.top = `${shown.top}px`;
             shown.element.ariaRowIndex = index + 2;
         }
-        const stamp = `${row.match?.stamp ?? row.count} ${this.#trust}`;
+        const stamp = `${row.match?.stamp ?? row.count} ${this.#trust} ${row.surebet?.profit}`;
         if (shown.stamp !== stamp) {
             shown.stamp = stamp;
             shown.fill(row, this.#trust);

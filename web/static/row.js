@@ -34,21 +34,22 @@ export function matchRow(columns) {
     const against = element("span", "unseen", {}, " against ");
     const offers = columns.map(({ id, name }) => new OfferCells(id, name));
     const surebet = element("span", "surebet");
+    const ids = columns.map(({ id }) => id);
     const who = part("rowheader", "who", home, against, away);
     const names = [part("gridcell", "when", hour, surebet, date), who];
     return {
         element: identified(part("row", "match", ...names, ...offers.map((offer) => offer.element))),
-        fill({ match }, trust) {
+        fill({ match, surebet: found }, trust) {
             const at = match.start;
             setText(hour, at === null ? "–" : time(at));
             setText(date, at === null ? "no time" : at * 1000 < Date.now() ? "started" : day(at));
             setText(home, match.home);
             setText(away, match.away);
             who.title = [match.home, match.away].map(isolated).join(" – ");
-            const isSure = match.surebet !== null && trust === "live";
-            setText(surebet, isSure ? percent(match.surebet.profit) : "");
+            const isSure = found !== null && trust === "live";
+            setText(surebet, isSure ? percent(found.profit) : "");
             surebet.title = isSure ? "Surebet: the gain, whatever the result" : "";
-            const best = bestOf(match);
+            const best = bestOf(match, ids);
             for (const offer of offers) offer.fill(match.offers.get(offer.id), best, trust);
         },
     };
